@@ -1,0 +1,194 @@
+//! Isolation levels: a row each.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An isolation level that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// CI: no two reads of a key in a transaction return versions of different other transactions (Plume, Def. 3).
+    CutIsolation,
+    /// RC (Biswas & Enea 2019, Fig. 2a).
+    ReadCommitted,
+    /// RA (Biswas & Enea 2019, Fig. 2b; Plume, Def. 5).
+    ReadAtomic,
+    /// TCC (Biswas & Enea 2019, Fig. 2c; Plume, Def. 6).
+    TransactionalCausalConsistency,
+    /// PC (Biswas & Enea 2019, Fig. 2d).
+    PrefixConsistency,
+    /// SI with sessions (Biswas & Enea 2019, Fig. 2d and 2e; PolySI, section 2).
+    SnapshotIsolation,
+    /// SER (Biswas & Enea 2019, Fig. 2f).
+    Serializability,
+    /// SSER: serializability that respects real time (MTC, Def. 4).
+    StrictSerializability,
+}
+
+impl Level {
+    /// All levels, weakest first.
+    pub const ALL: [Level; 8] = [
+        Level::CutIsolation,
+        Level::ReadCommitted,
+        Level::ReadAtomic,
+        Level::TransactionalCausalConsistency,
+        Level::PrefixConsistency,
+        Level::SnapshotIsolation,
+        Level::Serializability,
+        Level::StrictSerializability,
+    ];
+
+    /// The levels that every register history can be checked for.
+    pub const WITHOUT_TIMES: [Level; 7] = [
+        Level::CutIsolation,
+        Level::ReadCommitted,
+        Level::ReadAtomic,
+        Level::TransactionalCausalConsistency,
+        Level::PrefixConsistency,
+        Level::SnapshotIsolation,
+        Level::Serializability,
+    ];
+
+    /// Short code, as in reports.
+    pub fn code(self) -> &'static str {
+        match self {
+            Level::CutIsolation => "CI",
+            Level::ReadCommitted => "RC",
+            Level::ReadAtomic => "RA",
+            Level::TransactionalCausalConsistency => "TCC",
+            Level::PrefixConsistency => "PC",
+            Level::SnapshotIsolation => "SI",
+            Level::Serializability => "SER",
+            Level::StrictSerializability => "SSER",
+        }
+    }
+
+    /// Long name, as accepted on the command line.
+    pub fn long_name(self) -> &'static str {
+        match self {
+            Level::CutIsolation => "cut-isolation",
+            Level::ReadCommitted => "read-committed",
+            Level::ReadAtomic => "read-atomic",
+            Level::TransactionalCausalConsistency => "transactional-causal-consistency",
+            Level::PrefixConsistency => "prefix-consistency",
+            Level::SnapshotIsolation => "snapshot-isolation",
+            Level::Serializability => "serializability",
+            Level::StrictSerializability => "strict-serializability",
+        }
+    }
+
+    /// What the level promises, in one plain sentence without a full stop.
+    pub fn promise(self) -> &'static str {
+        match self {
+            Level::CutIsolation => "reading a key twice in a transaction gives the same version",
+            Level::ReadCommitted => {
+                "a transaction reads committed, final versions only and never goes back before one it has seen"
+            }
+            Level::ReadAtomic => "a transaction sees all or none of what another transaction wrote",
+            Level::TransactionalCausalConsistency => {
+                "whoever sees a transaction also sees everything that transaction could have seen"
+            }
+            Level::PrefixConsistency => "a transaction sees a prefix of one commit order common to all",
+            Level::SnapshotIsolation => {
+                "a transaction reads from a snapshot, and of two overlapping writers of a key one must abort"
+            }
+            Level::Serializability => "the transactions might have run one after the other",
+            Level::StrictSerializability => "the transactions might have run one after the other, in real time order",
+        }
+    }
+
+    /// Whether satisfying `self` implies satisfying `other` (the hierarchy of design, reflexive).
+    pub fn implies(self, other: Level) -> bool {
+        // CI and RC are incomparable; RA implies both; above RA the order is total.
+        match (self, other) {
+            (a, b) if a == b => true,
+            (Level::CutIsolation, _) => false,
+            (Level::ReadCommitted, _) => false,
+            (a, b) => a > b,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Level, String> {
+        let wanted = text.trim().to_ascii_lowercase();
+        if matches!(wanted.as_str(), "causal" | "cc") {
+            return Ok(Level::TransactionalCausalConsistency);
+        }
+        Level::ALL
+            .into_iter()
+            .find(|level| level.code().eq_ignore_ascii_case(&wanted) || level.long_name() == wanted)
+            .ok_or_else(|| {
+                format!("unknown level `{text}`, expected one of CI, RC, RA, TCC, PC, SI, SER, SSER or a long name")
+            })
+    }
+}
+
+/// A set of levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LevelSet(u16);
+
+impl LevelSet {
+    /// `level` and all levels that imply it: where a violation of `level` is one too.
+    pub fn upward(level: Level) -> LevelSet {
+        Level::ALL.into_iter().filter(|stronger| stronger.implies(level)).collect()
+    }
+
+    /// Whether `level` is in the set.
+    pub fn contains(self, level: Level) -> bool {
+        self.0 & (1 << level as u16) != 0
+    }
+
+    /// Adds a level.
+    pub fn insert(&mut self, level: Level) {
+        self.0 |= 1 << level as u16;
+    }
+
+    /// The members, weakest first.
+    pub fn iter(self) -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(move |level| self.contains(*level))
+    }
+
+    /// The weakest member.
+    pub fn weakest(self) -> Option<Level> {
+        self.iter().next()
+    }
+}
+
+impl FromIterator<Level> for LevelSet {
+    fn from_iter<I: IntoIterator<Item = Level>>(levels: I) -> LevelSet {
+        let mut set = LevelSet::default();
+        levels.into_iter().for_each(|level| set.insert(level));
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for level in Level::ALL {
+            assert_eq!(level.code().parse(), Ok(level));
+            assert_eq!(level.long_name().to_uppercase().parse(), Ok(level));
+        }
+        assert_eq!("causal".parse(), Ok(Level::TransactionalCausalConsistency));
+        assert!("foo".parse::<Level>().is_err());
+    }
+
+    #[test]
+    fn a_violation_of_read_committed_is_none_of_cut_isolation() {
+        let set = LevelSet::upward(Level::ReadCommitted);
+        assert!(!set.contains(Level::CutIsolation) && set.contains(Level::Serializability));
+        assert!(LevelSet::upward(Level::CutIsolation).contains(Level::ReadAtomic));
+        assert!(!LevelSet::upward(Level::CutIsolation).contains(Level::ReadCommitted));
+    }
+}

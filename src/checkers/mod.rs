@@ -1,0 +1,139 @@
+//! Level → verdict, with evidence.
+//!
+//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC) and strong levels (PC, SI, SER)
+//! have an engine each; both work on the [`Index`](crate::relations::Index) and answer with a witness, with
+//! violations, or with the reason why they could not decide. No checker starts threads of its own (it uses the rayon
+//! pool it is called in), prints, or knows files.
+
+mod level;
+mod pattern;
+mod violation;
+
+pub use level::{Level, LevelSet};
+pub use pattern::{Pattern, PatternRow};
+pub use violation::{Proof, Violation, ViolationId};
+
+use crate::history::TransactionId;
+use std::collections::BTreeMap;
+
+/// What to check and how much to list.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The levels asked for.
+    pub levels: Vec<Level>,
+    /// Most instances listed per pattern; counts stay exact.
+    pub max_instances: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 1000 }
+    }
+}
+
+/// Start or commit of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// It takes its snapshot.
+    Start(TransactionId),
+    /// Its writes become visible.
+    Commit(TransactionId),
+}
+
+/// Why a level is satisfied: replaying it explains every read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Witness {
+    /// Nothing needs to be ordered (CI).
+    Reads,
+    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER.
+    CommitOrder(Vec<TransactionId>),
+    /// An order of starts and commits: PC, SI.
+    Events(Vec<Event>),
+}
+
+/// Why a level could not be decided.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Cause {
+    /// Stopped by the user or a limit.
+    #[error("{0}")]
+    Interrupted(#[from] crate::control::Interrupt),
+    /// The level needs real-time intervals and the history has none.
+    #[error("no timestamps")]
+    NoTimestamps,
+    /// Some reads have several possible writers, and there are too many combinations to try.
+    #[error("ambiguous reads ({0})")]
+    AmbiguousReads(usize),
+    /// The level is not checked by this version for this kind of history.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// The answer for one level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A legal execution explains the history.
+    Satisfied(Witness),
+    /// None does; the evidence is among the [`Findings::violations`] that name the level.
+    Violated,
+    /// Not known.
+    Undecided(Cause),
+}
+
+impl Verdict {
+    /// The word used in reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Satisfied(_) => "satisfied",
+            Verdict::Violated => "violated",
+            Verdict::Undecided(_) => "undecided",
+        }
+    }
+}
+
+/// Verdict of one level and what it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelResult {
+    /// The level.
+    pub level: Level,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Name of the engine.
+    pub checker: &'static str,
+    /// Wall time, seconds.
+    pub seconds: f64,
+}
+
+/// Everything found out about one history.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// In the order of the levels asked for.
+    pub levels: Vec<LevelResult>,
+    /// All instances of each pattern that occurs, listed or not.
+    pub patterns: BTreeMap<Pattern, u64>,
+    /// Listed instances, by pattern, smallest first, implied ones last.
+    pub violations: Vec<Violation>,
+    /// Choices made on the input that the verdicts rest on, in words.
+    pub assumptions: Vec<String>,
+    /// Seconds spent on building the index.
+    pub index_seconds: f64,
+    /// Seconds spent on checking.
+    pub check_seconds: f64,
+}
+
+impl Findings {
+    /// The result for a level, if it was asked for.
+    pub fn level(&self, level: Level) -> Option<&LevelResult> {
+        self.levels.iter().find(|result| result.level == level)
+    }
+
+    /// The violation of this name, if it is listed.
+    pub fn violation(&self, id: ViolationId) -> Option<&Violation> {
+        self.violations.iter().find(|violation| violation.id == id)
+    }
+
+    /// The weakest level found violated.
+    pub fn weakest_violated(&self) -> Option<Level> {
+        let violated = self.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+        violated.map(|result| result.level).min()
+    }
+}

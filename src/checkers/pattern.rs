@@ -1,0 +1,148 @@
+//! Anomaly patterns: a row each, with the names by which the field knows them.
+
+use super::level::Level;
+use std::fmt;
+
+/// A class of violations. The fourteen TAPs are those of Plume, Table 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pattern {
+    /// TAP-a.
+    ThinAirRead,
+    /// TAP-b.
+    AbortedRead,
+    /// TAP-c.
+    FutureRead,
+    /// TAP-d.
+    NotMyOwnWrite,
+    /// TAP-e.
+    NotMyLastWrite,
+    /// TAP-f.
+    IntermediateRead,
+    /// TAP-g.
+    CyclicCO,
+    /// TAP-h.
+    NonMonoReadCO,
+    /// TAP-i.
+    NonMonoReadCM,
+    /// TAP-j.
+    NonRepeatableRead,
+    /// TAP-k.
+    FracturedReadCO,
+    /// TAP-l.
+    FracturedReadCM,
+    /// TAP-m.
+    COConflictCM,
+    /// TAP-n.
+    ConflictCM,
+    /// Two transactions read one version of a key and both write the key (MTC, Def. 10).
+    Divergence,
+    /// An update of a key overwrites a version it did not read (Divergence, or a certain third writer in between).
+    LostUpdate,
+    /// Two readers see two writes in opposite orders.
+    LongFork,
+    /// Two transactions each read what the other overwrites.
+    WriteSkew,
+    /// Any other cycle that snapshot isolation forbids.
+    SICycle,
+    /// A cycle that only serializability forbids.
+    SERCycle,
+}
+
+/// Everything constant about a pattern.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternRow {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// Id in reports: `TAP-m`, `LostUpdate`.
+    pub id: &'static str,
+    /// Plain name in reports: `COConflictCM`.
+    pub name: &'static str,
+    /// Title for people: "Causality violation".
+    pub title: &'static str,
+    /// What happened, in one plain sentence without a full stop.
+    pub meaning: &'static str,
+    /// Adya's or Jepsen's name, where one exists.
+    pub adya: Option<&'static str>,
+    /// The weakest level that forbids it (weakest above CI for all but TAP-j).
+    pub level: Level,
+    /// Where it is defined.
+    pub source: &'static str,
+}
+
+use Level::{
+    CutIsolation as CI, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, Serializability as SER,
+    SnapshotIsolation as SI, TransactionalCausalConsistency as TCC,
+};
+use Pattern::*;
+
+#[rustfmt::skip]
+const ROWS: [PatternRow; 20] = [
+    PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that nobody in the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: AbortedRead, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: FutureRead, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NotMyOwnWrite, id: "TAP-d", name: "NotMyOwnWrite", title: "Not my own write", meaning: "after its own write to the key, a transaction read another transaction's version", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NotMyLastWrite, id: "TAP-e", name: "NotMyLastWrite", title: "Not my last write", meaning: "a transaction read an own write that it had itself overwritten", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: IntermediateRead, id: "TAP-f", name: "IntermediateRead", title: "Intermediate read", meaning: "a value was read that its writer had overwritten before it committed", adya: Some("G1b"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: CyclicCO, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges go in a circle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NonMonoReadCO, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NonMonoReadCM, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: NonRepeatableRead, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },
+    PatternRow { pattern: FracturedReadCO, id: "TAP-k", name: "FracturedReadCO", title: "Fractured read", meaning: "one write of a transaction was seen, yet another key was read in a version causally older than that transaction's", adya: Some("G-single"), level: RA, source: "Plume, Table 1 and Algorithm 1" },
+    PatternRow { pattern: FracturedReadCM, id: "TAP-l", name: "FracturedReadCM", title: "Fractured read (commit order)", meaning: "one write of a transaction was seen, yet another key was read in a version that every commit order puts before that transaction's", adya: None, level: RA, source: "Plume, Table 1 and Algorithm 1" },
+    PatternRow { pattern: COConflictCM, id: "TAP-m", name: "COConflictCM", title: "Causality violation", meaning: "a version was read although a causally newer one was already visible", adya: Some("G-single"), level: TCC, source: "Plume, Table 1" },
+    PatternRow { pattern: ConflictCM, id: "TAP-n", name: "ConflictCM", title: "Version-order conflict", meaning: "causally visible writes force two versions to be each older than the other", adya: None, level: TCC, source: "Plume, Table 1" },
+    PatternRow { pattern: Divergence, id: "Divergence", name: "Divergence", title: "Divergence", meaning: "two transactions read the same version of a key and both overwrote it", adya: Some("lost update, P4"), level: SI, source: "MTC, Def. 10" },
+    PatternRow { pattern: LostUpdate, id: "LostUpdate", name: "LostUpdate", title: "Lost update", meaning: "an update overwrote a version that it had not read, so one of two updates is lost", adya: Some("P4, G-single"), level: SI, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: LongFork, id: "LongFork", name: "LongFork", title: "Long fork", meaning: "two readers saw two independent writes in opposite orders", adya: Some("G-nonadjacent"), level: PC, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: WriteSkew, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
+    PatternRow { pattern: SICycle, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
+    PatternRow { pattern: SERCycle, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },
+];
+
+impl Pattern {
+    /// All patterns: the TAPs a to n first.
+    pub fn all() -> impl Iterator<Item = Pattern> {
+        ROWS.iter().map(|row| row.pattern)
+    }
+
+    /// Its row in the table.
+    pub fn row(self) -> &'static PatternRow {
+        &ROWS[self as usize]
+    }
+
+    /// Id in reports: `TAP-m`, `LostUpdate`.
+    pub fn id(self) -> &'static str {
+        self.row().id
+    }
+
+    /// Plume's letter, for the fourteen TAPs.
+    pub fn letter(self) -> Option<char> {
+        self.id().strip_prefix("TAP-").and_then(|letter| letter.chars().next())
+    }
+
+    /// The pattern with this id or plain name, any case.
+    pub fn parse(text: &str) -> Option<Pattern> {
+        let row = ROWS.iter().find(|row| row.id.eq_ignore_ascii_case(text) || row.name.eq_ignore_ascii_case(text));
+        row.map(|row| row.pattern)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_variants() {
+        for (place, pattern) in Pattern::all().enumerate() {
+            assert_eq!(pattern as usize, place, "{pattern}");
+            assert_eq!(Pattern::parse(pattern.id()), Some(pattern));
+            assert_eq!(Pattern::parse(pattern.row().name), Some(pattern));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! One violation, with the edges that prove it.
+
+use super::level::LevelSet;
+use super::pattern::Pattern;
+use crate::history::{KeyId, OperationId, TransactionId};
+use crate::relations::{Edge, EdgeIndex};
+use std::fmt;
+
+/// Names a violation within one check of one history: `TAP-m/1`. Stable for the same input and options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ViolationId {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// From 1, in the order of listing.
+    pub ordinal: u32,
+}
+
+impl fmt::Display for ViolationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.pattern, self.ordinal)
+    }
+}
+
+impl std::str::FromStr for ViolationId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ViolationId, String> {
+        let expected = || format!("`{text}` is no violation id, expected for example TAP-m/1");
+        let (pattern, ordinal) = text.rsplit_once('/').ok_or_else(expected)?;
+        let pattern = Pattern::parse(pattern).ok_or_else(expected)?;
+        let ordinal = ordinal.parse().ok().filter(|&n| n > 0).ok_or_else(expected)?;
+        Ok(ViolationId { pattern, ordinal })
+    }
+}
+
+/// Why the edges of a violation are a contradiction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The operations alone contradict the level (TAP-a to f and j): no edge is needed.
+    Read,
+    /// These edges form a cycle: each ends where the next begins, the last ends where the first begins. At PC and SI
+    /// a cycle counts only if no anti-dependency is followed by an edge that leaves the start of the transaction it
+    /// entered at its commit (another anti-dependency).
+    Cycle(Vec<EdgeIndex>),
+    /// Whichever of two writers of a key comes first, a contradiction follows.
+    Split {
+        /// The key both write.
+        key: KeyId,
+        /// The assumed edge (reason [`Assumed`](crate::relations::Reason::Assumed)) and what follows from it. Edges
+        /// derived inside a branch may be used in that branch only.
+        first: (EdgeIndex, Box<Proof>),
+        /// The opposite assumption.
+        second: (EdgeIndex, Box<Proof>),
+    },
+}
+
+/// One instance of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Its name.
+    pub id: ViolationId,
+    /// Other patterns that the same scenario is an instance of, as report ids: `TAP-n`, `C4 TAP-k`, `G-single`.
+    pub also: Vec<String>,
+    /// The levels it violates.
+    pub levels: LevelSet,
+    /// The key on which the contradiction shows, where there is one.
+    pub key: Option<KeyId>,
+    /// The scenario's transactions in order of telling (t1, t2, t3, then others); ⊥ where it takes part.
+    pub transactions: Vec<TransactionId>,
+    /// Operations the argument is about, apart from those named by edges.
+    pub operations: Vec<OperationId>,
+    /// All edges of the argument; premises come before what rests on them.
+    pub edges: Vec<Edge>,
+    /// How the edges contradict each other.
+    pub proof: Proof,
+    /// The inferred edge of the pattern already holds causally, so this instance adds nothing (listed last).
+    pub implied: bool,
+    /// Root cause: instances with the same number share a component or a pair of writers. Ordered as listed.
+    pub group: u32,
+}
+
+impl Violation {
+    /// Number of the scenario's transactions, ⊥ not counted: smaller is easier to believe.
+    pub fn size(&self) -> usize {
+        self.transactions.iter().filter(|t| !t.is_initial()).count()
+    }
+}

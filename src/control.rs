@@ -1,0 +1,135 @@
+//! Stop flag, limits and progress, handed to all long work.
+//!
+//! Knows nothing of threads or histories. A [`Control`] is cheap to clone; all clones share one stop flag and one
+//! progress record, so the side that started the work can watch and end it while the working side looks at
+//! [`Control::check`] in its inner loops.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Why long work ended before its result was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Interrupt {
+    /// Somebody called [`Control::stop`].
+    #[error("cancelled")]
+    Cancelled,
+    /// The deadline set by [`Control::with_time_limit`] has passed.
+    #[error("time limit")]
+    TimeLimit,
+    /// The work would need more memory than allowed.
+    #[error("memory limit")]
+    MemoryLimit,
+}
+
+/// What is being done and how far it is, readable at any moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Name of the phase, for people: "reading", "indexing", "checking SI".
+    pub phase: String,
+    /// Units done in this phase.
+    pub done: u64,
+    /// Units in this phase, 0 when unknown.
+    pub total: u64,
+}
+
+impl Progress {
+    /// Share of the phase that is done, when its size is known.
+    pub fn fraction(&self) -> Option<f32> {
+        (self.total > 0).then(|| (self.done as f32 / self.total as f32).min(1.0))
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+    phase: Mutex<String>,
+}
+
+/// Stop flag, time limit and progress of one piece of work.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    shared: Arc<Shared>,
+    deadline: Option<Instant>,
+}
+
+impl Control {
+    /// No limit, nothing done yet.
+    pub fn new() -> Control {
+        Control::default()
+    }
+
+    /// The same stop flag and progress with a deadline `limit` from now. An earlier deadline stays.
+    pub fn with_time_limit(&self, limit: Duration) -> Control {
+        let deadline = Instant::now() + limit;
+        let deadline = self.deadline.map_or(deadline, |old| old.min(deadline));
+        Control { shared: Arc::clone(&self.shared), deadline: Some(deadline) }
+    }
+
+    /// Asks the work to end soon.
+    pub fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Control::stop`] was called.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stop.load(Ordering::Relaxed)
+    }
+
+    /// `Err` when the work must end. Reads a clock when a deadline is set: call it once per some thousand steps.
+    pub fn check(&self) -> Result<(), Interrupt> {
+        if self.is_stopped() {
+            return Err(Interrupt::Cancelled);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Interrupt::TimeLimit),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a phase of `total` units (0 when unknown).
+    pub fn phase(&self, name: &str, total: u64) {
+        if let Ok(mut phase) = self.shared.phase.lock() {
+            phase.clear();
+            phase.push_str(name);
+        }
+        self.shared.done.store(0, Ordering::Relaxed);
+        self.shared.total.store(total, Ordering::Relaxed);
+    }
+
+    /// Counts `units` as done in the current phase.
+    pub fn advance(&self, units: u64) {
+        self.shared.done.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// A snapshot of the progress.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            phase: self.shared.phase.lock().map(|phase| phase.clone()).unwrap_or_default(),
+            done: self.shared.done.load(Ordering::Relaxed),
+            total: self.shared.total.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stopping_one_clone_stops_all() {
+        let control = Control::new();
+        let other = control.with_time_limit(Duration::from_secs(1000));
+        assert_eq!(other.check(), Ok(()));
+        control.stop();
+        assert_eq!(other.check(), Err(Interrupt::Cancelled));
+    }
+
+    #[test]
+    fn an_expired_deadline_is_a_time_limit() {
+        let control = Control::new().with_time_limit(Duration::ZERO);
+        assert_eq!(control.check(), Err(Interrupt::TimeLimit));
+    }
+}

@@ -1,0 +1,113 @@
+//! What to draw and where.
+//!
+//! [`Diagram`] says what is drawn: lanes, cards with operation rows, edges that land on rows. [`Layout`] says where.
+//! [`Scene`] is a list of shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is `emath`; colours
+//! live in [`theme`] only. Checkers, counterexamples, widgets and files are not known here.
+
+pub mod layout;
+pub mod scene;
+pub mod text_size;
+pub mod theme;
+
+use crate::history::{OperationId, SessionId, TransactionId};
+use crate::relations::{EdgeIndex, Relation};
+
+/// Why an operation row is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowRole {
+    /// An edge or the argument is about it.
+    Involved,
+    /// Shown for context.
+    Context,
+}
+
+/// One operation inside a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The operation.
+    pub operation: OperationId,
+    /// `r(x) = 3`.
+    pub text: String,
+    /// "line 7381", empty when unknown.
+    pub place: String,
+    /// Why it is shown.
+    pub role: RowRole,
+}
+
+/// One transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The transaction; ⊥ has a card in a lane of its own when an edge touches it.
+    pub transaction: TransactionId,
+    /// Its lane: place in [`Diagram::lanes`].
+    pub lane: usize,
+    /// `T295`.
+    pub title: String,
+    /// `committed`, `aborted`, `unknown`, `initial state`.
+    pub status: String,
+    /// The operations shown, in program order.
+    pub rows: Vec<Row>,
+    /// How many operations are not shown.
+    pub folded: usize,
+}
+
+/// A session column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// The session; none for the initial state.
+    pub session: Option<SessionId>,
+    /// `session 2`.
+    pub title: String,
+}
+
+/// Part an edge plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Emphasis {
+    /// On the contradicting cycle.
+    Cycle,
+    /// Evidence for another edge.
+    Evidence,
+}
+
+/// An edge between cards, landing on rows where it is about operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// The edge of the violation it draws.
+    pub edge: EdgeIndex,
+    /// Place of the source in [`Diagram::cards`].
+    pub from: usize,
+    /// Row of the source card it leaves, else the card itself.
+    pub from_row: Option<usize>,
+    /// Place of the target in [`Diagram::cards`].
+    pub to: usize,
+    /// Row of the target card it lands on, else the card itself.
+    pub to_row: Option<usize>,
+    /// Its relation: colour, dash, letters.
+    pub relation: Relation,
+    /// `WR 4`; SO has a label too.
+    pub label: String,
+    /// Its part in the argument.
+    pub emphasis: Emphasis,
+}
+
+/// What is drawn. Lanes in session order, cards by (lane, session order), arrows by edge index: no hash order anywhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagram {
+    /// Session columns, left to right.
+    pub lanes: Vec<Lane>,
+    /// Transactions.
+    pub cards: Vec<Card>,
+    /// Edges.
+    pub arrows: Vec<Arrow>,
+}
+
+/// What a point of a picture stands for; hover, click and SVG tooltips share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A card.
+    Transaction(TransactionId),
+    /// A row of a card.
+    Operation(OperationId),
+    /// An arrow.
+    Edge(EdgeIndex),
+}

@@ -1,0 +1,1 @@
+//! Shapes, each with its role and target: what canvas, SVG and PNG draw.

@@ -1,0 +1,1 @@
+//! How wide a text is, without a font engine: the drawing font is monospaced.

@@ -1,0 +1,1 @@
+//! Colours, dashes and line widths by role: the only place that knows them.

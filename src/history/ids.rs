@@ -1,0 +1,82 @@
+//! Dense 32-bit ids: places in the arrays of a [`History`](super::History).
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id of place `index`. Panics beyond 2³² − 2 places, which the builder refuses before.
+            #[inline]
+            pub fn new(index: usize) -> $name {
+                assert!(index < u32::MAX as usize, "more than 2^32 - 2 places");
+                $name(index as u32)
+            }
+
+            /// The place this id names.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A session: a client's sequence of transactions.
+    SessionId
+);
+id!(
+    /// A transaction. Ids are dense and ordered by (session, position in the session).
+    TransactionId
+);
+id!(
+    /// An operation. Ids are dense and ordered by (transaction, position in the transaction).
+    OperationId
+);
+id!(
+    /// A key (an object, a register).
+    KeyId
+);
+
+impl TransactionId {
+    /// ⊥, the transaction that wrote the initial version of every key before all others. It has no place in the
+    /// arrays of a history: never call [`TransactionId::index`] on it.
+    pub const INITIAL: TransactionId = TransactionId(u32::MAX);
+
+    /// Whether this is ⊥.
+    #[inline]
+    pub fn is_initial(self) -> bool {
+        self == TransactionId::INITIAL
+    }
+}
+
+/// A value as recorded. Numbers stand for themselves; other values are interned by the builder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub u64);
+
+impl Value {
+    /// Read results only: the version before the history (`nil`, `null`, `==?`).
+    pub const INITIAL: Value = Value(u64::MAX);
+    /// Read results only: the file does not say what was read. Such reads constrain nothing.
+    pub const UNRECORDED: Value = Value(u64::MAX - 1);
+    /// Largest number that stands for itself.
+    pub const MAX_NUMBER: u64 = u64::MAX - 2;
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Value::INITIAL => f.write_str("Value(initial)"),
+            Value::UNRECORDED => f.write_str("Value(unrecorded)"),
+            Value(number) => write!(f, "Value({number})"),
+        }
+    }
+}

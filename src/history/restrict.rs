@@ -1,0 +1,165 @@
+//! Sub-histories: counterexamples live on this.
+
+use super::{History, KeyId, Names, OperationId, SessionId, TransactionId};
+
+/// A set of transactions of one history, as a bit per transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionSet {
+    member: Vec<bool>,
+    len: usize,
+}
+
+impl TransactionSet {
+    /// The empty set over the transactions of `history`.
+    pub fn empty(history: &History) -> TransactionSet {
+        TransactionSet { member: vec![false; history.n_transactions()], len: 0 }
+    }
+
+    /// All transactions of `history`.
+    pub fn full(history: &History) -> TransactionSet {
+        TransactionSet { member: vec![true; history.n_transactions()], len: history.n_transactions() }
+    }
+
+    /// The set of these transactions; ⊥ is passed over.
+    pub fn of(history: &History, transactions: impl IntoIterator<Item = TransactionId>) -> TransactionSet {
+        let mut set = TransactionSet::empty(history);
+        for t in transactions {
+            set.insert(t);
+        }
+        set
+    }
+
+    /// Adds a transaction; ⊥ is passed over. Returns whether it is new.
+    pub fn insert(&mut self, t: TransactionId) -> bool {
+        let new = !t.is_initial() && !std::mem::replace(&mut self.member[t.index()], true);
+        self.len += usize::from(new);
+        new
+    }
+
+    /// Removes a transaction. Returns whether it was there.
+    pub fn remove(&mut self, t: TransactionId) -> bool {
+        let there = !t.is_initial() && std::mem::replace(&mut self.member[t.index()], false);
+        self.len -= usize::from(there);
+        there
+    }
+
+    /// Whether `t` is in the set; ⊥ always is.
+    pub fn contains(&self, t: TransactionId) -> bool {
+        t.is_initial() || self.member[t.index()]
+    }
+
+    /// Number of members, ⊥ not counted.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The members in order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        self.member.iter().enumerate().filter(|(_, m)| **m).map(|(t, _)| TransactionId::new(t))
+    }
+}
+
+/// How the ids of a sub-history map to those of the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renaming {
+    /// By new transaction id: the old one.
+    pub transactions: Vec<TransactionId>,
+    /// By new operation id: the old one.
+    pub operations: Vec<OperationId>,
+    /// By new key id: the old one.
+    pub keys: Vec<KeyId>,
+    /// By new session id: the old one.
+    pub sessions: Vec<SessionId>,
+}
+
+impl Renaming {
+    /// The transaction of the whole history; ⊥ stays ⊥.
+    pub fn old_transaction(&self, new: TransactionId) -> TransactionId {
+        if new.is_initial() { new } else { self.transactions[new.index()] }
+    }
+
+    /// The transaction of the sub-history, if it is there; ⊥ stays ⊥. O(log n).
+    pub fn new_transaction(&self, old: TransactionId) -> Option<TransactionId> {
+        match old.is_initial() {
+            true => Some(old),
+            false => self.transactions.binary_search(&old).ok().map(TransactionId::new),
+        }
+    }
+
+    /// The operation of the sub-history, if it is there. O(log n).
+    pub fn new_operation(&self, old: OperationId) -> Option<OperationId> {
+        self.operations.binary_search(&old).ok().map(OperationId::new)
+    }
+}
+
+impl History {
+    /// The sub-history of the transactions in `keep`, with those of their operations for which `keep_operation` holds.
+    ///
+    /// Names and lines stay; sessions and keys that no longer occur are dropped. A read whose writer is not kept
+    /// turns into a thin-air read unless `keep_operation` drops it: whoever restricts decides, since only the
+    /// resolution of reads knows writers. O(operations kept + transactions kept + keys).
+    pub fn restrict(&self, keep: &TransactionSet, keep_operation: impl Fn(OperationId) -> bool) -> (History, Renaming) {
+        let mut renaming = Renaming::default();
+        let mut new_key = vec![u32::MAX; self.n_keys()];
+        let mut session_begin = vec![0u32];
+        let mut transaction_session = Vec::new();
+        let mut operation_begin = vec![0u32];
+        let mut keys = Vec::new();
+        for t in keep.iter() {
+            let session = self.session_of(t);
+            if renaming.sessions.last() != Some(&session) {
+                if !renaming.sessions.is_empty() {
+                    session_begin.push(renaming.transactions.len() as u32);
+                }
+                renaming.sessions.push(session);
+            }
+            transaction_session.push(SessionId::new(renaming.sessions.len() - 1));
+            renaming.transactions.push(t);
+            for o in self.operations_of(t).filter(|&o| keep_operation(o)) {
+                let key = self.keys[o.index()];
+                let slot = &mut new_key[key.index()];
+                if *slot == u32::MAX {
+                    *slot = renaming.keys.len() as u32;
+                    renaming.keys.push(key);
+                }
+                keys.push(KeyId(*slot));
+                renaming.operations.push(o);
+            }
+            operation_begin.push(renaming.operations.len() as u32);
+        }
+        if !renaming.sessions.is_empty() {
+            session_begin.push(renaming.transactions.len() as u32);
+        }
+        let old = |t: &TransactionId| t.index();
+        let transaction_names = match &self.transaction_names {
+            // Positions change, so names made from positions must be written out.
+            Names::Implicit(_) => {
+                Names::Strings(renaming.transactions.iter().map(|&t| self.transaction_name(t).into()).collect())
+            }
+            names => names.select(renaming.transactions.iter().map(old)),
+        };
+        let history = History {
+            origin: self.origin.clone(),
+            session_names: self.session_names.select(renaming.sessions.iter().map(|s| s.index())),
+            session_begin,
+            transaction_names,
+            transaction_session,
+            outcomes: renaming.transactions.iter().map(|t| self.outcomes[t.index()]).collect(),
+            intervals: self.intervals.as_ref().map(|i| renaming.transactions.iter().map(|t| i[t.index()]).collect()),
+            operation_begin,
+            kinds: renaming.operations.iter().map(|o| self.kinds[o.index()]).collect(),
+            keys,
+            values: renaming.operations.iter().map(|o| self.values[o.index()]).collect(),
+            lines: renaming.operations.iter().map(|o| self.lines[o.index()]).collect(),
+            key_names: self.key_names.select(renaming.keys.iter().map(|k| k.index())),
+            value_names: self.value_names.clone(),
+            initial_value: self.initial_value,
+        };
+        (history, renaming)
+    }
+}

@@ -1,0 +1,41 @@
+//! IsoScope: see what isolation anomaly a database history contains, and why.
+//!
+//! Data flows one way, bytes → History → Relations → Verdict → Counterexample → Diagram → Layout → Scene, and each
+//! stop is a plain value that can be printed, tested and kept:
+//!
+//! | value | made by | what it is | leaves as |
+//! |---|---|---|---|
+//! | [`history::History`] | `formats` | what was observed | history files |
+//! | [`relations::Index`], [`relations::Edge`] | `relations` | what that forces, each edge with its reason | |
+//! | [`checkers::Findings`] | `checkers` | witness, violations or undecided, per level | report, which `verify` checks |
+//! | [`counterexample::Counterexample`] | `counterexample` | the smallest part that convinces, and why | text, markdown |
+//! | [`diagram::Diagram`] | `diagram` | nodes and edges | dot, json |
+//! | `diagram::layout::Layout` | `diagram::layout` | coordinates | |
+//! | `diagram::scene::Scene` | `diagram::scene` | shapes, each with its role and target | canvas, svg, png |
+//!
+//! Who may import what (`tests/architecture.rs` keeps this table true):
+//!
+//! | module | what lives there | may import |
+//! |---|---|---|
+//! | `control` | stop flag, limits and progress | |
+//! | `history` | what was observed, nothing inferred | |
+//! | `graph` | algorithms on vertex numbers | |
+//! | `formats` | bytes ⇄ `History` | history, control |
+//! | `relations` | edges a history forces, each with its reason | history, graph, control |
+//! | `sat` | clauses, acyclicity theory | graph, control |
+//! | `checkers` | level → verdict | history, graph, relations, sat, control |
+//! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
+//! | `report` | everything said about one history, as data | history, relations, checkers, counterexample |
+//! | `verify` | is the evidence in a report real? | history, report |
+//! | `diagram` | what to draw and where | history, relations, graph |
+//! | `export` | diagram, scene or explanation → bytes | history, relations, counterexample, report, diagram |
+//! | `jobs` | start, poll, cancel | control |
+//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export, jobs |
+//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export |
+
+pub mod checkers;
+pub mod control;
+pub mod counterexample;
+pub mod diagram;
+pub mod history;
+pub mod relations;

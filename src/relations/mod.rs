@@ -1,0 +1,179 @@
+//! What a history forces: relations between transactions, each edge with its reason.
+//!
+//! The relation names `so wr ww rw co cm rt` are defined here, once:
+//!
+//! | code | relation | t1 → t2 means |
+//! |---|---|---|
+//! | SO | session order | same session, t1 earlier |
+//! | WR | write-read | t2 reads a version that t1 wrote |
+//! | WW | write-write (version order) | both write a key, t1's version is older |
+//! | RW | anti-dependency | t1 reads a version older than the one t2 wrote |
+//! | CO | causal order, (SO ∪ WR)⁺ | t2 may have seen t1 |
+//! | CM | inferred commit order | every legal commit order puts t1 first |
+//! | RT | real time | t1 ended before t2 began |
+//!
+//! [`Index`] is the compact form of one history that all engines work on: who reads from whom, who writes what. This
+//! module draws consequences only; it never chooses among possibilities, and it does not know isolation levels beyond
+//! the names of their axioms.
+
+mod index;
+
+pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
+
+use crate::history::{KeyId, OperationId, TransactionId};
+
+/// A relation between transactions. See the module documentation for what each means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// SO.
+    SessionOrder,
+    /// WR.
+    WriteRead,
+    /// WW.
+    WriteWrite,
+    /// RW.
+    AntiDependency,
+    /// CO.
+    CausalOrder,
+    /// CM.
+    CommitOrder,
+    /// RT.
+    RealTime,
+}
+
+impl Relation {
+    /// All relations, in the order of the table.
+    pub const ALL: [Relation; 7] = [
+        Relation::SessionOrder,
+        Relation::WriteRead,
+        Relation::WriteWrite,
+        Relation::AntiDependency,
+        Relation::CausalOrder,
+        Relation::CommitOrder,
+        Relation::RealTime,
+    ];
+
+    /// Two letters, as in reports and pictures.
+    pub fn code(self) -> &'static str {
+        match self {
+            Relation::SessionOrder => "SO",
+            Relation::WriteRead => "WR",
+            Relation::WriteWrite => "WW",
+            Relation::AntiDependency => "RW",
+            Relation::CausalOrder => "CO",
+            Relation::CommitOrder => "CM",
+            Relation::RealTime => "RT",
+        }
+    }
+
+    /// Name in words, lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::SessionOrder => "session order",
+            Relation::WriteRead => "write-read",
+            Relation::WriteWrite => "version order",
+            Relation::AntiDependency => "anti-dependency",
+            Relation::CausalOrder => "causal order",
+            Relation::CommitOrder => "inferred commit order",
+            Relation::RealTime => "real time",
+        }
+    }
+}
+
+/// Place of an edge in the list of edges it belongs to (an [`Argument`]'s or a violation's).
+pub type EdgeIndex = usize;
+
+/// One edge of a scenario. It leaves and lands on operations where it is about operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Where it starts; may be [`TransactionId::INITIAL`].
+    pub from: TransactionId,
+    /// Where it ends; may be [`TransactionId::INITIAL`] only for a commit-order edge that contradicts ⊥ being first.
+    pub to: TransactionId,
+    /// What it means.
+    pub relation: Relation,
+    /// The key it is about; none for SO, CO, RT.
+    pub key: Option<KeyId>,
+    /// The operation of `from` it is about (WR, WW, CM: the write; RW: the read).
+    pub from_operation: Option<OperationId>,
+    /// The operation of `to` it is about (WR: the read; WW, CM, RW: the write).
+    pub to_operation: Option<OperationId>,
+    /// Why it is there.
+    pub because: Reason,
+}
+
+/// The axiom that forces an inferred edge (Biswas & Enea 2019, Fig. 2). In each, t3 reads key x from t1 and t2 also
+/// writes x; what differs is how t3 is known to see t2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axiom {
+    /// t3 read something from t2 before it read x.
+    ReadCommitted,
+    /// t2 precedes t3 in one step of SO ∪ WR.
+    ReadAtomic,
+    /// t2 precedes t3 in (SO ∪ WR)⁺.
+    Causal,
+    /// The commit of t2 precedes the start of t3 by edges known so far (PC, SI), or t2 precedes t3 in the commit
+    /// order (SER).
+    CommitOrder,
+}
+
+/// Why an edge is there. Premises are indices of edges in the same list, always smaller than the edge's own index, so
+/// reasons never go in circles. A premise list is a path: each edge ends where the next begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// `from` and `to` are of one session and stand in this order.
+    SessionOrder,
+    /// `to_operation` returned the value that `from_operation` wrote, or the initial value when `from` is ⊥.
+    Reads,
+    /// The edge sums up a path.
+    Path {
+        /// The path from `from` to `to`.
+        through: Vec<EdgeIndex>,
+    },
+    /// `reader` reads the key from `to`, and `from`, which also writes the key, is visible to `reader`: so `from` is
+    /// older than `to`.
+    Visible {
+        /// How visibility is defined.
+        axiom: Axiom,
+        /// t3, who read the key from `to`.
+        reader: TransactionId,
+        /// t3's read of the key.
+        read: OperationId,
+        /// The path from `from` to `reader`.
+        seen: Vec<EdgeIndex>,
+    },
+    /// `from` (t3) reads the key from `writer` (t1), and `writer` is older than `to` (t2), which also writes the key:
+    /// so `from` does not see `to`.
+    Overwrites {
+        /// t1, whose version `from` reads; may be ⊥.
+        writer: TransactionId,
+        /// The path from `writer` to `to`; empty when `writer` is ⊥.
+        order: Vec<EdgeIndex>,
+    },
+    /// Both write the key, so by first-committer-wins (the NoConflict axiom of snapshot isolation) they cannot
+    /// overlap; `order` shows that `from` started before `to` committed, so `from` committed before `to` started.
+    Conflict {
+        /// A path from the start of `from` to the commit of `to`.
+        order: Vec<EdgeIndex>,
+    },
+    /// `to` read the version that `from` wrote and wrote the key itself, so its version is the newer one.
+    ReadModifyWrite {
+        /// The write-read edge.
+        read: EdgeIndex,
+    },
+    /// One side of a case split: either `from` or `to` is first.
+    Assumed,
+}
+
+impl Reason {
+    /// The edges this reason rests on.
+    pub fn premises(&self) -> &[EdgeIndex] {
+        match self {
+            Reason::SessionOrder | Reason::Reads | Reason::Assumed => &[],
+            Reason::Path { through } => through,
+            Reason::Visible { seen, .. } => seen,
+            Reason::Overwrites { order, .. } | Reason::Conflict { order } => order,
+            Reason::ReadModifyWrite { read } => std::slice::from_ref(read),
+        }
+    }
+}
