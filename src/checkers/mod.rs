@@ -11,7 +11,7 @@ mod violation;
 
 pub use level::{Level, LevelSet};
 pub use pattern::{Pattern, PatternRow};
-pub use violation::{Proof, Violation, ViolationId};
+pub use violation::{Instances, Proof, Violation, ViolationId};
 
 use crate::history::TransactionId;
 use std::collections::BTreeMap;

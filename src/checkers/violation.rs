@@ -4,6 +4,7 @@ use super::level::LevelSet;
 use super::pattern::Pattern;
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Names a violation within one check of one history: `TAP-m/1`. Stable for the same input and options.
@@ -84,4 +85,13 @@ impl Violation {
     pub fn size(&self) -> usize {
         self.transactions.iter().filter(|t| !t.is_initial()).count()
     }
+}
+
+/// What an engine found of the patterns it looks for.
+#[derive(Clone, Debug, Default)]
+pub struct Instances {
+    /// All instances of each pattern that occurs, exactly, listed or not.
+    pub counts: BTreeMap<Pattern, u64>,
+    /// At most the asked number per pattern, smallest first, implied ones last; ordinals and groups from 1 per pattern.
+    pub violations: Vec<Violation>,
 }
