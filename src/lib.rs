@@ -37,5 +37,6 @@ pub mod checkers;
 pub mod control;
 pub mod counterexample;
 pub mod diagram;
+pub mod graph;
 pub mod history;
 pub mod relations;

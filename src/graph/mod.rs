@@ -1,0 +1,17 @@
+//! Algorithms on vertex numbers.
+//!
+//! Vertices are dense `u32`s, edges are pairs of them. Nothing here knows transactions, histories or relations: who
+//! builds a [`Digraph`] decides what its vertices and edge ids stand for. No algorithm recurses, and each result
+//! depends on the order of the edges given only, so the same input always gives the same output.
+
+mod closure;
+mod digraph;
+mod path;
+mod scc;
+mod topological;
+
+pub use closure::{BitSet, Closure};
+pub use digraph::{Arc, Digraph};
+pub use path::{PathFinder, shortest_cycle};
+pub use scc::{Components, strong_components};
+pub use topological::{topological_order, topological_order_by_priority};
