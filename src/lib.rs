@@ -40,3 +40,4 @@ pub mod diagram;
 pub mod graph;
 pub mod history;
 pub mod relations;
+pub mod sat;

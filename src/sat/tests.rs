@@ -1,0 +1,107 @@
+//! Against brute force on tiny graphs.
+
+use super::*;
+
+/// Whether the edges have no cycle, by removing sources until nothing is left.
+fn acyclic(n: u32, edges: &[(Vertex, Vertex)]) -> bool {
+    let mut left: Vec<u32> = (0..n).collect();
+    while let Some(place) = left.iter().position(|&v| !edges.iter().any(|&(a, b)| b == v && left.contains(&a))) {
+        left.swap_remove(place);
+    }
+    left.is_empty()
+}
+
+fn random_edge(random: &mut fastrand::Rng, n: u32) -> (Vertex, Vertex) {
+    let from = random.u32(..n);
+    (from, (from + random.u32(1..n)) % n)
+}
+
+/// Edges that agree with the natural order of numbers.
+fn random_fixed(random: &mut fastrand::Rng, n: u32) -> Vec<(Vertex, Vertex)> {
+    (0..random.usize(..6)).map(|_| random_edge(random, n)).map(|(a, b)| (a.min(b), a.max(b))).collect()
+}
+
+#[test]
+fn the_dynamic_order_accepts_exactly_the_edges_that_keep_the_graph_acyclic() {
+    let mut random = fastrand::Rng::with_seed(1);
+    for _ in 0..3000 {
+        let n = random.u32(2..9);
+        let fixed = random_fixed(&mut random, n);
+        let mut order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
+        let mut present: Vec<(u32, u32, u32)> = Vec::new();
+        for label in 0..20 {
+            if !present.is_empty() && random.u8(..4) == 0 {
+                let (from, to, label) = present.swap_remove(random.usize(..present.len()));
+                order.remove(from, to, label);
+                continue;
+            }
+            let (from, to) = random_edge(&mut random, n);
+            let mut all = fixed.clone();
+            all.extend(present.iter().map(|&(a, b, _)| (a, b)));
+            all.push((from, to));
+            match order.insert(from, to, label) {
+                Ok(()) => {
+                    assert!(acyclic(n, &all));
+                    present.push((from, to, label));
+                }
+                Err(cycle) => {
+                    assert!(!acyclic(n, &all));
+                    for (edge, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+                        assert_eq!(edge.to, next.from);
+                        assert!(all.contains(&(edge.from, edge.to)));
+                    }
+                }
+            }
+            let place = |v: u32| order.order().iter().position(|&w| w == v).unwrap();
+            assert!(present.iter().all(|&(a, b, _)| place(a) < place(b)));
+            assert!(fixed.iter().all(|&(a, b)| place(a) < place(b)));
+            assert!((0..n).all(|v| place(v) == order.position(v) as usize));
+        }
+    }
+}
+
+#[test]
+fn the_solver_agrees_with_trying_all_combinations() {
+    let mut random = fastrand::Rng::with_seed(2);
+    let mut contradictions = 0;
+    for _ in 0..5000 {
+        let n = random.u32(2..8);
+        let fixed = random_fixed(&mut random, n);
+        let mut order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
+        let choices: Vec<Choice> = (0..random.usize(1..7))
+            .map(|_| {
+                let mut side = || (0..random.usize(1..4)).map(|_| random_edge(&mut random, n)).collect::<Vec<_>>();
+                let (first, second) = (side(), side());
+                Choice { first, second, prefer_first: n % 2 == 0 }
+            })
+            .collect();
+        let with = |sides: &dyn Fn(usize) -> bool| {
+            let mut all = fixed.clone();
+            choices.iter().enumerate().for_each(|(place, choice)| all.extend(choice.side(sides(place))));
+            acyclic(n, &all)
+        };
+        let possible = (0..1u32 << choices.len()).any(|bits| with(&|place| bits >> place & 1 == 1));
+        match solve(&mut order, &choices, &Control::new()).unwrap() {
+            Answer::Model(model) => {
+                assert!(possible && with(&|place| model[place]));
+                let fits = |&(a, b): &(u32, u32)| order.position(a) < order.position(b);
+                assert!(choices.iter().zip(&model).all(|(choice, &first)| choice.side(first).iter().all(fits)));
+            }
+            Answer::Contradiction { cycles } => {
+                contradictions += 1;
+                assert!(!possible && !cycles.is_empty());
+            }
+        }
+        let remaining: usize = (0..n).map(|v| order.labelled_degree(v)).sum();
+        assert_eq!(remaining, 0, "no chosen edge is left");
+    }
+    assert!(contradictions > 500);
+}
+
+#[test]
+fn a_stopped_control_ends_the_search() {
+    let mut order = DynamicOrder::new(vec![0, 1], std::iter::empty());
+    let control = Control::new();
+    control.stop();
+    assert_eq!(solve(&mut order, &[Choice::default()], &control), Err(Interrupt::Cancelled));
+}
