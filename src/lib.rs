@@ -39,5 +39,6 @@ pub mod counterexample;
 pub mod diagram;
 pub mod graph;
 pub mod history;
+pub mod jobs;
 pub mod relations;
 pub mod sat;
