@@ -1,0 +1,416 @@
+//! The second opinion: isolation levels decided by brute force from their axioms.
+//!
+//! A history satisfies a level if it has *some* explanation that does: a writer for each read (there is a choice where
+//! several transactions wrote the value), a set of transactions of unknown outcome that did commit, and a commit order,
+//! a strict total order that contains session order and write-read. All commit orders are enumerated and the axioms of
+//! Biswas & Enea (OOPSLA 2019, Fig. 2 and Table 1) are evaluated word by word. Nothing is shared with the engines but
+//! the history itself, and nothing is clever: this is for histories of at most eight transactions.
+
+use isoscope::checkers::Level;
+use isoscope::history::{History, OperationKind, Outcome, Value};
+use std::collections::BTreeSet;
+
+/// Levels in the order of [`Level::WITHOUT_TIMES`].
+pub(crate) const LEVELS: [Level; 7] = Level::WITHOUT_TIMES;
+
+/// Stands for ⊥ as the writer of a read.
+pub(crate) const BOTTOM: usize = usize::MAX;
+
+/// Most combinations of choices that are tried.
+const MOST_COMBINATIONS: usize = 20_000;
+
+/// A read or a write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operation {
+    pub(crate) is_write: bool,
+    pub(crate) key: usize,
+    pub(crate) value: Value,
+}
+
+/// A transaction. Those of one session stand in session order.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) session: usize,
+    pub(crate) outcome: Outcome,
+    pub(crate) operations: Vec<Operation>,
+}
+
+impl Transaction {
+    /// The value it leaves behind on a key.
+    pub(crate) fn last_write(&self, key: usize) -> Option<Value> {
+        self.operations.iter().rev().find(|o| o.is_write && o.key == key).map(|o| o.value)
+    }
+
+    pub(crate) fn writes(&self, key: usize) -> bool {
+        self.last_write(key).is_some()
+    }
+
+    fn wrote(&self, key: usize, value: Value) -> bool {
+        self.operations.iter().any(|o| o.is_write && o.key == key && o.value == value)
+    }
+}
+
+/// What a read turns out to be, before any choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It returns the own last write.
+    Internal,
+    /// It constrains nothing: the file does not say what it returned.
+    Unrecorded,
+    /// TAP-a, b, c or e: no writer can be meant.
+    Wrong(char),
+    /// One of these wrote the value: [`BOTTOM`] or places of transactions.
+    From(Vec<usize>),
+}
+
+/// The history in the oracle's own words, set-up transactions merged into ⊥.
+#[derive(Clone, Debug)]
+pub(crate) struct Observation {
+    pub(crate) transactions: Vec<Transaction>,
+    /// By transaction and operation: what it reads; `None` for writes.
+    pub(crate) meaning: Vec<Vec<Option<Meaning>>>,
+    /// Places, in the history, of the transactions that were merged into ⊥.
+    pub(crate) set_up: Vec<usize>,
+    /// By transaction: its place in the history.
+    pub(crate) place: Vec<usize>,
+}
+
+/// One way to explain the reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// By transaction: whether it committed.
+    pub(crate) active: Vec<bool>,
+    /// By transaction and operation: the writer of an external read.
+    pub(crate) source: Vec<Vec<Option<usize>>>,
+    /// Letters of TAP-a to f among active transactions.
+    pub(crate) letters: BTreeSet<char>,
+}
+
+/// The verdict at each of [`LEVELS`].
+pub(crate) fn verdicts(history: &History) -> [bool; 7] {
+    let observation = Observation::of(history);
+    let mut satisfied = [false; 7];
+    for choice in observation.choices() {
+        let found = observation.satisfied(&choice, satisfied);
+        for (all, one) in satisfied.iter_mut().zip(found) {
+            *all |= one;
+        }
+        if satisfied == [true; 7] {
+            break;
+        }
+    }
+    satisfied
+}
+
+impl Observation {
+    /// Reads the history and finds the possible writers of every read.
+    pub(crate) fn of(history: &History) -> Observation {
+        let all: Vec<Transaction> = history
+            .transactions()
+            .map(|t| Transaction {
+                session: history.session_of(t).index(),
+                outcome: history.outcome(t),
+                operations: history
+                    .operations_of(t)
+                    .map(|o| history.operation(o))
+                    .map(|o| Operation { is_write: o.kind == OperationKind::Write, key: o.key.index(), value: o.value })
+                    .collect(),
+            })
+            .collect();
+        let is_initial = |value: Value| history.may_be_initial(value);
+        let set_up = set_up_transactions(&all, &is_initial);
+        let left_by_set_up: Vec<(usize, Value)> =
+            set_up.iter().flat_map(|&t| &all[t].operations).map(|o| (o.key, o.value)).collect();
+        let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
+        let transactions: Vec<Transaction> = place.iter().map(|&t| all[t].clone()).collect();
+        let reads_initial = |key: usize, value: Value| is_initial(value) || left_by_set_up.contains(&(key, value));
+        let meaning = (0..transactions.len())
+            .map(|t| {
+                let operations = 0..transactions[t].operations.len();
+                operations.map(|at| meaning(&transactions, t, at, &reads_initial)).collect()
+            })
+            .collect();
+        Observation { transactions, meaning, set_up, place }
+    }
+
+    /// Number of reads with more than one possible writer.
+    pub(crate) fn n_ambiguous(&self) -> usize {
+        let all = self.meaning.iter().flatten().flatten();
+        all.filter(|m| matches!(m, Meaning::From(writers) if writers.len() > 1)).count()
+    }
+
+    /// All ways to explain the reads: a writer for each, and the transactions of unknown outcome that the writers chosen
+    /// make committed. Transactions that nobody reads from have no effect on anybody.
+    pub(crate) fn choices(&self) -> Vec<Choice> {
+        let none: Vec<Vec<Option<usize>>> =
+            self.meaning.iter().map(|operations| vec![None; operations.len()]).collect();
+        let mut partial = vec![none];
+        for (t, operations) in self.meaning.iter().enumerate() {
+            if self.transactions[t].outcome == Outcome::Aborted {
+                continue;
+            }
+            for (at, meaning) in operations.iter().enumerate() {
+                if let Some(Meaning::From(writers)) = meaning {
+                    partial = partial
+                        .into_iter()
+                        .flat_map(|source| {
+                            writers.iter().map(move |&writer| {
+                                let mut source = source.clone();
+                                source[t][at] = Some(writer);
+                                source
+                            })
+                        })
+                        .collect();
+                    assert!(partial.len() <= MOST_COMBINATIONS, "too many ambiguous reads for the oracle");
+                }
+            }
+        }
+        partial.into_iter().map(|source| self.choice(source)).collect()
+    }
+
+    fn choice(&self, source: Vec<Vec<Option<usize>>>) -> Choice {
+        let mut active: Vec<bool> = self.transactions.iter().map(|t| t.outcome == Outcome::Committed).collect();
+        while let Some(promoted) = (0..active.len())
+            .filter(|&t| active[t])
+            .flat_map(|t| source[t].iter().flatten())
+            .find(|&&writer| writer != BOTTOM && !active[writer])
+        {
+            active[*promoted] = true;
+        }
+        let mut letters = BTreeSet::new();
+        for t in (0..active.len()).filter(|&t| active[t]) {
+            for (at, meaning) in self.meaning[t].iter().enumerate() {
+                if let Some(Meaning::Wrong(letter)) = meaning {
+                    letters.insert(*letter);
+                }
+                if let Some(writer) = source[t][at] {
+                    letters.extend(self.wrong_reading(t, at, writer));
+                }
+            }
+        }
+        Choice { active, source, letters }
+    }
+
+    /// TAP-d and f of the read at (t, at) when it returns what `writer` wrote.
+    pub(crate) fn wrong_reading(&self, t: usize, at: usize, writer: usize) -> Vec<char> {
+        let read = self.transactions[t].operations[at];
+        let own = self.transactions[t].operations[..at].iter().any(|o| o.is_write && o.key == read.key);
+        let intermediate = writer != BOTTOM && self.transactions[writer].last_write(read.key) != Some(read.value);
+        own.then_some('d').into_iter().chain(intermediate.then_some('f')).collect()
+    }
+
+    /// Which levels this way of explaining the reads satisfies; levels already known to be satisfied are passed over.
+    fn satisfied(&self, choice: &Choice, known: [bool; 7]) -> [bool; 7] {
+        let mut satisfied = [false; 7];
+        satisfied[0] = self.non_repeatable_reads(choice).is_empty();
+        if !choice.letters.is_empty() {
+            return satisfied;
+        }
+        let world = World::new(self, choice);
+        let open: Vec<usize> = (1..7).filter(|&l| !known[l]).collect();
+        world.for_each_order(&mut |order| {
+            for &level in &open {
+                satisfied[level] = satisfied[level] || world.is_order_for(LEVELS[level], order);
+            }
+            open.iter().all(|&level| satisfied[level])
+        });
+        satisfied
+    }
+
+    /// TAP-j as (transaction, key): two reads of a key with different writers, both other transactions.
+    pub(crate) fn non_repeatable_reads(&self, choice: &Choice) -> BTreeSet<(usize, usize)> {
+        let mut found = BTreeSet::new();
+        for t in (0..self.transactions.len()).filter(|&t| choice.active[t]) {
+            let operations = &self.transactions[t].operations;
+            for (a, one) in operations.iter().enumerate() {
+                for (b, other) in operations.iter().enumerate().skip(a + 1) {
+                    let writers = (choice.source[t][a], choice.source[t][b]);
+                    if one.key == other.key && matches!(writers, (Some(v), Some(w)) if v != w) {
+                        found.insert((t, one.key));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The meaning of one read; `None` for a write. The first case that applies counts.
+fn meaning(
+    transactions: &[Transaction],
+    t: usize,
+    at: usize,
+    reads_initial: &dyn Fn(usize, Value) -> bool,
+) -> Option<Meaning> {
+    let Operation { is_write, key, value } = transactions[t].operations[at];
+    if is_write {
+        return None;
+    }
+    if value == Value::UNRECORDED {
+        return Some(Meaning::Unrecorded);
+    }
+    let own = |o: &&Operation| o.is_write && o.key == key;
+    let earlier: Vec<Value> = transactions[t].operations[..at].iter().filter(own).map(|o| o.value).collect();
+    if earlier.last() == Some(&value) {
+        return Some(Meaning::Internal);
+    }
+    if earlier.contains(&value) {
+        return Some(Meaning::Wrong('e'));
+    }
+    let others = |outcome: Outcome| {
+        (0..transactions.len())
+            .filter(move |&u| u != t && transactions[u].outcome == outcome && transactions[u].wrote(key, value))
+    };
+    let mut writers: Vec<usize> = Vec::new();
+    writers.extend(reads_initial(key, value).then_some(BOTTOM));
+    writers.extend(others(Outcome::Committed));
+    writers.extend(others(Outcome::Unknown));
+    if !writers.is_empty() {
+        return Some(Meaning::From(writers));
+    }
+    Some(Meaning::Wrong(match () {
+        () if transactions[t].operations[at..].iter().filter(own).any(|o| o.value == value) => 'c',
+        () if others(Outcome::Aborted).next().is_some() => 'b',
+        () => 'a',
+    }))
+}
+
+/// Transactions that only say what the initial version of every key is. Each is committed, stands first in its session
+/// and writes nothing but values that read as initial anyway, which nobody else writes; together they write every key.
+fn set_up_transactions(all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) -> Vec<usize> {
+    let keys: BTreeSet<usize> = all.iter().flat_map(|t| &t.operations).map(|o| o.key).collect();
+    let first = |t: usize| (0..t).all(|u| all[u].session != all[t].session);
+    let only_writes = |t: usize| !all[t].operations.is_empty() && all[t].operations.iter().all(|o| o.is_write);
+    let alone_in_value =
+        |t: usize| all[t].operations.iter().all(|o| (0..all.len()).all(|u| u == t || !all[u].wrote(o.key, o.value)));
+    let set_up: Vec<usize> = (0..all.len())
+        .filter(|&t| all[t].outcome == Outcome::Committed && first(t) && only_writes(t) && alone_in_value(t))
+        .filter(|&t| all[t].operations.iter().all(|o| is_initial(o.value)))
+        .collect();
+    let covered = keys.iter().all(|&key| set_up.iter().any(|&t| all[t].writes(key)));
+    if covered { set_up } else { Vec::new() }
+}
+
+/// The active transactions of one choice, renumbered, with the relations between them.
+struct World {
+    n: usize,
+    session_order: Vec<Vec<bool>>,
+    write_read: Vec<Vec<bool>>,
+    causal: Vec<Vec<bool>>,
+    /// By transaction: its external reads in program order, as (key, writer).
+    reads: Vec<Vec<(usize, usize)>>,
+    /// By transaction: keys written.
+    writes: Vec<BTreeSet<usize>>,
+}
+
+impl World {
+    fn new(observation: &Observation, choice: &Choice) -> World {
+        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
+        let renumbered = |t: usize| if t == BOTTOM { BOTTOM } else { members.binary_search(&t).expect("active") };
+        let n = members.len();
+        let transaction = |t: usize| &observation.transactions[members[t]];
+        let mut world = World {
+            n,
+            session_order: vec![vec![false; n]; n],
+            write_read: vec![vec![false; n]; n],
+            causal: vec![vec![false; n]; n],
+            reads: vec![Vec::new(); n],
+            writes: vec![BTreeSet::new(); n],
+        };
+        for t in 0..n {
+            for (at, operation) in transaction(t).operations.iter().enumerate() {
+                if operation.is_write {
+                    world.writes[t].insert(operation.key);
+                } else if let Some(writer) = choice.source[members[t]][at] {
+                    let writer = renumbered(writer);
+                    world.reads[t].push((operation.key, writer));
+                    if writer != BOTTOM {
+                        world.write_read[writer][t] = true;
+                    }
+                }
+            }
+            for u in t + 1..n {
+                world.session_order[t][u] = transaction(t).session == transaction(u).session;
+            }
+        }
+        for a in 0..n {
+            for b in 0..n {
+                world.causal[a][b] = world.directly(a, b);
+            }
+        }
+        for via in 0..n {
+            for a in 0..n {
+                for b in 0..n {
+                    world.causal[a][b] |= world.causal[a][via] && world.causal[via][b];
+                }
+            }
+        }
+        world
+    }
+
+    /// SO ∪ WR.
+    fn directly(&self, a: usize, b: usize) -> bool {
+        self.session_order[a][b] || self.write_read[a][b]
+    }
+
+    /// Calls `visit` with every linear extension of SO ∪ WR (none when it is cyclic) as the position of each
+    /// transaction, until it answers true. Heap-allocated stack of choices: depth is the number of transactions.
+    fn for_each_order(&self, visit: &mut dyn FnMut(&[usize]) -> bool) {
+        let mut position = vec![usize::MAX; self.n];
+        self.extend_order(0, &mut position, visit);
+    }
+
+    fn extend_order(&self, next: usize, position: &mut [usize], visit: &mut dyn FnMut(&[usize]) -> bool) -> bool {
+        if next == self.n {
+            return visit(position);
+        }
+        for t in 0..self.n {
+            let placed = |u: usize| position[u] != usize::MAX;
+            if !placed(t) && (0..self.n).all(|u| !self.directly(u, t) || placed(u)) {
+                position[t] = next;
+                if self.extend_order(next + 1, position, visit) {
+                    return true;
+                }
+                position[t] = usize::MAX;
+            }
+        }
+        false
+    }
+
+    /// Whether `co`, a linear extension of SO ∪ WR, obeys the axioms of `level`: for every external read of x by t3 from
+    /// t1 and every other writer t2 of x with φ(t2, t3), t2 comes before t1.
+    fn is_order_for(&self, level: Level, co: &[usize]) -> bool {
+        for t3 in 0..self.n {
+            for (at, &(x, t1)) in self.reads[t3].iter().enumerate() {
+                for t2 in 0..self.n {
+                    if t2 != t1 && self.writes[t2].contains(&x) && self.phi(level, co, t2, t3, at) {
+                        let before = t1 != BOTTOM && co[t2] < co[t1];
+                        if !before {
+                            return false;
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// φ(t2, t3) for the read at place `at` among the external reads of t3.
+    fn phi(&self, level: Level, co: &[usize], t2: usize, t3: usize, at: usize) -> bool {
+        let before_or_same = |t4: usize| t2 == t4 || co[t2] < co[t4];
+        let prefix = || (0..self.n).any(|t4| before_or_same(t4) && self.directly(t4, t3));
+        let conflict = || {
+            (0..self.n)
+                .any(|t4| before_or_same(t4) && co[t4] < co[t3] && !self.writes[t4].is_disjoint(&self.writes[t3]))
+        };
+        match level {
+            Level::ReadCommitted => self.reads[t3][..at].iter().any(|&(_, writer)| writer == t2),
+            Level::ReadAtomic => self.directly(t2, t3),
+            Level::TransactionalCausalConsistency => self.causal[t2][t3],
+            Level::PrefixConsistency => prefix(),
+            Level::SnapshotIsolation => prefix() || conflict(),
+            Level::Serializability => co[t2] < co[t3],
+            Level::CutIsolation | Level::StrictSerializability => unreachable!("no axiom on commit orders"),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Random small histories, the same for the same seed.
+//!
+//! Two families: *wild* ones, in which reads return anything, and *near-valid* ones, which come out of a simulated store
+//! with a little trouble injected. Near-valid histories are the hard ones for a checker: most violate a strong level
+//! only, and few lines away lies the same history satisfied.
+
+use super::sketch::{Operation, Sketch, Transaction, read, write};
+use fastrand::Rng;
+use isoscope::history::{OperationKind, Outcome, Value};
+
+/// What may occur in a random history.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Most transactions.
+    pub(crate) transactions: usize,
+    /// Most operations of a transaction.
+    pub(crate) operations: usize,
+    /// Most keys.
+    pub(crate) keys: usize,
+    /// Most sessions.
+    pub(crate) sessions: usize,
+    /// Whether a value may be written to a key more than once.
+    pub(crate) repeated_values: bool,
+}
+
+impl Shape {
+    /// What the tests in the ordinary run use.
+    pub(crate) const SMALL: Shape =
+        Shape { transactions: 5, operations: 4, keys: 3, sessions: 4, repeated_values: false };
+    /// The same with values that repeat.
+    pub(crate) const AMBIGUOUS: Shape =
+        Shape { transactions: 5, operations: 3, keys: 2, sessions: 4, repeated_values: true };
+}
+
+/// The history of this seed.
+pub(crate) fn sketch(shape: Shape, seed: u64) -> Sketch {
+    let mut rng = Rng::with_seed(seed);
+    let mut sketch = match rng.u8(0..8) {
+        0 => wild(shape, &mut rng),
+        model => simulate(shape, Model::ALL[usize::from(model) % Model::ALL.len()], &mut rng),
+    };
+    for _ in 0..[0, 0, 1, 1, 2][rng.usize(0..5)] {
+        trouble(&mut sketch, &mut rng);
+    }
+    if shape.repeated_values {
+        repeat_values(&mut sketch, &mut rng);
+    }
+    sketch
+}
+
+fn empty(n_sessions: usize) -> Sketch {
+    Sketch { sessions: vec![Vec::new(); n_sessions] }
+}
+
+fn outcome(rng: &mut Rng) -> Outcome {
+    match rng.u8(0..24) {
+        0 | 1 => Outcome::Aborted,
+        2 | 3 => Outcome::Unknown,
+        _ => Outcome::Committed,
+    }
+}
+
+/// Writes are numbered, reads return any number written to the key by anybody, the initial value, or thin air.
+fn wild(shape: Shape, rng: &mut Rng) -> Sketch {
+    let mut sketch = empty(rng.usize(1..=shape.sessions));
+    let keys = rng.usize(1..=shape.keys);
+    let mut next = vec![1; keys];
+    for _ in 0..rng.usize(2..=shape.transactions) {
+        let mut operations = Vec::new();
+        for _ in 0..rng.usize(1..=shape.operations) {
+            let key = rng.usize(0..keys);
+            if rng.bool() {
+                operations.push(write(key, next[key]));
+                next[key] += 1;
+            } else {
+                operations.push(read(key, 0));
+            }
+        }
+        let session = rng.usize(0..sketch.sessions.len());
+        sketch.sessions[session].push(Transaction { outcome: outcome(rng), operations });
+    }
+    for operation in sketch.operations_mut().filter(|o| o.kind == OperationKind::Read) {
+        let thin_air = u64::from(rng.u8(0..20) == 0);
+        operation.value = Value(rng.u64(0..next[operation.key] + thin_air));
+    }
+    sketch
+}
+
+/// How the simulated store chooses what a transaction sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Model {
+    /// The state when it commits: transactions run one after the other.
+    Serial,
+    /// A snapshot; of two overlapping writers of a key the second aborts.
+    Snapshot,
+    /// A snapshot, without a look at conflicts.
+    Prefix,
+    /// A set of transactions closed under causes, that grows with the session.
+    Causal,
+    /// All or nothing of each transaction, chosen anew by every transaction.
+    Atomic,
+    /// Any committed version for each read.
+    Committed,
+}
+
+impl Model {
+    const ALL: [Model; 6] =
+        [Model::Serial, Model::Snapshot, Model::Prefix, Model::Causal, Model::Atomic, Model::Committed];
+}
+
+/// What the store remembers of a committed transaction.
+struct Record {
+    session: usize,
+    writes: Vec<(usize, u64)>,
+    /// Places of the transactions it saw.
+    seen: Vec<usize>,
+}
+
+/// Runs transactions in commit order against a store that keeps all versions.
+fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
+    let mut sketch = empty(rng.usize(1..=shape.sessions));
+    let keys = rng.usize(1..=shape.keys);
+    let mut next = vec![1; keys];
+    let mut log: Vec<Record> = Vec::new();
+    for _ in 0..rng.usize(2..=shape.transactions) {
+        let session = rng.usize(0..sketch.sessions.len());
+        let mut seen = visible(&log, session, model, rng);
+        let mut operations: Vec<Operation> = Vec::new();
+        for _ in 0..rng.usize(1..=shape.operations) {
+            let key = rng.usize(0..keys);
+            if rng.u8(0..5) < 2 {
+                operations.push(write(key, next[key]));
+                next[key] += 1;
+                continue;
+            }
+            if model == Model::Committed {
+                seen.extend((0..log.len()).filter(|_| rng.u8(0..3) == 0));
+                seen.sort_unstable();
+                seen.dedup();
+            }
+            let own = operations.iter().rev().find(|o| o.kind == OperationKind::Write && o.key == key);
+            let value = own.map_or_else(|| newest(&log, &seen, key), |o| o.value.0);
+            operations.push(read(key, value));
+        }
+        let mut writes: Vec<(usize, u64)> = Vec::new();
+        for o in operations.iter().filter(|o| o.kind == OperationKind::Write) {
+            writes.retain(|(key, _)| *key != o.key);
+            writes.push((o.key, o.value.0));
+        }
+        let mut outcome = outcome(rng);
+        let overwrites = |place: &usize| log[*place].writes.iter().any(|(k, _)| writes.iter().any(|(l, _)| k == l));
+        if model == Model::Snapshot && (0..log.len()).filter(|place| !seen.contains(place)).any(|p| overwrites(&p)) {
+            outcome = Outcome::Aborted;
+        }
+        // Half of the transactions of unknown outcome took effect.
+        if outcome == Outcome::Committed || (outcome == Outcome::Unknown && rng.bool()) {
+            log.push(Record { session, writes, seen });
+        }
+        sketch.sessions[session].push(Transaction { outcome, operations });
+    }
+    sketch
+}
+
+/// The places of the log that a new transaction of `session` sees.
+fn visible(log: &[Record], session: usize, model: Model, rng: &mut Rng) -> Vec<usize> {
+    let own = (0..log.len()).filter(|&p| log[p].session == session);
+    match model {
+        Model::Serial => (0..log.len()).collect(),
+        Model::Snapshot | Model::Prefix => {
+            let oldest = own.flat_map(|p| log[p].seen.iter().copied().chain([p])).max().map_or(0, |p| p + 1);
+            (0..rng.usize(oldest..=log.len())).collect()
+        }
+        Model::Causal => {
+            let mut seen: Vec<usize> = own.chain((0..log.len()).filter(|_| rng.u8(0..3) == 0)).collect();
+            let causes: Vec<usize> = seen.iter().flat_map(|&p| log[p].seen.iter().copied()).collect();
+            seen.extend(causes);
+            seen.sort_unstable();
+            seen.dedup();
+            seen
+        }
+        Model::Atomic => {
+            let mut seen: Vec<usize> = own.chain((0..log.len()).filter(|_| rng.bool())).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            seen
+        }
+        Model::Committed => (0..log.len()).filter(|_| rng.bool()).collect(),
+    }
+}
+
+fn newest(log: &[Record], seen: &[usize], key: usize) -> u64 {
+    let writes = seen.iter().rev().flat_map(|&p| &log[p].writes);
+    writes.filter(|(k, _)| *k == key).map(|(_, value)| *value).next().unwrap_or(0)
+}
+
+/// Something goes wrong in one place.
+fn trouble(sketch: &mut Sketch, rng: &mut Rng) {
+    let written: Vec<Operation> =
+        sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).map(|o| *o).collect();
+    let fresh = sketch.fresh_value();
+    let mut reads: Vec<&mut Operation> = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect();
+    match rng.u8(0..16) {
+        // A read returns another version of its key: stale, from the future, intermediate, aborted or initial.
+        0..9 if !reads.is_empty() => {
+            let place = rng.usize(0..reads.len());
+            let key = reads[place].key;
+            let mut values: Vec<Value> = written.iter().filter(|o| o.key == key).map(|o| o.value).collect();
+            values.push(Value(0));
+            reads[place].value = values[rng.usize(0..values.len())];
+        }
+        9 if !reads.is_empty() => {
+            let place = rng.usize(0..reads.len());
+            reads[place].value = [Value(fresh), Value::INITIAL, Value::UNRECORDED, Value(0)][rng.usize(0..4)];
+        }
+        10 => {
+            let changed = outcome(rng);
+            let all = sketch.transactions().count();
+            if let Some(transaction) = sketch.transactions_mut().nth(rng.usize(0..all.max(1))) {
+                transaction.outcome = changed;
+            }
+        }
+        // Neighbouring operations of a transaction change places.
+        11..14 => {
+            let all = sketch.transactions().count();
+            if let Some(transaction) = sketch.transactions_mut().nth(rng.usize(0..all.max(1))) {
+                let n = transaction.operations.len();
+                if n > 1 {
+                    let at = rng.usize(0..n - 1);
+                    transaction.operations.swap(at, at + 1);
+                }
+            }
+        }
+        // A session loses its order, or two sessions become one.
+        14 => {
+            let session = rng.usize(0..sketch.sessions.len());
+            rng.shuffle(&mut sketch.sessions[session]);
+        }
+        _ => {
+            let session = rng.usize(0..sketch.sessions.len());
+            let moved = std::mem::take(&mut sketch.sessions[session]);
+            let other = rng.usize(0..sketch.sessions.len());
+            sketch.sessions[other].extend(moved);
+        }
+    }
+}
+
+/// Makes some writes write what another write of their key wrote, or the initial value.
+fn repeat_values(sketch: &mut Sketch, rng: &mut Rng) {
+    let written: Vec<Operation> =
+        sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).map(|o| *o).collect();
+    for _ in 0..rng.usize(1..=2) {
+        let mut writes: Vec<&mut Operation> =
+            sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).collect();
+        if writes.is_empty() {
+            return;
+        }
+        let place = rng.usize(0..writes.len());
+        let same: Vec<Value> = written.iter().filter(|o| o.key == writes[place].key).map(|o| o.value).collect();
+        writes[place].value = if rng.u8(0..3) == 0 { Value(0) } else { same[rng.usize(0..same.len())] };
+    }
+}
