@@ -38,6 +38,7 @@ pub mod control;
 pub mod counterexample;
 pub mod diagram;
 pub mod graph;
+pub mod formats;
 pub mod history;
 pub mod jobs;
 pub mod relations;

@@ -1,7 +1,9 @@
 //! The only way to make a [`History`].
 
+use super::interner::Interner;
+use super::names::{UNNUMBERED, positional_name};
 use super::{History, Interval, KeyId, Names, OperationKind, Origin, Outcome, SessionId, Value};
-use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// What a history cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,51 +20,6 @@ pub enum BuildError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Draft(pub u32);
 
-/// Interns numbers and strings side by side; the result is all numbers when no string came.
-#[derive(Clone, Debug, Default)]
-struct Interner {
-    numbers: FxHashMap<u64, u32>,
-    strings: FxHashMap<Box<str>, u32>,
-    all_numbers: Vec<u64>,
-    all_strings: Vec<(u32, Box<str>)>,
-    len: u32,
-}
-
-impl Interner {
-    fn number(&mut self, number: u64) -> u32 {
-        let next = self.len;
-        let id = *self.numbers.entry(number).or_insert(next);
-        if id == next {
-            self.all_numbers.push(number);
-            self.len += 1;
-        }
-        id
-    }
-
-    fn string(&mut self, string: &str) -> u32 {
-        if let Some(&id) = self.strings.get(string) {
-            return id;
-        }
-        let id = self.len;
-        self.strings.insert(string.into(), id);
-        self.all_strings.push((id, string.into()));
-        self.all_numbers.push(0);
-        self.len += 1;
-        id
-    }
-
-    fn finish(self) -> Names {
-        if self.all_strings.is_empty() {
-            return Names::Numbers(self.all_numbers);
-        }
-        let mut names: Vec<Box<str>> = self.all_numbers.iter().map(|n| n.to_string().into()).collect();
-        for (id, string) in self.all_strings {
-            names[id as usize] = string;
-        }
-        Names::Strings(names)
-    }
-}
-
 /// Collects sessions, transactions and operations in any order; [`Builder::finish`] sorts them.
 ///
 /// The session order is the order in which the transactions of a session were begun, the program order the order in
@@ -77,9 +34,11 @@ pub struct Builder {
     session: Vec<SessionId>,
     outcome: Vec<Outcome>,
     name: Vec<Option<Box<str>>>,
-    number: Vec<Option<u64>>,
+    /// [`UNNUMBERED`] for none.
+    number: Vec<u64>,
     interval: Vec<Option<Interval>>,
-    operation_draft: Vec<u32>,
+    /// Runs of operations of one transaction: the draft, and where in the arrays below the run begins.
+    runs: Vec<(Draft, u32)>,
     kind: Vec<OperationKind>,
     key: Vec<KeyId>,
     value: Vec<Value>,
@@ -90,6 +49,24 @@ impl Builder {
     /// An empty history of this origin.
     pub fn new(origin: Origin) -> Builder {
         Builder { origin, ..Builder::default() }
+    }
+
+    /// Makes room for so many more operations, for readers that can guess.
+    pub fn reserve_operations(&mut self, additional: usize) {
+        self.kind.reserve(additional);
+        self.key.reserve(additional);
+        self.value.reserve(additional);
+        self.line.reserve(additional);
+    }
+
+    /// Number of operations added so far.
+    pub fn n_operations(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Number of transactions begun so far.
+    pub fn n_transactions(&self) -> usize {
+        self.session.len()
     }
 
     /// Declares the value that reads as "initial" where nobody writes it.
@@ -107,6 +84,15 @@ impl Builder {
         SessionId(self.sessions.string(name))
     }
 
+    /// Renumbers the sessions in the order of their numbers, those with other names behind in the order of first use.
+    /// Ids handed out before are void; call it last. O(sessions log sessions + transactions).
+    pub fn sort_sessions(&mut self) {
+        let new_of_old = self.sessions.sort_by_number();
+        for session in &mut self.session {
+            session.0 = new_of_old[session.index()];
+        }
+    }
+
     /// The key with this number, made on first use.
     pub fn key_number(&mut self, number: u64) -> KeyId {
         KeyId(self.keys.number(number))
@@ -117,8 +103,24 @@ impl Builder {
         KeyId(self.keys.string(name))
     }
 
-    /// A value that is no number, interned. Do not mix with plain [`Value`] numbers in one history.
+    /// The value of this number, for histories in which some values are no numbers. Once one of those has come, a
+    /// number is a name like others: use the result before the next call of [`Builder::value_name`].
+    pub fn value_number(&mut self, number: u64) -> Value {
+        match self.values.is_empty() {
+            true => Value(number),
+            false => Value(u64::from(self.values.number(number))),
+        }
+    }
+
+    /// A value that is no number, interned. The first one interns all numbers that are already there, O(operations).
     pub fn value_name(&mut self, name: &str) -> Value {
+        if self.values.is_empty() {
+            for value in self.value.iter_mut().chain(&mut self.initial_value) {
+                if value.0 <= Value::MAX_NUMBER {
+                    value.0 = u64::from(self.values.number(value.0));
+                }
+            }
+        }
         Value(u64::from(self.values.string(name)))
     }
 
@@ -130,10 +132,10 @@ impl Builder {
         draft
     }
 
-    /// Says how the file calls a transaction.
+    /// Says how the file calls a transaction. `u64::MAX` is no number.
     pub fn number_transaction(&mut self, draft: Draft, number: u64) {
-        self.number.resize(self.session.len(), None);
-        self.number[draft.0 as usize] = Some(number);
+        self.number.resize(self.session.len(), UNNUMBERED);
+        self.number[draft.0 as usize] = number;
     }
 
     /// Says how the file calls a transaction.
@@ -156,37 +158,49 @@ impl Builder {
     /// Adds an operation to a transaction; `line` is 1-based, 0 for none.
     #[inline]
     pub fn operation(&mut self, draft: Draft, kind: OperationKind, key: KeyId, value: Value, line: u32) {
-        self.operation_draft.push(draft.0);
+        self.continue_run(draft);
         self.kind.push(kind);
         self.key.push(key);
         self.value.push(value);
         self.line.push(line);
     }
 
+    /// Adds many operations to one transaction at once.
+    pub fn operations(&mut self, draft: Draft, run: OperationRun<'_>) {
+        if run.kinds.is_empty() {
+            return;
+        }
+        self.continue_run(draft);
+        self.kind.extend_from_slice(run.kinds);
+        self.key.extend(run.keys.iter().map(|&key| run.key_ids[key as usize]));
+        self.value.extend_from_slice(run.values);
+        self.line.extend(run.lines.iter().map(|&line| line.saturating_add(run.lines_before)));
+    }
+
+    #[inline]
+    fn continue_run(&mut self, draft: Draft) {
+        if self.runs.last().is_none_or(|&(last, _)| last != draft) {
+            // `finish` refuses histories whose places do not fit in 32 bits.
+            self.runs.push((draft, self.kind.len() as u32));
+        }
+    }
+
     /// Sorts everything into place. O(operations + transactions).
     pub fn finish(mut self) -> Result<History, BuildError> {
         let limit = u32::MAX as usize - 2;
-        for (n, what) in [(self.kind.len(), "operations"), (self.session.len(), "transactions")] {
+        for (n, what) in [
+            (self.kind.len(), "operations"),
+            (self.session.len(), "transactions"),
+            (self.keys.len(), "keys"),
+            (self.sessions.len(), "sessions"),
+            (self.values.len(), "distinct values"),
+        ] {
             if n > limit {
                 return Err(BuildError::TooMany { what });
             }
         }
-        let n_sessions = self.sessions.len as usize;
-        let (session_begin, by_session) = counting_sort(self.session.iter().map(|s| s.0), n_sessions);
-        // by_session[new] = draft
-        let mut new_of_draft = vec![0u32; by_session.len()];
-        for (new, &draft) in by_session.iter().enumerate() {
-            new_of_draft[draft as usize] = new as u32;
-        }
-        let owners = self.operation_draft.iter().map(|&draft| new_of_draft[draft as usize]);
-        let sorted = owners.clone().is_sorted();
-        let (operation_begin, by_transaction) = counting_sort(owners, by_session.len());
-        if !sorted {
-            permute(&mut self.kind, &by_transaction);
-            permute(&mut self.key, &by_transaction);
-            permute(&mut self.value, &by_transaction);
-            permute(&mut self.line, &by_transaction);
-        }
+        let (session_begin, by_session) = counting_sort(self.session.iter().map(|s| s.0), self.sessions.len());
+        let operation_begin = self.sort_operations(&by_session);
         let transaction_names = self.transaction_names(&by_session);
         let intervals = (!self.interval.is_empty()).then(|| {
             self.interval.resize(by_session.len(), None);
@@ -206,30 +220,86 @@ impl Builder {
             values: self.value,
             lines: self.line,
             key_names: self.keys.finish(),
-            value_names: if self.values.len == 0 { Names::Implicit(0) } else { self.values.finish() },
+            value_names: if self.values.is_empty() { Names::Implicit(0) } else { self.values.finish() },
             initial_value: self.initial_value,
         })
     }
 
-    /// Names of the transactions in their final order: numbers when all have one, strings when any has a name.
+    /// Brings the operations into the order of `by_session` (new transaction → draft); returns where each begins.
+    fn sort_operations(&mut self, by_session: &[u32]) -> Vec<u32> {
+        let mut new_of_draft = vec![0u32; by_session.len()];
+        for (new, &draft) in by_session.iter().enumerate() {
+            new_of_draft[draft as usize] = new as u32;
+        }
+        let runs = std::mem::take(&mut self.runs);
+        let end_of = |run: usize| runs.get(run + 1).map_or(self.kind.len(), |&(_, begin)| begin as usize);
+        let mut begin = vec![0u32; by_session.len() + 1];
+        for (run, &(draft, run_begin)) in runs.iter().enumerate() {
+            begin[new_of_draft[draft.0 as usize] as usize + 1] += (end_of(run) - run_begin as usize) as u32;
+        }
+        for t in 0..by_session.len() {
+            begin[t + 1] += begin[t];
+        }
+        if !runs.is_sorted_by_key(|&(draft, _)| new_of_draft[draft.0 as usize]) {
+            let mut next = begin.clone();
+            let mut moves = Vec::with_capacity(runs.len());
+            for (run, &(draft, run_begin)) in runs.iter().enumerate() {
+                let place = &mut next[new_of_draft[draft.0 as usize] as usize];
+                let from = run_begin as usize..end_of(run);
+                let to = *place as usize;
+                *place += from.len() as u32;
+                moves.push((from, to));
+            }
+            rearrange(&mut self.kind, OperationKind::Read, &moves);
+            rearrange(&mut self.key, KeyId(0), &moves);
+            rearrange(&mut self.value, Value::INITIAL, &moves);
+            rearrange(&mut self.line, 0, &moves);
+        }
+        begin
+    }
+
+    /// Names of the transactions in their final order: numbers when none has a name, strings when any has.
     fn transaction_names(&mut self, by_session: &[u32]) -> Names {
-        self.number.resize(by_session.len(), None);
+        if self.name.is_empty() && self.number.is_empty() {
+            return Names::Implicit(by_session.len());
+        }
+        self.number.resize(by_session.len(), UNNUMBERED);
         if self.name.is_empty() {
-            if !by_session.is_empty() && self.number.iter().all(Option::is_some) {
-                return Names::Numbers(by_session.iter().filter_map(|&draft| self.number[draft as usize]).collect());
-            }
-            if self.number.iter().all(Option::is_none) {
-                return Names::Implicit(by_session.len());
-            }
+            return Names::Numbers(by_session.iter().map(|&draft| self.number[draft as usize]).collect());
         }
         self.name.resize(by_session.len(), None);
-        let name = |(new, &draft): (usize, &u32)| match (&self.name[draft as usize], self.number[draft as usize]) {
-            (Some(name), _) => name.clone(),
-            (None, Some(number)) => format!("T{number}").into(),
-            (None, None) => format!("#{new}").into(),
-        };
-        Names::Strings(by_session.iter().enumerate().map(name).collect())
+        let mut previous = None;
+        let mut position = 0;
+        let mut names = Vec::with_capacity(by_session.len());
+        for &draft in by_session {
+            let session = self.session[draft as usize];
+            position = if previous == Some(session) { position + 1 } else { 0 };
+            previous = Some(session);
+            names.push(match (&self.name[draft as usize], self.number[draft as usize]) {
+                (Some(name), _) => name.clone(),
+                (None, UNNUMBERED) => positional_name(&self.sessions.name(session.index()), position).into(),
+                (None, number) => format!("T{number}").into(),
+            });
+        }
+        Names::Strings(names)
     }
+}
+
+/// Consecutive operations of one transaction, for [`Builder::operations`]. The slices of operations have one length.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationRun<'a> {
+    /// Reads and writes.
+    pub kinds: &'a [OperationKind],
+    /// Keys, as places in `key_ids`.
+    pub keys: &'a [u32],
+    /// Values.
+    pub values: &'a [Value],
+    /// Lines, to which `lines_before` is added.
+    pub lines: &'a [u32],
+    /// What the numbers in `keys` stand for.
+    pub key_ids: &'a [KeyId],
+    /// Added to each line.
+    pub lines_before: u32,
 }
 
 /// Stable counting sort: where each of `n` buckets begins, and the items in bucket order.
@@ -253,8 +323,13 @@ fn counting_sort(buckets: impl Iterator<Item = u32> + Clone, n: usize) -> (Vec<u
     (begin, order)
 }
 
-fn permute<T: Copy>(items: &mut Vec<T>, order: &[u32]) {
-    *items = order.iter().map(|&i| items[i as usize]).collect();
+/// Copies each range to its place in a new array; the ranges cover the array. One array at a time keeps the peak low.
+fn rearrange<T: Copy>(items: &mut Vec<T>, filler: T, moves: &[(Range<usize>, usize)]) {
+    let mut sorted = vec![filler; items.len()];
+    for (from, to) in moves {
+        sorted[*to..*to + from.len()].copy_from_slice(&items[from.clone()]);
+    }
+    *items = sorted;
 }
 
 #[cfg(test)]

@@ -15,16 +15,18 @@
 
 mod builder;
 mod ids;
+mod interner;
 mod names;
 mod restrict;
 mod stats;
 
-pub use builder::{BuildError, Builder, Draft};
+pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use names::Names;
 pub use restrict::{Renaming, TransactionSet};
 pub use stats::Statistics;
 
+use names::UNNUMBERED;
 use std::ops::Range;
 
 /// What is known about the end of a transaction.
@@ -65,6 +67,15 @@ pub struct Interval {
     pub start: i64,
     /// After its outcome was known.
     pub end: i64,
+}
+
+/// How a file calls a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label<'a> {
+    /// By a number; people read `T` in front of it.
+    Number(u64),
+    /// By a name.
+    Name(&'a str),
 }
 
 /// Where a history comes from.
@@ -222,22 +233,49 @@ impl History {
     }
 
     /// Name of a transaction for people: `T295` where the file numbers transactions, else session name and 1-based
-    /// position (`a1`), `⊥` for the initial transaction.
+    /// position (`a1`, or `4.1` where the session's name ends in a digit), `⊥` for the initial transaction.
     pub fn transaction_name(&self, transaction: TransactionId) -> String {
         if transaction.is_initial() {
             return "⊥".to_owned();
         }
         match &self.transaction_names {
-            Names::Numbers(numbers) => format!("T{}", numbers[transaction.index()]),
-            Names::Strings(strings) => strings[transaction.index()].to_string(),
-            Names::Implicit(_) => {
-                let session = self.session_name(self.session_of(transaction));
-                let position = self.position_of(transaction) + 1;
-                match session.ends_with(|c: char| c.is_ascii_digit()) {
-                    true => format!("{session}.{position}"),
-                    false => format!("{session}{position}"),
-                }
+            Names::Numbers(numbers) if numbers[transaction.index()] != UNNUMBERED => {
+                format!("T{}", numbers[transaction.index()])
             }
+            Names::Strings(strings) => strings[transaction.index()].to_string(),
+            _ => {
+                let session = self.session_name(self.session_of(transaction));
+                names::positional_name(&session, self.position_of(transaction))
+            }
+        }
+    }
+
+    /// What the file itself calls a transaction, if it names or numbers it.
+    pub fn transaction_label(&self, transaction: TransactionId) -> Option<Label<'_>> {
+        match &self.transaction_names {
+            Names::Numbers(numbers) if numbers[transaction.index()] != UNNUMBERED => {
+                Some(Label::Number(numbers[transaction.index()]))
+            }
+            Names::Strings(strings) => Some(Label::Name(&strings[transaction.index()])),
+            _ => None,
+        }
+    }
+
+    /// The names of all sessions, by [`SessionId`].
+    pub fn session_names(&self) -> &Names {
+        &self.session_names
+    }
+
+    /// The names of all keys, by [`KeyId`].
+    pub fn key_names(&self) -> &Names {
+        &self.key_names
+    }
+
+    /// The names of all values, by [`Value`], when some are no numbers; `None` when every value is the number it says.
+    pub fn value_names(&self) -> Option<&Names> {
+        match &self.value_names {
+            Names::Implicit(_) => None,
+            names => Some(names),
         }
     }
 
@@ -252,8 +290,8 @@ impl History {
             Value::INITIAL => "initial".to_owned(),
             Value::UNRECORDED => "?".to_owned(),
             Value(number) => match &self.value_names {
-                Names::Strings(strings) => strings[number as usize].to_string(),
-                _ => number.to_string(),
+                Names::Implicit(_) => number.to_string(),
+                names => names.get(number as usize),
             },
         }
     }

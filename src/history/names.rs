@@ -1,5 +1,18 @@
 //! Names of sessions, transactions, keys and values, kept once.
 
+use std::borrow::Cow;
+
+/// In the table of transaction names: this transaction has no number of its own.
+pub(super) const UNNUMBERED: u64 = u64::MAX;
+
+/// What people call the transaction at `position` (from 0) of a session when the file has no name for it: `a1`, `4.1`.
+pub(super) fn positional_name(session: &str, position: usize) -> String {
+    match session.ends_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{session}.{}", position + 1),
+        false => format!("{session}{}", position + 1),
+    }
+}
+
 /// A table of names by dense id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
@@ -32,6 +45,23 @@ impl Names {
             Names::Implicit(_) => index.to_string(),
             Names::Numbers(numbers) => numbers[index].to_string(),
             Names::Strings(strings) => strings[index].to_string(),
+        }
+    }
+
+    /// The number at `index`, when the names are numbers.
+    pub fn number(&self, index: usize) -> Option<u64> {
+        match self {
+            Names::Implicit(_) => Some(index as u64),
+            Names::Numbers(numbers) => Some(numbers[index]),
+            Names::Strings(_) => None,
+        }
+    }
+
+    /// The name at `index`, borrowed when possible.
+    pub fn text(&self, index: usize) -> Cow<'_, str> {
+        match self {
+            Names::Strings(strings) => Cow::Borrowed(&strings[index]),
+            _ => Cow::Owned(self.get(index)),
         }
     }
 

@@ -136,9 +136,10 @@ impl History {
             session_begin.push(renaming.transactions.len() as u32);
         }
         let old = |t: &TransactionId| t.index();
+        let positional = |t: &TransactionId| self.transaction_label(*t).is_none();
         let transaction_names = match &self.transaction_names {
             // Positions change, so names made from positions must be written out.
-            Names::Implicit(_) => {
+            _ if renaming.transactions.iter().any(positional) => {
                 Names::Strings(renaming.transactions.iter().map(|&t| self.transaction_name(t).into()).collect())
             }
             names => names.select(renaming.transactions.iter().map(old)),

@@ -1,0 +1,308 @@
+//! What can go wrong between a file and a history, told in one line.
+//!
+//! A reader knows the place in its bytes and what it expected there ([`ReadError`]); the path is attached once, by
+//! [`open`](super::open) ([`OpenError`]). All texts fit on one line: what a file contains is shown shortened and with
+//! control characters escaped.
+
+use crate::control::Interrupt;
+use crate::history::BuildError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The file as a whole.
+    Whole,
+    /// A line, from 1, and a column in bytes, from 1 (0: the line as a whole).
+    Line {
+        /// From 1.
+        line: u64,
+        /// From 1; 0 for the line as a whole.
+        column: u64,
+    },
+    /// A byte, from 0, in files that have no lines.
+    Byte(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Whole => f.write_str("file"),
+            Place::Line { line, column: 0 | 1 } => write!(f, "line {line}"),
+            Place::Line { line, column } => write!(f, "line {line}, column {column}"),
+            Place::Byte(byte) => write!(f, "byte {byte}"),
+        }
+    }
+}
+
+/// What is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The grammar asks for something else.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What may stand here.
+        expected: &'static str,
+        /// What does, quoted with [`excerpt`] or named ("the end of the file").
+        found: String,
+    },
+    /// A number that does not fit.
+    #[error("the number {number} is too large: {what} go up to {limit}")]
+    TooLarge {
+        /// The number as written, shortened.
+        number: String,
+        /// "keys", "values", …
+        what: &'static str,
+        /// The largest number allowed.
+        limit: u64,
+    },
+    /// A transaction whose operations stand in two sessions.
+    #[error("transaction {transaction} is in session {session} here but in session {earlier} on line {line}")]
+    TwoSessions {
+        /// Its number in the file.
+        transaction: i64,
+        /// The session here.
+        session: i64,
+        /// The session before.
+        earlier: String,
+        /// The line where the transaction began.
+        line: u64,
+    },
+    /// Nothing in it.
+    #[error("empty file: a history with at least one operation or session was expected")]
+    Empty,
+    /// Bytes that are no text, and no binary format knows them.
+    #[error("binary file: none of the known history formats ({0}) looks like this")]
+    Binary(String),
+    /// Text that no format knows.
+    #[error("expected the beginning of a history ({formats}), found {found}")]
+    Unrecognised {
+        /// The names of the formats.
+        formats: String,
+        /// What the file begins with.
+        found: String,
+    },
+    /// No format of this name.
+    #[error("unknown format `{name}`: known are {known}")]
+    UnknownFormat {
+        /// As asked for.
+        name: String,
+        /// The names of the formats.
+        known: String,
+    },
+    /// Anything else a reader has to say.
+    #[error("{0}")]
+    Other(String),
+    /// More than a history can hold.
+    #[error("too large: {0}")]
+    TooMany(#[from] BuildError),
+    /// Reading was cancelled or ran out of time.
+    #[error("reading ended early: {0}")]
+    Interrupted(#[from] Interrupt),
+}
+
+/// Why bytes are no history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// Name of the format that was tried, empty when none was.
+    pub format: &'static str,
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub problem: Problem,
+    /// When the format was asked for by name: the format that the file looks like instead.
+    pub looks_like: Option<&'static str>,
+}
+
+impl ReadError {
+    /// An error at a line and column, both from 1.
+    pub fn at(format: &'static str, line: u64, column: u64, problem: impl Into<Problem>) -> ReadError {
+        ReadError { format, place: Place::Line { line, column }, problem: problem.into(), looks_like: None }
+    }
+
+    /// An error of the file as a whole.
+    pub fn whole(format: &'static str, problem: impl Into<Problem>) -> ReadError {
+        ReadError { format, place: Place::Whole, problem: problem.into(), looks_like: None }
+    }
+
+    /// Whether this only says that reading was stopped.
+    pub fn interrupt(&self) -> Option<Interrupt> {
+        match self.problem {
+            Problem::Interrupted(interrupt) => Some(interrupt),
+            _ => None,
+        }
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> String {
+        match self.looks_like {
+            Some(other) => format!("{} (read as {} on request; it looks like {other})", self.problem, self.format),
+            None => self.problem.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Place::Whole => f.write_str(&self.message()),
+            place => write!(f, "{place}: {}", self.message()),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Why a path gave no bytes, or its bytes no history.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenCause {
+    /// There is nothing at the path.
+    #[error("no such file")]
+    Missing,
+    /// A directory, where one file was expected.
+    #[error("is a directory, expected a history file")]
+    Directory,
+    /// The system does not hand it out.
+    #[error("cannot be read: {0}")]
+    Unreadable(#[source] io::Error),
+    /// The bytes are no history.
+    #[error("{0}")]
+    Read(#[from] ReadError),
+}
+
+/// Why a path could not be opened as a history. Displayed as one line that begins with the path.
+#[derive(Debug)]
+pub struct OpenError {
+    /// The path as given.
+    pub path: PathBuf,
+    /// Why.
+    pub cause: OpenCause,
+}
+
+impl OpenError {
+    pub(super) fn new(path: &Path, cause: impl Into<OpenCause>) -> OpenError {
+        OpenError { path: path.to_owned(), cause: cause.into() }
+    }
+
+    /// Where in the file: "line 12", "line 12, column 5", "byte 7", or "file".
+    pub fn place(&self) -> Place {
+        match &self.cause {
+            OpenCause::Read(error) => error.place,
+            _ => Place::Whole,
+        }
+    }
+
+    /// What is wrong, without path and place.
+    pub fn message(&self) -> String {
+        match &self.cause {
+            OpenCause::Read(error) => error.message(),
+            cause => cause.to_string(),
+        }
+    }
+
+    /// Whether this only says that reading was stopped.
+    pub fn interrupt(&self) -> Option<Interrupt> {
+        match &self.cause {
+            OpenCause::Read(error) => error.interrupt(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A file name may contain line breaks; the message must not.
+        let path = self.path.display().to_string();
+        write!(f, "{}: {}", escape(&path), self.cause)
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+/// Why a history could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The sink refused.
+    #[error("cannot be written: {0}")]
+    Io(#[from] io::Error),
+    /// Writing this history in this format would change what it means.
+    #[error("the format {format} cannot say {what}")]
+    CannotSay {
+        /// The format.
+        format: &'static str,
+        /// What it cannot say, and where it occurs.
+        what: String,
+    },
+    /// No format of this name, or one that is only read.
+    #[error("no format `{name}` to write: there are {known}")]
+    NoWriter {
+        /// As asked for.
+        name: String,
+        /// The names of the formats that can be written.
+        known: String,
+    },
+}
+
+/// Longest piece of a file that a message shows, in characters.
+const EXCERPT: usize = 24;
+
+/// The beginning of `bytes` up to the end of the line, for messages: quoted, shortened, control characters escaped.
+pub(super) fn excerpt(bytes: &[u8]) -> String {
+    let line = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        return if bytes.is_empty() { "the end of the file" } else { "the end of the line" }.to_owned();
+    }
+    // Four bytes per character are enough; the rest of a long line is not even decoded.
+    let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT + 4)]);
+    let mut shown: String = text.chars().take(EXCERPT).collect();
+    let cut = text.chars().nth(EXCERPT).is_some();
+    shown = escape(&shown);
+    format!("`{shown}{}`", if cut { "…" } else { "" })
+}
+
+/// `text` with control characters, line breaks included, written as escapes.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        {
+            true => escaped.extend(c.escape_default()),
+            false => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_are_short_and_on_one_line() {
+        assert_eq!(excerpt(b"xyz\nabc"), "`xyz`");
+        assert_eq!(excerpt(b"a\x00\x1b[31m\tb\r\n"), "`a\\u{0}\\u{1b}[31m\\tb`");
+        assert_eq!(excerpt(&b"q".repeat(1 << 20)), format!("`{}…`", "q".repeat(24)));
+        assert_eq!(excerpt(b"\n"), "the end of the line");
+        assert_eq!(excerpt(b""), "the end of the file");
+        assert_eq!(excerpt("é".repeat(40).as_bytes()), format!("`{}…`", "é".repeat(24)));
+        assert_eq!(excerpt(&[0xff, 0xfe]), "`\u{fffd}\u{fffd}`");
+    }
+
+    #[test]
+    fn an_error_is_one_line_that_begins_with_the_path() {
+        let problem = Problem::Expected { expected: "`r(` or `w(`", found: excerpt(b"xyz") };
+        let error = OpenError::new(Path::new("a\nb.txt"), ReadError::at("plume", 12, 1, problem));
+        assert_eq!(error.to_string(), "a\\nb.txt: line 12: expected `r(` or `w(`, found `xyz`");
+        assert_eq!(
+            (error.place().to_string(), error.message()),
+            ("line 12".to_owned(), "expected `r(` or `w(`, found `xyz`".to_owned())
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Names in files: what is a number, and how values are written.
+
+use super::error::WriteError;
+use crate::history::{Builder, History, KeyId, OperationId, OperationKind, SessionId, Value};
+use std::borrow::Cow;
+
+/// The number that `text` is the usual decimal form of: `7`, but not `07`, `+7` or what exceeds `limit`.
+///
+/// Formats that have both numbers and names read such a name as the number, so that no two keys look alike.
+pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
+    let canonical = text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
+    if !canonical {
+        return None;
+    }
+    text.parse().ok().filter(|&number| number <= limit)
+}
+
+/// The key called `text`.
+pub(super) fn key(builder: &mut Builder, text: &str) -> KeyId {
+    match number(text, u64::MAX) {
+        Some(number) => builder.key_number(number),
+        None => builder.key_name(text),
+    }
+}
+
+/// The session called `text`.
+pub(super) fn session(builder: &mut Builder, text: &str) -> SessionId {
+    match number(text, u64::MAX) {
+        Some(number) => builder.session_number(number),
+        None => builder.session_name(text),
+    }
+}
+
+/// The value called `text`.
+pub(super) fn value(builder: &mut Builder, text: &str) -> Value {
+    match number(text, Value::MAX_NUMBER) {
+        Some(number) => builder.value_number(number),
+        None => builder.value_name(text),
+    }
+}
+
+/// The name of a value that is neither [`Value::INITIAL`] nor [`Value::UNRECORDED`].
+pub(super) fn of_value(history: &History, value: Value) -> Cow<'_, str> {
+    match history.value_names() {
+        Some(names) => names.text(value.0 as usize),
+        None => Cow::Owned(value.0.to_string()),
+    }
+}
+
+/// The number that a value stands for, if it is one.
+pub(super) fn number_of_value(history: &History, value: Value) -> Option<u64> {
+    match history.value_names() {
+        Some(names) => number(&names.text(value.0 as usize), Value::MAX_NUMBER),
+        None => Some(value.0),
+    }
+}
+
+/// An error if some write has no value: no format can say that.
+pub(super) fn refuse_writes_of_nothing(history: &History, format: &'static str) -> Result<(), WriteError> {
+    let nothing =
+        |(&kind, &value): (&OperationKind, &Value)| kind == OperationKind::Write && value.0 > Value::MAX_NUMBER;
+    match history.kinds().iter().zip(history.values()).position(nothing) {
+        Some(o) => {
+            let text = history.operation_text(OperationId::new(o));
+            Err(WriteError::CannotSay { format, what: format!("the write {text}, which has no value") })
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_usual_form_is_a_number() {
+        assert_eq!(number("0", 10), Some(0));
+        assert_eq!(number("10", 10), Some(10));
+        for name in ["", "00", "07", "+7", "-7", "11", "x", "99999999999999999999999"] {
+            assert_eq!(number(name, 10), None, "{name}");
+        }
+    }
+}
