@@ -8,6 +8,7 @@
 mod level;
 mod pattern;
 mod violation;
+pub mod weak;
 
 pub use level::{Level, LevelSet};
 pub use pattern::{Pattern, PatternRow};

@@ -1,0 +1,300 @@
+//! SO ∪ WR of one index: neighbours, components, a topological numbering.
+//!
+//! Session order is implicit (a node's successor is the next number), write-read edges are stored once per pair of
+//! nodes in both directions. Knows nothing of axioms.
+
+use crate::control::{Control, Interrupt};
+use crate::relations::{Index, NONE, Node};
+
+/// How many steps of a long loop pass between two looks at the control.
+pub(super) const STRIDE: usize = 4096;
+
+/// Looks at the control once per [`STRIDE`] steps.
+#[inline]
+pub(super) fn tick(step: usize, control: &Control) -> Result<(), Interrupt> {
+    if step.is_multiple_of(STRIDE) { control.check() } else { Ok(()) }
+}
+
+/// SO ∪ WR. Memory: two words per distinct write-read pair, one per read.
+pub(super) struct Causality<'a> {
+    pub(super) index: &'a Index,
+    /// By read: the node that reads.
+    pub(super) read_node: Vec<Node>,
+    successor_begin: Vec<u32>,
+    successor: Vec<Node>,
+    predecessor_begin: Vec<u32>,
+    predecessor: Vec<Node>,
+}
+
+impl<'a> Causality<'a> {
+    /// Collects the write-read pairs. O(nodes + reads).
+    pub(super) fn new(index: &'a Index, control: &Control) -> Result<Causality<'a>, Interrupt> {
+        let n = index.n_nodes();
+        let mut read_node = vec![0; index.read_key.len()];
+        let mut predecessor_begin = Vec::with_capacity(n + 1);
+        let mut predecessor = Vec::new();
+        let mut seen_by = vec![NONE; n];
+        let mut successor_begin = vec![0u32; n + 2];
+        predecessor_begin.push(0);
+        for t in 0..n as Node {
+            tick(t as usize, control)?;
+            for read in index.reads_of(t) {
+                read_node[read] = t;
+                let writer = index.writer_of_read(read);
+                if writer != NONE && writer != t && seen_by[writer as usize] != t {
+                    seen_by[writer as usize] = t;
+                    predecessor.push(writer);
+                    successor_begin[writer as usize + 2] += 1;
+                }
+            }
+            predecessor_begin.push(predecessor.len() as u32);
+        }
+        for v in 0..=n {
+            successor_begin[v + 1] += successor_begin[v];
+        }
+        let mut successor = vec![0; predecessor.len()];
+        for t in 0..n {
+            tick(t, control)?;
+            for &writer in &predecessor[predecessor_begin[t] as usize..predecessor_begin[t + 1] as usize] {
+                let place = &mut successor_begin[writer as usize + 1];
+                successor[*place as usize] = t as Node;
+                *place += 1;
+            }
+        }
+        successor_begin.truncate(n + 1);
+        Ok(Causality { index, read_node, successor_begin, successor, predecessor_begin, predecessor })
+    }
+
+    /// Number of nodes.
+    pub(super) fn n(&self) -> usize {
+        self.index.n_nodes()
+    }
+
+    /// The nodes that read from `v`, each once, ascending.
+    #[inline]
+    pub(super) fn readers(&self, v: Node) -> &[Node] {
+        &self.successor[self.successor_begin[v as usize] as usize..self.successor_begin[v as usize + 1] as usize]
+    }
+
+    /// The nodes `v` reads from, each once, in program order of the first read.
+    #[inline]
+    pub(super) fn writers(&self, v: Node) -> &[Node] {
+        &self.predecessor[self.predecessor_begin[v as usize] as usize..self.predecessor_begin[v as usize + 1] as usize]
+    }
+
+    /// The node before `v` in its session.
+    #[inline]
+    pub(super) fn session_predecessor(&self, v: Node) -> Option<Node> {
+        (self.index.position(v) > 0).then(|| v - 1)
+    }
+
+    /// Whether a and b are of one session and a is earlier.
+    #[inline]
+    pub(super) fn in_session_order(&self, a: Node, b: Node) -> bool {
+        a < b && self.index.session[a as usize] == self.index.session[b as usize]
+    }
+}
+
+/// An inferred commit-order edge: `read` (of t3) returns the version of `to` (t1), and `from` (t2), which also writes
+/// the key, is visible to t3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Forced {
+    /// t2.
+    pub(super) from: Node,
+    /// t1.
+    pub(super) to: Node,
+    /// t3's read of the key, as a place in the `read_*` arrays.
+    pub(super) read: u32,
+}
+
+/// Forced edges by starting node, one per pair of nodes.
+#[derive(Default)]
+pub(super) struct ForcedEdges {
+    begin: Vec<u32>,
+    edges: Vec<Forced>,
+}
+
+impl ForcedEdges {
+    /// Sorts, keeps the edge of the first read for each pair. O(n + edges log edges).
+    pub(super) fn new(n: usize, mut edges: Vec<Forced>) -> ForcedEdges {
+        use rayon::slice::ParallelSliceMut;
+        edges.par_sort_unstable();
+        edges.dedup_by_key(|edge| (edge.from, edge.to));
+        let mut begin = vec![0u32; n + 1];
+        for edge in &edges {
+            begin[edge.from as usize + 1] += 1;
+        }
+        for v in 0..n {
+            begin[v + 1] += begin[v];
+        }
+        ForcedEdges { begin, edges }
+    }
+
+    /// The edges that start at `v`, by end.
+    #[inline]
+    pub(super) fn of(&self, v: Node) -> &[Forced] {
+        match self.begin.is_empty() {
+            true => &[],
+            false => &self.edges[self.begin[v as usize] as usize..self.begin[v as usize + 1] as usize],
+        }
+    }
+
+    /// All edges, by start, then end.
+    pub(super) fn all(&self) -> &[Forced] {
+        &self.edges
+    }
+
+    /// The edge from `a` to `b`, if it is there. O(log).
+    pub(super) fn find(&self, a: Node, b: Node) -> Option<Forced> {
+        let edges = self.of(a);
+        edges.binary_search_by_key(&b, |edge| edge.to).ok().map(|at| edges[at])
+    }
+}
+
+/// Strongly connected components, numbered in a topological order of what they are components of.
+pub(super) struct Components {
+    /// By node: its component.
+    pub(super) of: Vec<u32>,
+    /// By component: its first place in [`members`](Self::members).
+    begin: Vec<u32>,
+    members: Vec<Node>,
+}
+
+impl Components {
+    /// Components of SO ∪ WR ∪ forced edges (Tarjan 1972, with an explicit stack). O(n + edges).
+    pub(super) fn new(
+        causality: &Causality<'_>,
+        forced: &ForcedEdges,
+        control: &Control,
+    ) -> Result<Components, Interrupt> {
+        let n = causality.n();
+        // Numbers of first visit from 1 (0: not visited); a finished component gets u32::MAX as low link.
+        let mut number = vec![0u32; n];
+        let mut low = vec![0u32; n];
+        let mut of = vec![0u32; n];
+        let mut open: Vec<Node> = Vec::new();
+        let mut calls: Vec<(Node, u32)> = Vec::new();
+        let mut visited = 0u32;
+        let mut n_components = 0u32;
+        let mut steps = 0usize;
+        for root in 0..n as Node {
+            if number[root as usize] != 0 {
+                continue;
+            }
+            calls.push((root, 0));
+            while let Some(&mut (v, ref mut cursor)) = calls.last_mut() {
+                steps += 1;
+                tick(steps, control)?;
+                if *cursor == 0 {
+                    visited += 1;
+                    number[v as usize] = visited;
+                    low[v as usize] = visited;
+                    open.push(v);
+                }
+                let next = neighbour(causality, forced, v, *cursor);
+                *cursor += 1;
+                match next {
+                    Neighbour::None => {}
+                    Neighbour::Node(w) if number[w as usize] == 0 => calls.push((w, 0)),
+                    Neighbour::Node(w) => low[v as usize] = low[v as usize].min(low_of_open(&number, &low, w)),
+                    Neighbour::End => {
+                        calls.pop();
+                        if low[v as usize] == number[v as usize] {
+                            while let Some(w) = open.pop() {
+                                of[w as usize] = n_components;
+                                low[w as usize] = u32::MAX;
+                                if w == v {
+                                    break;
+                                }
+                            }
+                            n_components += 1;
+                        }
+                        if let Some(&(parent, _)) = calls.last() {
+                            low[parent as usize] = low[parent as usize].min(low[v as usize]);
+                        }
+                    }
+                }
+            }
+        }
+        // Tarjan finishes components in reverse topological order.
+        for c in &mut of {
+            *c = n_components - 1 - *c;
+        }
+        Ok(Components::from_numbers(of, n_components as usize))
+    }
+
+    fn from_numbers(of: Vec<u32>, n_components: usize) -> Components {
+        let mut begin = vec![0u32; n_components + 2];
+        for &c in &of {
+            begin[c as usize + 2] += 1;
+        }
+        for c in 0..=n_components {
+            begin[c + 1] += begin[c];
+        }
+        let mut members = vec![0; of.len()];
+        for (v, &c) in of.iter().enumerate() {
+            let place = &mut begin[c as usize + 1];
+            members[*place as usize] = v as Node;
+            *place += 1;
+        }
+        begin.truncate(n_components + 1);
+        Components { of, begin, members }
+    }
+
+    /// Number of components.
+    pub(super) fn len(&self) -> usize {
+        self.begin.len() - 1
+    }
+
+    /// Whether there is no cycle at all.
+    pub(super) fn all_trivial(&self) -> bool {
+        self.len() == self.of.len()
+    }
+
+    /// The nodes of a component, ascending.
+    #[inline]
+    pub(super) fn members(&self, component: u32) -> &[Node] {
+        &self.members[self.begin[component as usize] as usize..self.begin[component as usize + 1] as usize]
+    }
+
+    /// Whether the component of `v` has another member.
+    #[inline]
+    pub(super) fn is_cyclic(&self, v: Node) -> bool {
+        self.members(self.of[v as usize]).len() > 1
+    }
+
+    /// Whether a and b are in one component.
+    #[inline]
+    pub(super) fn same(&self, a: Node, b: Node) -> bool {
+        self.of[a as usize] == self.of[b as usize]
+    }
+
+    /// All nodes, component by component.
+    pub(super) fn order(&self) -> &[Node] {
+        &self.members
+    }
+}
+
+enum Neighbour {
+    Node(Node),
+    None,
+    End,
+}
+
+#[inline]
+fn neighbour(causality: &Causality<'_>, forced: &ForcedEdges, v: Node, cursor: u32) -> Neighbour {
+    let Some(place) = (cursor as usize).checked_sub(1) else {
+        return causality.index.successor(v).map_or(Neighbour::None, Neighbour::Node);
+    };
+    let readers = causality.readers(v);
+    if let Some(&w) = readers.get(place) {
+        return Neighbour::Node(w);
+    }
+    forced.of(v).get(place - readers.len()).map_or(Neighbour::End, |edge| Neighbour::Node(edge.to))
+}
+
+/// The visit number of `w` while its component is open, else a number that changes no minimum.
+#[inline]
+fn low_of_open(number: &[u32], low: &[u32], w: Node) -> u32 {
+    if low[w as usize] == u32::MAX { u32::MAX } else { number[w as usize] }
+}

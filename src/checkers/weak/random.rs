@@ -1,0 +1,315 @@
+//! Random tiny histories as indexes, and the axioms evaluated literally on them, for the tests of this module.
+
+use super::*;
+use crate::history::{OperationId, TransactionId};
+use crate::relations::{INITIAL_SLOT, NONE};
+
+/// An operation of a tiny history: a read names the node it reads from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    /// Reads a key from a node, or from ⊥.
+    Read(u32, Option<Node>),
+    /// Writes a key.
+    Write(u32),
+}
+
+/// A tiny history: operations by node, number of nodes by session.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tiny {
+    pub(super) nodes: Vec<Vec<Op>>,
+    pub(super) sessions: Vec<usize>,
+    pub(super) n_keys: u32,
+}
+
+impl Tiny {
+    /// Writers first, then reads of them in random places. With `forward`, reads mostly go back in numbering by turns.
+    pub(super) fn random(random: &mut fastrand::Rng) -> Tiny {
+        let n_sessions = random.usize(1..=5);
+        let sessions: Vec<usize> = (0..n_sessions).map(|_| random.usize(0..=3)).collect();
+        let n: usize = sessions.iter().sum();
+        let n_keys = random.u32(1..=3);
+        let writes: Vec<Vec<u32>> = (0..n).map(|_| (0..n_keys).filter(|_| random.u32(0..5) < 2).collect()).collect();
+        // A hidden order keeps most histories free of SO ∪ WR cycles.
+        let mut hidden: Vec<u32> = (0..n).map(|_| random.u32(0..100)).collect();
+        let mut begin = 0;
+        for &length in &sessions {
+            hidden[begin..begin + length].sort_unstable();
+            begin += length;
+        }
+        let chaos = random.u32(0..8) == 0;
+        let nodes = (0..n)
+            .map(|t| {
+                let mut operations = Vec::new();
+                for _ in 0..random.usize(0..=4) {
+                    let key = random.u32(0..n_keys);
+                    let candidates = (0..n)
+                        .filter(|&w| w != t && writes[w].contains(&key) && (chaos || (hidden[w], w) < (hidden[t], t)));
+                    let mut candidates: Vec<Option<Node>> = candidates.map(|w| Some(w as Node)).collect();
+                    if candidates.is_empty() || random.u32(0..6) == 0 {
+                        candidates.push(None);
+                    }
+                    let from = candidates[random.usize(0..candidates.len())];
+                    // Non-repeatable reads are rarer than chance would make them.
+                    let repeats = operations.iter().any(|o| matches!(o, Op::Read(k, f) if *k == key && *f != from));
+                    if !repeats || random.u32(0..5) == 0 {
+                        operations.push(Op::Read(key, from));
+                    }
+                }
+                operations.extend(writes[t].iter().map(|&key| Op::Write(key)));
+                operations
+            })
+            .collect();
+        Tiny { nodes, sessions, n_keys }
+    }
+
+    /// The session of each node.
+    pub(super) fn session_of(&self) -> Vec<usize> {
+        self.sessions.iter().enumerate().flat_map(|(s, &n)| std::iter::repeat_n(s, n)).collect()
+    }
+
+    /// Its index, transactions and operations numbered as they stand.
+    pub(super) fn index(&self) -> Index {
+        let n = self.nodes.len();
+        let mut index = Index {
+            transaction: (0..n).map(TransactionId::new).collect(),
+            node: (0..n as u32).collect(),
+            session: self.session_of().into_iter().map(|s| s as u32).collect(),
+            session_begin: vec![0],
+            key_begin: vec![0],
+            reader_begin: vec![0],
+            initial_reader_begin: vec![0],
+            read_begin: vec![0],
+            write_begin: vec![0],
+            ..Index::default()
+        };
+        for length in &self.sessions {
+            index.session_begin.push(index.session_begin.last().expect("not empty") + *length as u32);
+        }
+        let mut operation_of = Vec::new();
+        let mut operations = 0;
+        for node in &self.nodes {
+            operation_of.push(operations);
+            operations += node.len();
+        }
+        for key in 0..self.n_keys {
+            for (t, node) in self.nodes.iter().enumerate() {
+                if let Some(at) = node.iter().position(|&o| o == Op::Write(key)) {
+                    index.slot_node.push(t as Node);
+                    index.slot_key.push(key);
+                    index.slot_operation.push(OperationId::new(operation_of[t] + at));
+                }
+            }
+            index.key_begin.push(index.slot_node.len() as u32);
+        }
+        let slot = |t: Node, key: u32| {
+            (0..index.slot_node.len()).find(|&s| (index.slot_node[s], index.slot_key[s]) == (t, key))
+        };
+        for (t, node) in self.nodes.iter().enumerate() {
+            for (at, &operation) in node.iter().enumerate() {
+                match operation {
+                    Op::Read(key, from) => {
+                        let slot =
+                            from.map_or(INITIAL_SLOT, |w| slot(w, key).expect("the writer writes the key") as u32);
+                        index.read_key.push(key);
+                        index.read_slot.push(slot);
+                        index.read_operation.push(OperationId::new(operation_of[t] + at));
+                    }
+                    Op::Write(key) => {
+                        index.write_key.push(key);
+                        index.write_slot.push(slot(t as Node, key).expect("it was made above") as u32);
+                    }
+                }
+            }
+            index.read_begin.push(index.read_key.len() as u32);
+            index.write_begin.push(index.write_key.len() as u32);
+        }
+        for slot in 0..index.slot_node.len() as u32 {
+            index.reader.extend((0..index.read_slot.len() as u32).filter(|&r| index.read_slot[r as usize] == slot));
+            index.reader_begin.push(index.reader.len() as u32);
+        }
+        for key in 0..self.n_keys {
+            let initial =
+                (0..index.read_slot.len()).filter(|&r| (index.read_key[r], index.read_slot[r]) == (key, INITIAL_SLOT));
+            index.initial_reader.extend(initial.map(|r| r as u32));
+            index.initial_reader_begin.push(index.initial_reader.len() as u32);
+        }
+        index
+    }
+}
+
+/// A relation over at most 32 nodes: by node the set of nodes it precedes.
+#[derive(Clone, Debug)]
+pub(super) struct Bits(pub(super) Vec<u32>);
+
+impl Bits {
+    /// Transitive closure.
+    pub(super) fn close(mut self) -> Bits {
+        for k in 0..self.0.len() {
+            for a in 0..self.0.len() {
+                if self.0[a] >> k & 1 == 1 {
+                    self.0[a] |= self.0[k];
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether a precedes b.
+    pub(super) fn has(&self, a: Node, b: Node) -> bool {
+        self.0[a as usize] >> b & 1 == 1
+    }
+
+    /// Whether some node precedes itself.
+    pub(super) fn is_cyclic(&self) -> bool {
+        (0..self.0.len()).any(|a| self.has(a as Node, a as Node))
+    }
+}
+
+/// How t3 sees t2, weakest relation last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sees {
+    /// By an earlier read of another key.
+    Mono,
+    /// By session order or a read of another key.
+    Frac,
+    /// By reads of the same key only.
+    SameKey,
+    /// By causal order only.
+    Causal,
+}
+
+/// A triple of the axioms, as they define it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Triple {
+    pub(super) key: u32,
+    /// ⊥: [`NONE`].
+    pub(super) t1: Node,
+    pub(super) t2: Node,
+    pub(super) t3: Node,
+    pub(super) sees: Sees,
+    /// The weakest level whose axiom has it.
+    pub(super) level: Level,
+}
+
+/// The axioms, evaluated literally.
+pub(super) struct Oracle {
+    pub(super) causal: Bits,
+    pub(super) triples: Vec<Triple>,
+    n: usize,
+}
+
+pub(super) const LEVELS: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
+
+impl Oracle {
+    pub(super) fn new(tiny: &Tiny) -> Oracle {
+        let n = tiny.nodes.len();
+        let session = tiny.session_of();
+        let mut edges = Bits(vec![0; n]);
+        for a in 0..n {
+            for b in a + 1..n {
+                if session[a] == session[b] {
+                    edges.0[a] |= 1 << b;
+                }
+            }
+            for operation in &tiny.nodes[a] {
+                if let Op::Read(_, Some(w)) = operation {
+                    edges.0[*w as usize] |= 1 << a;
+                }
+            }
+        }
+        let causal = edges.close();
+        let mut triples: Vec<Triple> = Vec::new();
+        for t3 in 0..n as Node {
+            for (at, operation) in tiny.nodes[t3 as usize].iter().enumerate() {
+                let &Op::Read(key, from) = operation else { continue };
+                let t1 = from.unwrap_or(NONE);
+                for t2 in (0..n as Node).filter(|&t2| t2 != t1 && t2 != t3) {
+                    if !tiny.nodes[t2 as usize].contains(&Op::Write(key)) || !causal.has(t2, t3) {
+                        continue;
+                    }
+                    let both = |a: Node, b: Node| a != NONE && b != NONE && causal.has(a, b) && causal.has(b, a);
+                    if both(t1, t2) || both(t2, t3) || both(t1, t3) {
+                        continue;
+                    }
+                    let reads =
+                        |o: &Op, other: bool| matches!(o, Op::Read(k, Some(w)) if *w == t2 && (*k != key) == other);
+                    let all = &tiny.nodes[t3 as usize];
+                    let so = session[t2 as usize] == session[t3 as usize] && t2 < t3;
+                    let sees = if all[..at].iter().any(|o| reads(o, true)) {
+                        Sees::Mono
+                    } else if so || all.iter().any(|o| reads(o, true)) {
+                        Sees::Frac
+                    } else if all.iter().any(|o| reads(o, false)) {
+                        Sees::SameKey
+                    } else {
+                        Sees::Causal
+                    };
+                    let level = if all[..at].iter().any(|o| matches!(o, Op::Read(_, Some(w)) if *w == t2)) {
+                        LEVELS[0]
+                    } else if so || all.iter().any(|o| matches!(o, Op::Read(_, Some(w)) if *w == t2)) {
+                        LEVELS[1]
+                    } else {
+                        LEVELS[2]
+                    };
+                    match triples.iter_mut().find(|t| (t.key, t.t1, t.t2, t.t3) == (key, t1, t2, t3)) {
+                        Some(triple) => {
+                            triple.sees = triple.sees.min(sees);
+                            triple.level = triple.level.min(level);
+                        }
+                        None => triples.push(Triple { key, t1, t2, t3, sees, level }),
+                    }
+                }
+            }
+        }
+        Oracle { causal, triples, n }
+    }
+
+    /// CM of a level.
+    pub(super) fn commit_order(&self, level: Level) -> Bits {
+        let mut edges = self.causal.clone();
+        for triple in self.triples.iter().filter(|triple| triple.level <= level && triple.t1 != NONE) {
+            edges.0[triple.t2 as usize] |= 1 << triple.t1;
+        }
+        assert_eq!(edges.0.len(), self.n);
+        edges.close()
+    }
+
+    /// Whether a level is satisfied.
+    pub(super) fn satisfies(&self, level: Level) -> bool {
+        !self.causal.is_cyclic()
+            && !self.triples.iter().any(|triple| triple.level <= level && triple.t1 == NONE)
+            && !self.commit_order(level).is_cyclic()
+    }
+}
+
+/// Whether an order of the nodes satisfies a level, by the definition.
+pub(super) fn is_witness(tiny: &Tiny, oracle: &Oracle, order: &[Node], level: Level) -> bool {
+    let place = |v: Node| order.iter().position(|&u| u == v);
+    let n = tiny.nodes.len() as Node;
+    let causal = (0..n).all(|a| (0..n).all(|b| !oracle.causal.has(a, b) || place(a) < place(b)));
+    let triples = oracle.triples.iter().filter(|triple| triple.level <= level);
+    causal && order.len() == n as usize && triples.into_iter().all(|t| t.t1 != NONE && place(t.t2) < place(t.t1))
+}
+
+#[test]
+fn decisions_agree_with_the_axioms() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let control = Control::new();
+    let mut satisfied = [0; 3];
+    for _ in 0..40_000 {
+        let tiny = Tiny::random(&mut random);
+        let (index, oracle) = (tiny.index(), Oracle::new(&tiny));
+        for (at, level) in LEVELS.into_iter().enumerate() {
+            match decide(&index, level, &control) {
+                Ok(WeakDecision::Satisfied(order)) => {
+                    assert!(oracle.satisfies(level), "{level} {tiny:?}");
+                    assert!(is_witness(&tiny, &oracle, &order, level), "{level} {order:?} {tiny:?}");
+                    satisfied[at] += 1;
+                }
+                Ok(WeakDecision::Violated) => assert!(!oracle.satisfies(level), "{level} {tiny:?}"),
+                Err(interrupt) => panic!("{interrupt}"),
+            }
+        }
+    }
+    assert!(satisfied[0] > satisfied[1] && satisfied[1] > satisfied[2] && satisfied[2] > 5_000, "{satisfied:?}");
+}
