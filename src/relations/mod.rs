@@ -12,13 +12,22 @@
 //! | CM | inferred commit order | every legal commit order puts t1 first |
 //! | RT | real time | t1 ended before t2 began |
 //!
-//! [`Index`] is the compact form of one history that all engines work on: who reads from whom, who writes what. This
+//! [`resolve`] finds the source of every read; [`Index`] is the compact form of one history that all engines work on: who reads from whom, who writes what. This
 //! module draws consequences only; it never chooses among possibilities, and it does not know isolation levels beyond
 //! the names of their axioms.
 
 mod index;
+mod initial_state;
+mod resolution;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+mod write_read;
 
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
+pub use resolution::{Choice, MultipleSources, Resolution, Source, Standing};
+pub use write_read::{resolve, resolve_literally};
 
 use crate::history::{KeyId, OperationId, TransactionId};
 

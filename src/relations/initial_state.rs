@@ -1,0 +1,48 @@
+//! Transactions that write the initial state down explicitly.
+
+use crate::history::{History, OperationKind, Outcome, TransactionId};
+
+/// The transactions that set up the initial state, ascending, or none.
+///
+/// Many histories begin with transactions that write the initial value of every key. Their versions are then
+/// indistinguishable from the initial ones, and reads of them would be ambiguous. They count as part of ⊥ if they
+/// committed, write nothing but the initial value, stand at the beginning of their sessions, together write every key
+/// that a transaction which may have committed touches, each key by one of them only, and nobody else who may have
+/// committed writes an initial value. A late reset of all keys would look the same: this is an assumption, which
+/// [`resolve_literally`](super::resolve_literally) does not make.
+///
+/// O(operations).
+pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
+    let Some(initial) = history.initial_value() else { return Vec::new() };
+    let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
+    let writes_initial = |o: usize| kinds[o] == OperationKind::Write && values[o] == initial;
+    let mut set_up = vec![false; history.n_transactions()];
+    let mut writer: Vec<Option<TransactionId>> = vec![None; history.n_keys()];
+    for session in history.sessions() {
+        for t in history.transactions_of(session) {
+            let range = history.operation_range(t);
+            if history.outcome(t) == Outcome::Aborted || range.is_empty() {
+                continue;
+            }
+            if history.outcome(t) == Outcome::Unknown || !range.clone().all(writes_initial) {
+                break;
+            }
+            set_up[t.index()] = true;
+            for key in range.map(|o| keys[o].index()) {
+                if writer[key].is_some_and(|other| other != t) {
+                    return Vec::new();
+                }
+                writer[key] = Some(t);
+            }
+        }
+    }
+    if !set_up.contains(&true) {
+        return Vec::new();
+    }
+    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted && !set_up[t.index()]) {
+        if history.operation_range(t).any(|o| writes_initial(o) || writer[keys[o].index()].is_none()) {
+            return Vec::new();
+        }
+    }
+    history.transactions().filter(|t| set_up[t.index()]).collect()
+}

@@ -1,0 +1,317 @@
+//! Where each read got its value from, as far as the history says.
+
+use crate::history::{History, OperationId, TransactionId};
+use rustc_hash::FxHashSet;
+
+/// Where a read got its value from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// No read of the checked history: a write, or a read of an aborted transaction.
+    Outside,
+    /// The transaction's own latest write of the key.
+    Own,
+    /// The initial version, written by ⊥.
+    Initial {
+        /// The transaction had already written the key itself (TAP-d).
+        after_own_write: bool,
+    },
+    /// A write of another transaction that committed, or must have.
+    Transaction {
+        /// That transaction.
+        writer: TransactionId,
+        /// Its write.
+        write: OperationId,
+        /// The writer overwrote this version itself later (TAP-f).
+        intermediate: bool,
+        /// The reader had already written the key itself (TAP-d).
+        after_own_write: bool,
+    },
+    /// Only an own write that comes later (TAP-c).
+    Future {
+        /// The first such write.
+        write: OperationId,
+    },
+    /// An own earlier write that the transaction had already overwritten (TAP-e).
+    OwnOverwritten {
+        /// The last such write.
+        write: OperationId,
+    },
+    /// Only aborted transactions wrote the value (TAP-b).
+    Aborted {
+        /// The first of them.
+        writer: TransactionId,
+        /// Its write.
+        write: OperationId,
+    },
+    /// Nobody wrote the value (TAP-a).
+    ThinAir,
+    /// The file does not say what was read.
+    Unrecorded,
+    /// One of [`Resolution::candidates`].
+    Ambiguous,
+}
+
+impl Source {
+    /// The transaction the version comes from, if that is another one: ⊥ for the initial version.
+    pub fn writer(self) -> Option<TransactionId> {
+        match self {
+            Source::Initial { .. } => Some(TransactionId::INITIAL),
+            Source::Transaction { writer, .. } => Some(writer),
+            _ => None,
+        }
+    }
+}
+
+/// What part a transaction takes in the checked history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// It committed.
+    Committed,
+    /// Its outcome is unknown, but somebody in the checked history read from it: it must have committed.
+    Promoted,
+    /// Its outcome is unknown and nobody needs it: leaving it out changes no verdict, since every level is closed under
+    /// removing transactions.
+    Dropped,
+    /// Its outcome is unknown; it takes part only if some ambiguous read is taken to read from it.
+    Possible,
+    /// It aborted.
+    Aborted,
+    /// It set up the initial state and counts as part of ⊥.
+    Initial,
+}
+
+/// In place of the write in [`Resolution::code`]; all larger codes are special, too.
+pub(super) const FIRST_SPECIAL: u32 = u32::MAX - 5;
+pub(super) const AMBIGUOUS: u32 = u32::MAX - 5;
+pub(super) const UNRECORDED: u32 = u32::MAX - 4;
+pub(super) const THIN_AIR: u32 = u32::MAX - 3;
+pub(super) const INITIAL: u32 = u32::MAX - 2;
+pub(super) const OWN: u32 = u32::MAX - 1;
+pub(super) const OUTSIDE: u32 = u32::MAX;
+
+/// A read for which more than one write (or ⊥) can be the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MultipleSources {
+    /// The read.
+    pub read: OperationId,
+    /// Its transaction.
+    pub reader: TransactionId,
+    /// Everything that may have been read. The first [`kept`](Self::kept) sources are those worth trying.
+    pub sources: Vec<Source>,
+    /// Number of leading sources that do not, by themselves, already violate read committed; all others do. At least
+    /// one: if every source violates it, the first stands for all.
+    pub kept: usize,
+}
+
+/// For each ambiguous read, in the order of [`Resolution::ambiguous`], the place of the chosen source among its
+/// candidates, or `None` to leave the read out.
+pub type Choice = Vec<Option<u32>>;
+
+/// The source of every read. Made by [`resolve`](super::resolve).
+#[derive(Clone, Debug, Default)]
+pub struct Resolution {
+    /// By operation: the write that was read, or a special code.
+    pub(super) code: Vec<u32>,
+    /// Reads that come after an own write of the key, ascending.
+    pub(super) after_own_write: Vec<u32>,
+    /// Reads of a version that its writer overwrote, ascending.
+    pub(super) intermediate: Vec<u32>,
+    /// By transaction.
+    pub(super) standing: Vec<Standing>,
+    /// By transaction: its first operation; one entry more than transactions.
+    pub(super) operation_begin: Vec<u32>,
+    /// Reads with several sources, by operation.
+    pub(super) multiple: Vec<MultipleSources>,
+    /// Places in `multiple` of the reads that stay ambiguous.
+    pub(super) ambiguous: Vec<u32>,
+    /// (reader, writer) where the writer's outcome is unknown and the read has no other source, ascending.
+    pub(super) demands: Vec<(TransactionId, TransactionId)>,
+    /// See [`Resolution::assumptions`].
+    pub(super) assumptions: Vec<String>,
+}
+
+impl Resolution {
+    /// Where a read got its value from. O(log transactions).
+    pub fn source(&self, read: OperationId) -> Source {
+        match self.code[read.index()] {
+            code if code < FIRST_SPECIAL => self.decode(self.transaction_of(read), read, code),
+            code => self.decode_special(read, code),
+        }
+    }
+
+    /// The same when the transaction of the read is known: faster.
+    pub fn source_in(&self, reader: TransactionId, read: OperationId) -> Source {
+        match self.code[read.index()] {
+            code if code < FIRST_SPECIAL => self.decode(reader, read, code),
+            code => self.decode_special(read, code),
+        }
+    }
+
+    fn decode_special(&self, read: OperationId, code: u32) -> Source {
+        match code {
+            OWN => Source::Own,
+            INITIAL => Source::Initial { after_own_write: contains(&self.after_own_write, read) },
+            THIN_AIR => Source::ThinAir,
+            UNRECORDED => Source::Unrecorded,
+            AMBIGUOUS => Source::Ambiguous,
+            _ => Source::Outside,
+        }
+    }
+
+    fn decode(&self, reader: TransactionId, read: OperationId, write: u32) -> Source {
+        let own = self.operation_begin[reader.index()]..self.operation_begin[reader.index() + 1];
+        let write = OperationId(write);
+        if own.contains(&write.0) {
+            return if write < read { Source::OwnOverwritten { write } } else { Source::Future { write } };
+        }
+        let writer = self.transaction_of(write);
+        if self.standing[writer.index()] == Standing::Aborted {
+            return Source::Aborted { writer, write };
+        }
+        Source::Transaction {
+            writer,
+            write,
+            intermediate: contains(&self.intermediate, read),
+            after_own_write: contains(&self.after_own_write, read),
+        }
+    }
+
+    fn transaction_of(&self, operation: OperationId) -> TransactionId {
+        TransactionId::new(self.operation_begin.partition_point(|&begin| begin <= operation.0) - 1)
+    }
+
+    /// Number of ambiguous reads.
+    pub fn n_ambiguous(&self) -> usize {
+        self.ambiguous.len()
+    }
+
+    /// The ambiguous reads with their candidates, by operation: a [`Choice`] has an entry for each.
+    pub fn ambiguous(&self) -> impl ExactSizeIterator<Item = (OperationId, &[Source])> + '_ {
+        self.ambiguous.iter().map(|&at| {
+            let read = &self.multiple[at as usize];
+            (read.read, &read.sources[..read.kept])
+        })
+    }
+
+    /// The candidates of an ambiguous read: only [`Source::Transaction`] and [`Source::Initial`], at least two,
+    /// explicit writers before ⊥, committed ones before unknown ones, then in file order. Empty for other reads.
+    pub fn candidates(&self, read: OperationId) -> &[Source] {
+        match self.multiple_sources(read) {
+            Some(multiple) if multiple.kept > 1 => &multiple.sources[..multiple.kept],
+            _ => &[],
+        }
+    }
+
+    /// Everything that may have been read, if that is more than one source, also where all but one are ruled out by
+    /// every level above cut isolation.
+    pub fn multiple_sources(&self, read: OperationId) -> Option<&MultipleSources> {
+        self.multiple.binary_search_by_key(&read, |multiple| multiple.read).ok().map(|at| &self.multiple[at])
+    }
+
+    /// Whether any read has several sources.
+    pub fn has_multiple_sources(&self) -> bool {
+        !self.multiple.is_empty()
+    }
+
+    /// Every ambiguous read takes its first candidate.
+    pub fn default_choice(&self) -> Choice {
+        vec![Some(0); self.ambiguous.len()]
+    }
+
+    /// No ambiguous read is taken into account: what is violated then is violated under every choice, since all levels
+    /// are closed under removing reads.
+    pub fn choice_of_none(&self) -> Choice {
+        vec![None; self.ambiguous.len()]
+    }
+
+    /// The chosen source of an ambiguous read, `None` if it is left out (or not ambiguous).
+    pub fn chosen(&self, read: OperationId, choice: &Choice) -> Option<Source> {
+        let at = self.ambiguous.binary_search_by_key(&read, |&at| self.multiple[at as usize].read).ok()?;
+        let multiple = &self.multiple[self.ambiguous[at] as usize];
+        choice[at].map(|candidate| multiple.sources[candidate as usize])
+    }
+
+    /// What part a transaction takes.
+    pub fn standing(&self, transaction: TransactionId) -> Standing {
+        self.standing[transaction.index()]
+    }
+
+    fn with_standing(&self, standing: Standing) -> impl Iterator<Item = TransactionId> + '_ {
+        let matching = move |(t, s): (usize, &Standing)| (*s == standing).then(|| TransactionId::new(t));
+        self.standing.iter().enumerate().filter_map(matching)
+    }
+
+    /// Transactions that count as part of ⊥.
+    pub fn merged_into_initial(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        self.with_standing(Standing::Initial)
+    }
+
+    /// Transactions of unknown outcome that must have committed.
+    pub fn promoted(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        self.with_standing(Standing::Promoted)
+    }
+
+    /// Transactions of unknown outcome that are left out.
+    pub fn dropped(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        self.with_standing(Standing::Dropped)
+    }
+
+    /// What was assumed about the input, a sentence each.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
+    }
+
+    /// Transactions of unknown outcome that take part under a choice although they would not otherwise, ascending.
+    pub(super) fn promoted_by(&self, choice: &Choice) -> Vec<TransactionId> {
+        let mut promoted: FxHashSet<TransactionId> = FxHashSet::default();
+        if !self.standing.contains(&Standing::Possible) {
+            return Vec::new();
+        }
+        // A round can only add transactions, so the rounds end.
+        loop {
+            let before = promoted.len();
+            let takes_part = |t: TransactionId, promoted: &FxHashSet<TransactionId>| {
+                matches!(self.standing(t), Standing::Committed | Standing::Promoted) || promoted.contains(&t)
+            };
+            for (&at, &chosen) in self.ambiguous.iter().zip(choice) {
+                let read = &self.multiple[at as usize];
+                let source = chosen.map(|candidate| read.sources[candidate as usize]);
+                if let Some(Source::Transaction { writer, .. }) = source
+                    && self.standing(writer) == Standing::Possible
+                    && takes_part(read.reader, &promoted)
+                {
+                    promoted.insert(writer);
+                }
+            }
+            for &(reader, writer) in &self.demands {
+                if self.standing(writer) == Standing::Possible && takes_part(reader, &promoted) {
+                    promoted.insert(writer);
+                }
+            }
+            if promoted.len() == before {
+                break;
+            }
+        }
+        let mut promoted: Vec<TransactionId> = promoted.into_iter().collect();
+        promoted.sort_unstable();
+        promoted
+    }
+}
+
+fn contains(sorted: &[u32], operation: OperationId) -> bool {
+    sorted.binary_search(&operation.0).is_ok()
+}
+
+/// Names of the first few transactions, for sentences.
+pub(super) fn names(history: &History, transactions: &[TransactionId]) -> String {
+    const SHOWN: usize = 5;
+    let mut text: Vec<String> = transactions.iter().take(SHOWN).map(|&t| history.transaction_name(t)).collect();
+    if transactions.len() > SHOWN {
+        text.push(format!("{} more", transactions.len() - SHOWN));
+    }
+    match text.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
