@@ -42,4 +42,6 @@ pub mod formats;
 pub mod history;
 pub mod jobs;
 pub mod relations;
+pub mod report;
 pub mod sat;
+pub mod verify;

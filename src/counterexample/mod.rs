@@ -4,6 +4,12 @@
 //! checked again after minimizing. [`Explanation`] is the argument as data; sentences are made last, in `narrate`.
 //! Colours and coordinates are not known here.
 
+mod explain;
+pub mod narrate;
+mod words;
+
+pub use explain::{edge_reason, explain, involved_operations, summary, title};
+
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};
 use crate::relations::EdgeIndex;
@@ -13,8 +19,22 @@ use crate::relations::EdgeIndex;
 pub enum Minimality {
     /// Removing any one of its transactions makes the rest satisfy the level: each was tried.
     Irreducible,
+    /// Removing any one of its transactions makes the chosen pattern disappear (each was tried), but a part of it
+    /// still violates the level by another pattern.
+    IrreducibleForPattern,
     /// Time ran out before every removal had been tried.
     Reduced,
+}
+
+impl Minimality {
+    /// One word for captions.
+    pub fn word(self) -> &'static str {
+        match self {
+            Minimality::Irreducible => "irreducible",
+            Minimality::IrreducibleForPattern => "irreducible for this pattern",
+            Minimality::Reduced => "reduced",
+        }
+    }
 }
 
 /// A small history that violates a level, and the violation in it.

@@ -1,0 +1,235 @@
+//! An explanation as text: for terminals and for issue trackers.
+//!
+//! Only puts together what [`explain`](super::explain) has said; ids, lines and names are those of the file.
+
+use super::{Counterexample, Explanation, Minimality, Step, StepRole, involved_operations};
+use crate::checkers::{Level, Verdict};
+use crate::history::{History, OperationId, Outcome, TransactionId};
+use std::fmt::Write;
+
+/// The word a step begins with.
+pub fn lead(role: StepRole) -> &'static str {
+    match role {
+        StepRole::Given => "Let",
+        StepRole::Consequence => "Then",
+        StepRole::Inference => "Because",
+        StepRole::Contradiction => "However",
+    }
+}
+
+/// A step as a sentence with its lead word and a full stop.
+pub fn sentence(step: &Step) -> String {
+    format!("{} {}.", lead(step.role), step.text)
+}
+
+/// What is truly known about the size, as a clause.
+pub fn minimality(example: &Counterexample) -> String {
+    let level = example.level.code();
+    match example.minimality {
+        Minimality::Irreducible => {
+            format!("irreducible: without any one of its transactions the rest satisfies {level}")
+        }
+        Minimality::IrreducibleForPattern => format!(
+            "irreducible for this pattern: without any one of its transactions it is gone, but a part of them still \
+             violates {level} in another way"
+        ),
+        Minimality::Reduced => "reduced, but time ran out before every removal had been tried".to_owned(),
+    }
+}
+
+/// The levels that the small history breaks, holds and leaves open, as codes.
+pub fn levels(example: &Counterexample) -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
+    let with = |wanted: fn(&Verdict) -> bool| -> Vec<&'static str> {
+        example.verdicts.iter().filter(|(_, verdict)| wanted(verdict)).map(|(level, _)| level.code()).collect()
+    };
+    (
+        with(|v| matches!(v, Verdict::Violated)),
+        with(|v| matches!(v, Verdict::Satisfied(_))),
+        with(|v| matches!(v, Verdict::Undecided(_))),
+    )
+}
+
+/// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
+pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n{}\n", explanation.title, explanation.summary);
+    for line in level_lines(example) {
+        let _ = writeln!(out, "{line}");
+    }
+    let _ = writeln!(out);
+    for step in &explanation.steps {
+        let _ = writeln!(out, "{}", sentence(step));
+    }
+    let _ = writeln!(out, "{}\n", explanation.conclusion);
+    let shown = involved_operations(&example.violation);
+    for t in telling_order(example) {
+        let session = example.history.session_name(example.history.session_of(t));
+        let name = example.history.transaction_name(t);
+        let _ = writeln!(out, "{name} (session {session}, {})", outcome(example.history.outcome(t)));
+        let (rows, others) = rows(example, whole, t, &shown);
+        for (text, line) in rows {
+            let _ = writeln!(out, "    {text}{}", line.map(|l| format!("    line {l}")).unwrap_or_default());
+        }
+        if others > 0 {
+            let _ = writeln!(out, "    + {others} other {}", plural(others, "operation"));
+        }
+    }
+    if !example.violation.edges.is_empty() {
+        let _ = writeln!(out);
+    }
+    for (edge, reason) in example.violation.edges.iter().zip(&explanation.edge_reasons) {
+        let _ = writeln!(out, "{}: {reason}", edge_label(example, edge));
+    }
+    out
+}
+
+/// The counterexample as Markdown for an issue tracker, ending with a newline. `whole` is the history it was taken
+/// from; its path and size are named.
+pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "## {}\n\n{}\n", escape(&explanation.title), escape(&explanation.summary));
+    for line in level_lines(example) {
+        let _ = writeln!(out, "- {}", escape(&line));
+    }
+    let path = &whole.origin().path;
+    if !path.is_empty() {
+        let _ = writeln!(out, "- History: `{path}`, {} transactions", whole.n_transactions());
+    }
+    table(&mut out, example, whole);
+    let _ = writeln!(out, "### Why this is a contradiction\n");
+    for step in &explanation.steps {
+        let _ = writeln!(out, "- **{}** {}.", lead(step.role), escape(&step.text));
+    }
+    let _ = writeln!(out, "\n{}", escape(&explanation.conclusion));
+    if !example.violation.edges.is_empty() {
+        let _ = writeln!(out, "\n### Why each edge is there\n\n| edge | why |\n|---|---|");
+        for (edge, reason) in example.violation.edges.iter().zip(&explanation.edge_reasons) {
+            let _ = writeln!(out, "| {} | {} |", escape(&edge_label(example, edge)), escape(reason));
+        }
+    }
+    let level = example.level;
+    let _ = writeln!(out, "\n{} ({}) promises: {}.", level.code(), level.long_name(), level.promise());
+    out
+}
+
+/// Sessions as columns, a row for each transaction, involved operations only.
+fn table(out: &mut String, example: &Counterexample, whole: &History) {
+    let order = telling_order(example);
+    let mut sessions: Vec<_> = order.iter().map(|&t| example.history.session_of(t)).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    let names = sessions.iter().map(|&s| format!("session {}", escape(&example.history.session_name(s))));
+    let _ = writeln!(out, "\n| {} |", names.collect::<Vec<_>>().join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(sessions.len()));
+    let shown = involved_operations(&example.violation);
+    for t in order {
+        let mut cell =
+            format!("**{}** {}", escape(&example.history.transaction_name(t)), outcome(example.history.outcome(t)));
+        let (rows, others) = rows(example, whole, t, &shown);
+        for (text, line) in rows {
+            let place = line.map(|l| format!(" (line {l})")).unwrap_or_default();
+            let _ = write!(cell, "<br>`{}`{place}", text.replace('`', "'").replace('|', "\\|"));
+        }
+        if others > 0 {
+            let _ = write!(cell, "<br>+{others} {}", plural(others, "other"));
+        }
+        let session = example.history.session_of(t);
+        let cells: Vec<&str> = sessions.iter().map(|&s| if s == session { cell.as_str() } else { "" }).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let _ = writeln!(out);
+}
+
+/// Involved operations of a transaction with their lines, and how many others it has in the whole history.
+fn rows(
+    example: &Counterexample,
+    whole: &History,
+    t: TransactionId,
+    shown: &[OperationId],
+) -> (Vec<(String, Option<u32>)>, usize) {
+    let history = &example.history;
+    let rows: Vec<(String, Option<u32>)> = history
+        .operations_of(t)
+        .filter(|o| shown.binary_search(o).is_ok())
+        .map(|o| (history.operation_text(o), Some(history.line_of(o)).filter(|&line| line > 0)))
+        .collect();
+    let all = whole.operation_range(example.renaming.old_transaction(t)).len();
+    let others = all - rows.len();
+    (rows, others)
+}
+
+/// The transactions of the small history: the scenario's in the order of telling, then others, but never against the
+/// session order.
+fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
+    let history = &example.history;
+    let scenario = example.violation.transactions.iter().copied().filter(|t| !t.is_initial());
+    let mut waiting: Vec<TransactionId> = scenario.collect();
+    waiting.extend(history.transactions().filter(|t| !example.violation.transactions.contains(t)));
+    let mut order = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        // Ids grow along a session, so the first one without an earlier fellow of its session is free to come.
+        let free = |t: TransactionId| !waiting.iter().any(|&u| u < t && history.session_of(u) == history.session_of(t));
+        let place = waiting.iter().position(|&t| free(t)).unwrap_or(0);
+        order.push(waiting.remove(place));
+    }
+    order
+}
+
+fn level_lines(example: &Counterexample) -> Vec<String> {
+    let (broken, held, open) = levels(example);
+    let mut lines = vec![format!("Broken: {}", broken.join(", "))];
+    if !held.is_empty() {
+        lines.push(format!("Held by these transactions: {}", held.join(", ")));
+    }
+    if !open.is_empty() {
+        lines.push(format!("Undecided: {}", open.join(", ")));
+    }
+    let n = example.history.n_transactions();
+    let whole = example.n_transactions_of_whole;
+    lines.push(format!("Size: {n} of {whole} transactions, {}", minimality(example)));
+    lines
+}
+
+fn edge_label(example: &Counterexample, edge: &crate::relations::Edge) -> String {
+    let name = |t| example.history.transaction_name(t);
+    let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
+    format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Committed => "committed",
+        Outcome::Aborted => "aborted",
+        Outcome::Unknown => "outcome unknown",
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// Keeps names from acting as Markdown or HTML.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// The headline of a bug report: name, what happened, what is broken.
+pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
+    let stronger: Vec<&str> = Level::ALL
+        .into_iter()
+        .filter(|level| *level != example.level && example.violation.levels.contains(*level))
+        .filter(|level| *level != Level::StrictSerializability)
+        .map(Level::code)
+        .collect();
+    let hence = if stronger.is_empty() { String::new() } else { format!(", hence {}", stronger.join(", ")) };
+    format!("{}: {} Breaks {}{hence}.", explanation.title, explanation.summary, example.level.code())
+}

@@ -1,0 +1,236 @@
+//! Sentences about edges: who did what to which key, and what follows.
+//!
+//! Speaks of one list of edges in terms of one history. Nothing is decided here, and no index is trusted: a premise
+//! that is not in the list is passed over.
+
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+
+/// Names and phrases for one list of edges.
+pub(super) struct Words<'a> {
+    pub(super) history: &'a History,
+    pub(super) edges: &'a [Edge],
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(history: &'a History, edges: &'a [Edge]) -> Words<'a> {
+        Words { history, edges }
+    }
+
+    /// `T295`, or "the initial state" for ⊥.
+    pub(super) fn transaction(&self, t: TransactionId) -> String {
+        if t.is_initial() { "the initial state".to_owned() } else { self.history.transaction_name(t) }
+    }
+
+    /// `T295's` or "the initial".
+    fn possessive(&self, t: TransactionId) -> String {
+        if t.is_initial() { "the initial".to_owned() } else { format!("{}'s", self.history.transaction_name(t)) }
+    }
+
+    /// `key 4`.
+    pub(super) fn key(&self, key: Option<KeyId>) -> String {
+        key.map_or_else(|| "the key".to_owned(), |key| format!("key {}", self.history.key_name(key)))
+    }
+
+    /// `4 = 3285`: key and value of an operation.
+    pub(super) fn content(&self, operation: OperationId) -> String {
+        let o = self.history.operation(operation);
+        let value = match o.value {
+            Value::INITIAL => "its initial value".to_owned(),
+            value => self.history.value_name(value),
+        };
+        format!("{} = {value}", self.history.key_name(o.key))
+    }
+
+    /// `4 = 3285`, or `key 4` where no operation is known.
+    pub(super) fn content_or_key(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
+        operation.map_or_else(|| self.key(key), |operation| self.content(operation))
+    }
+
+    /// `T1, T2 and T3`.
+    pub(super) fn list(items: &[String]) -> String {
+        match items {
+            [] => String::new(),
+            [one] => one.clone(),
+            [init @ .., last] => format!("{} and {last}", init.join(", ")),
+        }
+    }
+
+    /// `SO`, `WR 4`.
+    pub(super) fn label(&self, edge: &Edge) -> String {
+        match edge.key {
+            Some(key) => format!("{} {}", edge.relation.code(), self.history.key_name(key)),
+            None => edge.relation.code().to_owned(),
+        }
+    }
+
+    /// `T1 –SO→ T2 –WR 4→ T3`.
+    pub(super) fn path(&self, path: &[EdgeIndex]) -> String {
+        let mut text = String::new();
+        for edge in path.iter().filter_map(|&e| self.edges.get(e)) {
+            if text.is_empty() {
+                text = self.name(edge.from);
+            }
+            text += &format!(" –{}→ {}", self.label(edge), self.name(edge.to));
+        }
+        text
+    }
+
+    fn name(&self, t: TransactionId) -> String {
+        self.history.transaction_name(t)
+    }
+
+    /// "read 4 = 3285 from T1" or "read the initial version of key 4".
+    pub(super) fn reads(&self, verb: &str, read: Option<OperationId>, key: Option<KeyId>, t1: TransactionId) -> String {
+        match (read, t1.is_initial()) {
+            (Some(read), false) => format!("{verb} {} from {}", self.content(read), self.transaction(t1)),
+            (None, false) => format!("{verb} {} from {}", self.key(key), self.transaction(t1)),
+            (Some(read), true) if self.history.operation(read).value != Value::INITIAL => {
+                format!("{verb} {}, the initial version", self.content(read))
+            }
+            (_, true) => format!("{verb} the initial version of {}", self.key(key)),
+        }
+    }
+
+    /// How t3 is known to see t2, as a clause.
+    pub(super) fn sees(&self, axiom: Axiom, t2: TransactionId, t3: TransactionId, seen: &[EdgeIndex]) -> String {
+        let (name2, name3) = (self.transaction(t2), self.transaction(t3));
+        let only = match seen {
+            [one] => self.edges.get(*one),
+            _ => None,
+        };
+        match (axiom, only) {
+            (Axiom::ReadCommitted, Some(wr)) if wr.relation == Relation::WriteRead => {
+                let what = self.content_or_key(wr.to_operation, wr.key);
+                format!("{name3} had already read {what} from {name2}")
+            }
+            (_, Some(wr)) if wr.relation == Relation::WriteRead => {
+                format!("{name3} read {} from {name2}", self.content_or_key(wr.to_operation, wr.key))
+            }
+            (_, Some(so)) if so.relation == Relation::SessionOrder => {
+                format!("{name2} precedes {name3} in their session")
+            }
+            (Axiom::CommitOrder, _) => format!("{name2} comes before {name3} ({})", self.path(seen)),
+            _ => format!("{name3} could see {name2} ({})", self.path(seen)),
+        }
+    }
+
+    /// What an axiom promises, as a clause.
+    pub(super) fn axiom(axiom: Axiom) -> &'static str {
+        match axiom {
+            Axiom::ReadCommitted => "read committed never goes back behind what was read before",
+            Axiom::ReadAtomic => "read atomicity shows all of a transaction or nothing",
+            Axiom::Causal => "causal consistency shows everything in the causal past",
+            Axiom::CommitOrder => "a snapshot contains everything that was committed before it",
+        }
+    }
+
+    /// Why an edge is there, in one sentence with a full stop.
+    pub(super) fn reason(&self, edge: &Edge) -> String {
+        let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
+        match &edge.because {
+            Reason::SessionOrder if edge.from.is_initial() => {
+                format!("The initial state precedes every transaction, {to} too.")
+            }
+            Reason::SessionOrder if edge.relation == Relation::RealTime => {
+                format!("{from} had ended before {to} began.")
+            }
+            Reason::SessionOrder => {
+                let session = self.history.session_name(self.history.session_of(edge.from));
+                format!("{from} and {to} are transactions of session {session}, in this order.")
+            }
+            Reason::Reads => self.reads_reason(edge),
+            Reason::Path { through } => match edge.relation {
+                Relation::CausalOrder => format!("{to} could see {from}: {}.", self.path(through)),
+                _ => format!("{from} comes before {to}: {}.", self.path(through)),
+            },
+            Reason::Visible { axiom, reader, read, seen } => self.visible_reason(edge, *axiom, *reader, *read, seen),
+            Reason::Overwrites { writer, order } => self.overwrites_reason(edge, *writer, order),
+            Reason::Conflict { order } => format!(
+                "{from} and {to} both write {}, and {from} started before {to} committed ({}); of two overlapping \
+                 writers of a key snapshot isolation lets only the first commit, so {from} committed before {to} \
+                 started.",
+                self.key(edge.key),
+                self.path(order)
+            ),
+            Reason::ReadModifyWrite { read } => {
+                let content = self.edges.get(*read).and_then(|e| e.to_operation);
+                let what = self.content_or_key(content, edge.key);
+                let key = self.key(edge.key);
+                format!(
+                    "{to} {} and then wrote {key} itself, so its version is newer than {} version.",
+                    if edge.from.is_initial() {
+                        format!("read the initial version of {key}")
+                    } else {
+                        format!("read {what} from {from}")
+                    },
+                    self.possessive(edge.from)
+                )
+            }
+            Reason::Assumed => format!(
+                "Assumed in this case: {} version of {} is older than {} version; the opposite is the other case.",
+                self.possessive(edge.from),
+                self.key(edge.key),
+                self.possessive(edge.to)
+            ),
+        }
+    }
+
+    fn reads_reason(&self, edge: &Edge) -> String {
+        let to = self.transaction(edge.to);
+        if edge.from.is_initial() {
+            let key = self.key(edge.key);
+            return match edge.to_operation {
+                Some(read) if self.history.operation(read).value != Value::INITIAL => {
+                    format!("{to} read {}, the initial version of {key}.", self.content(read))
+                }
+                _ => format!("{to} read the initial version of {key}."),
+            };
+        }
+        let what = self.content_or_key(edge.to_operation, edge.key);
+        format!("{to} read {what}, the value that {} wrote.", self.transaction(edge.from))
+    }
+
+    fn visible_reason(
+        &self,
+        edge: &Edge,
+        axiom: Axiom,
+        t3: TransactionId,
+        read: OperationId,
+        seen: &[EdgeIndex],
+    ) -> String {
+        let (t1, t2) = (edge.to, edge.from);
+        let name2 = self.transaction(t2);
+        let key = self.key(edge.key);
+        let observed = format!("{} {}", self.transaction(t3), self.reads("read", Some(read), edge.key, t1));
+        let also = match edge.from_operation {
+            Some(write) => format!("{name2} also writes {key} ({})", self.content(write)),
+            None => format!("{name2} also writes {key}"),
+        };
+        let follows = match t1.is_initial() {
+            true => format!("so {name2}'s version would have to be older than the initial one"),
+            false => format!("so {name2}'s version must be older than {}", self.possessive(t1)),
+        };
+        let sees = self.sees(axiom, t2, t3, seen);
+        format!("{observed} although {sees}; {also}, and {}, {follows}.", Words::axiom(axiom))
+    }
+
+    fn overwrites_reason(&self, edge: &Edge, t1: TransactionId, order: &[EdgeIndex]) -> String {
+        let (t3, t2) = (self.transaction(edge.from), self.transaction(edge.to));
+        let observed = self.reads("read", edge.from_operation, edge.key, t1);
+        let newer = match edge.to_operation {
+            Some(write) => format!("{t2} wrote the newer version {}", self.content(write)),
+            None => format!("{t2} wrote a newer version"),
+        };
+        let why = match order {
+            [] => String::new(),
+            order => format!(" ({})", self.path(order)),
+        };
+        format!("{t3} {observed}, and {newer}{why}; so {t3} did not see {t2}.")
+    }
+
+    /// Operations of one kind among these.
+    pub(super) fn of_kind(&self, operations: &[OperationId], kind: OperationKind) -> Vec<OperationId> {
+        operations.iter().copied().filter(|&o| self.history.operation(o).kind == kind).collect()
+    }
+}

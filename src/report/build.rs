@@ -1,0 +1,236 @@
+//! From findings to a report.
+
+use super::*;
+use crate::checkers::{Event, Findings, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
+use crate::counterexample::edge_reason;
+use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::relations::{Axiom, Reason};
+
+/// What to put into a report besides the findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Seconds it took to read the history.
+    pub read_seconds: f64,
+    /// Whether satisfied levels carry their witness.
+    pub witness: bool,
+}
+
+impl Report {
+    /// The report on what was found in `history`. O(transactions + size of the findings, witnesses if asked for).
+    pub fn new(history: &History, findings: &Findings, settings: Settings) -> Report {
+        Report {
+            schema: SCHEMA.to_owned(),
+            history: facts(history),
+            levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
+            patterns: counts(findings),
+            violations: findings.violations.iter().map(|violation| violation_entry(history, violation)).collect(),
+            timings: Timings {
+                read: rounded(settings.read_seconds),
+                index: rounded(findings.index_seconds),
+                check: rounded(findings.check_seconds),
+            },
+            assumptions: findings.assumptions.clone(),
+            health: Vec::new(),
+        }
+    }
+}
+
+/// Microseconds are enough.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+fn facts(history: &History) -> HistoryFacts {
+    let with = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
+    HistoryFacts {
+        path: history.origin().path.clone(),
+        format: history.origin().format.to_owned(),
+        sessions: history.n_sessions(),
+        transactions: history.n_transactions(),
+        committed: with(Outcome::Committed),
+        aborted: with(Outcome::Aborted),
+        unknown: with(Outcome::Unknown),
+        operations: history.n_operations(),
+        keys: history.n_keys(),
+    }
+}
+
+/// A pattern is listed when it occurs, or with 0 when a level that forbids it was asked for and decided.
+fn counts(findings: &Findings) -> Counts {
+    let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
+    let looked_for = |pattern: Pattern| {
+        findings.levels.iter().filter(decided).any(|result| result.level.implies(pattern.row().level))
+    };
+    let entry = |pattern: Pattern| match findings.patterns.get(&pattern) {
+        Some(&count) => Some((pattern.id().to_owned(), count)),
+        None => looked_for(pattern).then(|| (pattern.id().to_owned(), 0)),
+    };
+    Counts(Pattern::all().filter_map(entry).collect())
+}
+
+fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {
+    let mut entry = LevelEntry {
+        level: result.level.code().to_owned(),
+        verdict: match result.verdict {
+            Verdict::Satisfied(_) => VerdictWord::Satisfied,
+            Verdict::Violated => VerdictWord::Violated,
+            Verdict::Undecided(_) => VerdictWord::Undecided,
+        },
+        checker: result.checker.to_owned(),
+        seconds: rounded(result.seconds),
+        reason: None,
+        witness: None,
+        snapshots: None,
+    };
+    match &result.verdict {
+        Verdict::Undecided(cause) => entry.reason = Some(cause.to_string()),
+        Verdict::Satisfied(witness) if settings.witness => {
+            let (order, snapshots) = witness_order(history, witness);
+            entry.witness = Some(order.into_iter().map(|t| transaction_entry(history, t)).collect());
+            entry.snapshots = snapshots;
+        }
+        _ => {}
+    }
+    entry
+}
+
+/// The commit order of a witness, and for PC and SI the number of commits before each one's start.
+fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, Option<Vec<u32>>) {
+    match witness {
+        Witness::Reads => (Vec::new(), None),
+        Witness::CommitOrder(order) => (order.clone(), None),
+        Witness::Events(events) => {
+            let mut started_after = vec![0u32; history.n_transactions()];
+            let mut order = Vec::with_capacity(events.len() / 2);
+            for event in events {
+                match *event {
+                    Event::Start(t) if !t.is_initial() => started_after[t.index()] = order.len() as u32,
+                    Event::Commit(t) if !t.is_initial() => order.push(t),
+                    Event::Start(_) | Event::Commit(_) => {}
+                }
+            }
+            let snapshots = order.iter().map(|t| started_after[t.index()]).collect();
+            (order, Some(snapshots))
+        }
+    }
+}
+
+fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
+    if t.is_initial() {
+        return TransactionEntry { session: None, index: None, id: "⊥".to_owned() };
+    }
+    let name = history.session_name(history.session_of(t));
+    // Only a number that prints as it was written may stand as a number: `007` is a name.
+    let session = match name.parse::<u64>() {
+        Ok(number) if number.to_string() == name => SessionName::Number(number),
+        _ => SessionName::Name(name),
+    };
+    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id: history.transaction_name(t) }
+}
+
+/// The places of a violation's transactions: the scenario's own first, then any other that its edges name.
+struct Places<'a> {
+    history: &'a History,
+    transactions: Vec<TransactionId>,
+}
+
+impl Places<'_> {
+    fn of(&mut self, t: TransactionId) -> usize {
+        match self.transactions.iter().position(|&u| u == t) {
+            Some(place) => place,
+            None => {
+                self.transactions.push(t);
+                self.transactions.len() - 1
+            }
+        }
+    }
+
+    fn operation(&self, operation: OperationId) -> usize {
+        let t = self.history.transaction_of(operation);
+        operation.index() - self.history.operation_range(t).start
+    }
+}
+
+fn violation_entry(history: &History, violation: &Violation) -> ViolationEntry {
+    let mut places = Places { history, transactions: violation.transactions.clone() };
+    let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
+    let operations = violation.operations.iter().map(|&o| operation_entry(o, &mut places)).collect();
+    let row = violation.id.pattern.row();
+    ViolationEntry {
+        id: violation.id.to_string(),
+        pattern: row.id.to_owned(),
+        name: row.name.to_owned(),
+        also: violation.also.clone(),
+        levels: violation.levels.iter().map(|level| level.code().to_owned()).collect(),
+        key: violation.key.map(|key| history.key_name(key)),
+        transactions: places.transactions.iter().map(|&t| transaction_entry(history, t)).collect(),
+        edges,
+        operations,
+        proof: proof_entry(history, &violation.proof),
+        implied: violation.implied,
+        group: violation.group,
+    }
+}
+
+fn operation_entry(operation: OperationId, places: &mut Places<'_>) -> OperationEntry {
+    let history = places.history;
+    OperationEntry {
+        transaction: places.of(history.transaction_of(operation)),
+        index: places.operation(operation),
+        text: history.operation_text(operation),
+        line: Some(history.line_of(operation)).filter(|&line| line > 0),
+    }
+}
+
+fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> EdgeEntry {
+    let edge = &violation.edges[index];
+    EdgeEntry {
+        from: places.of(edge.from),
+        to: places.of(edge.to),
+        kind: edge.relation.code().to_owned(),
+        key: edge.key.map(|key| places.history.key_name(key)),
+        why: edge_reason(places.history, &violation.edges, index),
+        from_operation: edge.from_operation.map(|o| places.operation(o)),
+        to_operation: edge.to_operation.map(|o| places.operation(o)),
+        reason: reason_entry(&edge.because, places),
+    }
+}
+
+fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
+    match reason {
+        Reason::SessionOrder => ReasonEntry::SessionOrder,
+        Reason::Reads => ReasonEntry::Reads,
+        Reason::Path { through } => ReasonEntry::Path { through: through.clone() },
+        Reason::Visible { axiom, reader, read, seen } => ReasonEntry::Visible {
+            axiom: match axiom {
+                Axiom::ReadCommitted => AxiomWord::ReadCommitted,
+                Axiom::ReadAtomic => AxiomWord::ReadAtomic,
+                Axiom::Causal => AxiomWord::Causal,
+                Axiom::CommitOrder => AxiomWord::CommitOrder,
+            },
+            reader: places.of(*reader),
+            read: places.operation(*read),
+            seen: seen.clone(),
+        },
+        Reason::Overwrites { writer, order } => {
+            ReasonEntry::Overwrites { writer: places.of(*writer), order: order.clone() }
+        }
+        Reason::Conflict { order } => ReasonEntry::Conflict { order: order.clone() },
+        Reason::ReadModifyWrite { read } => ReasonEntry::ReadModifyWrite { read: *read },
+        Reason::Assumed => ReasonEntry::Assumed,
+    }
+}
+
+fn proof_entry(history: &History, proof: &Proof) -> ProofEntry {
+    let case = |(assume, proof): &(usize, Box<Proof>)| CaseEntry {
+        assume: *assume,
+        proof: Box::new(proof_entry(history, proof)),
+    };
+    match proof {
+        Proof::Read => ProofEntry::Read,
+        Proof::Cycle(edges) => ProofEntry::Cycle { edges: edges.clone() },
+        Proof::Split { key, first, second } => {
+            ProofEntry::Split { key: history.key_name(*key), first: case(first), second: case(second) }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Everything said about one history, as data for scripts: the JSON report.
+//!
+//! The only place that serialises findings, with types of its own: field names and order are a promise (schema
+//! [`SCHEMA`]), so nothing deeper derives `Serialize`. Decides nothing. Transactions are named by session and position
+//! as well as by id, so that the evidence can be found again in the file; operations by their position in the
+//! transaction.
+
+mod build;
+mod json;
+
+pub use build::Settings;
+pub use json::to_line;
+
+use serde::{Deserialize, Serialize};
+
+/// Name of this form of report.
+pub const SCHEMA: &str = "isoscope.report/1";
+
+/// What is said about one input: a report, or why it could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Document {
+    /// The input was read.
+    Report(Box<Report>),
+    /// It was not.
+    Failure(Failure),
+}
+
+/// An input that could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The input.
+    pub history: FailedHistory,
+    /// What went wrong.
+    pub error: Error,
+}
+
+/// Names an input that could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailedHistory {
+    /// As given.
+    pub path: String,
+}
+
+/// What went wrong with an input, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Error {
+    /// `line 12`, `byte 90`, or `file`.
+    pub place: String,
+    /// What was expected, or what failed.
+    pub message: String,
+}
+
+impl Failure {
+    /// The failure of reading `path`.
+    pub fn new(path: &str, place: &str, message: &str) -> Failure {
+        Failure {
+            schema: SCHEMA.to_owned(),
+            history: FailedHistory { path: path.to_owned() },
+            error: Error { place: place.to_owned(), message: message.to_owned() },
+        }
+    }
+}
+
+/// Everything said about one history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The history's figures.
+    pub history: HistoryFacts,
+    /// A verdict per level asked for, in the order asked.
+    pub levels: Vec<LevelEntry>,
+    /// Exact number of instances by pattern id: those looked for, in the order of the pattern table.
+    pub patterns: Counts,
+    /// The listed instances.
+    pub violations: Vec<ViolationEntry>,
+    /// Wall time, seconds.
+    pub timings: Timings,
+    /// Choices made on the input that the verdicts rest on.
+    pub assumptions: Vec<String>,
+    /// Findings about the input's health.
+    pub health: Vec<String>,
+}
+
+/// Figures that also tell whether a report belongs to a history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryFacts {
+    /// As given.
+    pub path: String,
+    /// Name of the format.
+    pub format: String,
+    /// Number of sessions.
+    pub sessions: usize,
+    /// Number of transactions of all outcomes.
+    pub transactions: usize,
+    /// Those known to have committed.
+    pub committed: usize,
+    /// Those known to have aborted.
+    pub aborted: usize,
+    /// Those of unknown outcome.
+    pub unknown: usize,
+    /// Number of operations.
+    pub operations: usize,
+    /// Number of distinct keys.
+    pub keys: usize,
+}
+
+/// The three answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictWord {
+    /// A legal execution explains the history.
+    Satisfied,
+    /// None does.
+    Violated,
+    /// Not known.
+    Undecided,
+}
+
+/// One level's verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelEntry {
+    /// Code of the level: `SI`.
+    pub level: String,
+    /// The answer.
+    pub verdict: VerdictWord,
+    /// Name of the engine.
+    pub checker: String,
+    /// Wall time.
+    pub seconds: f64,
+    /// Why it is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// On request: the commit order that explains the history. Empty at CI, where nothing needs an order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Vec<TransactionEntry>>,
+    /// With a witness of PC or SI: by place of `witness`, how many of its transactions had committed when this one
+    /// took its snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<Vec<u32>>,
+}
+
+/// A session's name as in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SessionName {
+    /// Most formats number sessions.
+    Number(u64),
+    /// Others name them.
+    Name(String),
+}
+
+/// Names a transaction. ⊥ has the id `⊥` and neither session nor index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TransactionEntry {
+    /// Its session.
+    pub session: Option<SessionName>,
+    /// Its position in the session, from 0, transactions of all outcomes counted.
+    pub index: Option<usize>,
+    /// What people call it.
+    pub id: String,
+}
+
+/// Number of instances by pattern id, in a fixed order; a JSON object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts(pub Vec<(String, u64)>);
+
+/// One listed instance. Numbers called places are places in `transactions`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ViolationEntry {
+    /// `TAP-m/1`.
+    pub id: String,
+    /// `TAP-m`.
+    pub pattern: String,
+    /// `COConflictCM`.
+    pub name: String,
+    /// Other patterns the same scenario is an instance of.
+    pub also: Vec<String>,
+    /// Codes of the levels it violates.
+    pub levels: Vec<String>,
+    /// The key on which the contradiction shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The scenario's transactions, in order of telling.
+    pub transactions: Vec<TransactionEntry>,
+    /// The edges of the argument, premises first.
+    pub edges: Vec<EdgeEntry>,
+    /// Operations the argument is about, apart from those of the edges.
+    pub operations: Vec<OperationEntry>,
+    /// How the edges contradict each other.
+    pub proof: ProofEntry,
+    /// The inferred edge already holds causally, so this instance adds nothing.
+    pub implied: bool,
+    /// Root cause: equal numbers belong together.
+    pub group: u32,
+}
+
+/// Names an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationEntry {
+    /// Place of its transaction.
+    pub transaction: usize,
+    /// Its position in the transaction, from 0.
+    pub index: usize,
+    /// `r(x) = 3`.
+    pub text: String,
+    /// Its line in the file, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+/// One edge of an argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EdgeEntry {
+    /// Place of the source.
+    pub from: usize,
+    /// Place of the target.
+    pub to: usize,
+    /// SO, WR, WW, RW, CO, CM or RT.
+    pub kind: String,
+    /// The key it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Why it is there, in a sentence.
+    pub why: String,
+    /// Position in its transaction of the operation of `from` that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_operation: Option<usize>,
+    /// Position in its transaction of the operation of `to` that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_operation: Option<usize>,
+    /// Why it is there, as data.
+    pub reason: ReasonEntry,
+}
+
+/// Why an edge is there. Premises are places in the list of edges, smaller than the edge's own, and form a path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum ReasonEntry {
+    /// Same session, this order; or `from` is ⊥.
+    SessionOrder,
+    /// `to` returned what `from` wrote.
+    Reads,
+    /// Sums up a path.
+    Path {
+        /// The path.
+        through: Vec<usize>,
+    },
+    /// `reader` reads the key from `to` and sees `from`, which writes the key too.
+    Visible {
+        /// RC, RA, TCC, or CO for the commit order.
+        axiom: AxiomWord,
+        /// Place of the reader.
+        reader: usize,
+        /// Position of its read.
+        read: usize,
+        /// The path from `from` to the reader.
+        seen: Vec<usize>,
+    },
+    /// `from` reads the key from `writer`, which is older than `to`'s version.
+    Overwrites {
+        /// Place of the writer.
+        writer: usize,
+        /// The path from the writer to `to`; empty when the writer is ⊥.
+        order: Vec<usize>,
+    },
+    /// Two writers of a key may not overlap at SI.
+    Conflict {
+        /// A path from the start of `from` to the commit of `to`.
+        order: Vec<usize>,
+    },
+    /// `to` read `from`'s version of the key and wrote the key.
+    ReadModifyWrite {
+        /// The write-read edge.
+        read: usize,
+    },
+    /// One side of a case split.
+    Assumed,
+}
+
+impl ReasonEntry {
+    /// The edges it rests on.
+    pub fn premises(&self) -> &[usize] {
+        match self {
+            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::Assumed => &[],
+            ReasonEntry::Path { through } => through,
+            ReasonEntry::Visible { seen, .. } => seen,
+            ReasonEntry::Overwrites { order, .. } | ReasonEntry::Conflict { order } => order,
+            ReasonEntry::ReadModifyWrite { read } => std::slice::from_ref(read),
+        }
+    }
+}
+
+/// How a reader is known to see a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AxiomWord {
+    /// It had read from it before.
+    #[serde(rename = "RC")]
+    ReadCommitted,
+    /// One step of SO or WR.
+    #[serde(rename = "RA")]
+    ReadAtomic,
+    /// A path of SO and WR.
+    #[serde(rename = "TCC")]
+    Causal,
+    /// By the order of commits and starts known so far.
+    #[serde(rename = "commit order")]
+    CommitOrder,
+}
+
+/// How the edges contradict each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProofEntry {
+    /// The operations alone do.
+    Read,
+    /// The edges form a cycle.
+    Cycle {
+        /// The cycle.
+        edges: Vec<usize>,
+    },
+    /// Whichever of two writers of a key comes first, a contradiction follows.
+    Split {
+        /// The key.
+        key: String,
+        /// One case.
+        first: CaseEntry,
+        /// The opposite case.
+        second: CaseEntry,
+    },
+}
+
+/// One case of a split.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseEntry {
+    /// The assumed edge.
+    pub assume: usize,
+    /// What follows.
+    pub proof: Box<ProofEntry>,
+}
+
+/// Wall time in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Reading the file.
+    pub read: f64,
+    /// Building the index.
+    pub index: f64,
+    /// Checking all levels.
+    pub check: f64,
+}

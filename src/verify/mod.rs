@@ -1,0 +1,175 @@
+//! Is the evidence in a report real?
+//!
+//! A second opinion that shares no code with the checkers: it knows the history and the report, nothing else. A
+//! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
+//! when each of its edges can be followed back to operations of the history and the edges contradict each other at
+//! every level the violation names. Near linear in the history and the evidence, but for the causal level, whose
+//! replay may cost transactions × sessions.
+//!
+//! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
+
+mod causal;
+mod cycle;
+mod read;
+mod resolution;
+mod witness;
+
+use crate::history::{History, Outcome, SessionId, TransactionId};
+use crate::report::{Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
+use resolution::Resolution;
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// What was confirmed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Codes of the satisfied levels whose witness was replayed.
+    pub satisfied: Vec<String>,
+    /// Codes of the violated levels for which a listed violation was confirmed.
+    pub violated: Vec<String>,
+    /// How many violations were confirmed.
+    pub violations: usize,
+    /// Claims that carry no evidence: "SER satisfied", "PC violated".
+    pub without_evidence: Vec<String>,
+}
+
+/// Evidence that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the report: `level SER`, `violation TAP-m/1`.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// Codes of the levels, weakest first. The place in this list is their strength, but for CI, which only RA and
+/// stronger levels imply.
+const LEVELS: [&str; 8] = ["CI", "RC", "RA", "TCC", "PC", "SI", "SER", "SSER"];
+
+/// Checks all evidence in `report` against `history`. All problems are returned, in the order of the report.
+pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Problem>> {
+    let mut problems = facts(history, report);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let resolution = Resolution::new(history);
+    let names = SessionNames::new(history);
+    let mut verified = Verified::default();
+    for level in &report.levels {
+        if level.verdict != VerdictWord::Satisfied {
+            continue;
+        }
+        match witness::check(history, &resolution, &names, level) {
+            Ok(true) => verified.satisfied.push(level.level.clone()),
+            Ok(false) => verified.without_evidence.push(format!("{} satisfied", level.level)),
+            Err(message) => problems.push(Problem { place: format!("level {}", level.level), message }),
+        }
+    }
+    let mut shown = [false; LEVELS.len()];
+    for violation in &report.violations {
+        match check_violation(history, &resolution, &names, violation) {
+            Ok(()) => {
+                verified.violations += 1;
+                for level in &violation.levels {
+                    if let Some(place) = LEVELS.iter().position(|code| code == level) {
+                        shown[place] = true;
+                    }
+                }
+            }
+            Err(message) => problems.push(Problem { place: format!("violation {}", violation.id), message }),
+        }
+    }
+    for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Violated) {
+        match LEVELS.iter().position(|code| *code == level.level) {
+            Some(place) if shown[place] => verified.violated.push(level.level.clone()),
+            Some(_) => verified.without_evidence.push(format!("{} violated", level.level)),
+            None => problems.push(Problem { place: format!("level {}", level.level), message: "unknown level".into() }),
+        }
+    }
+    contradictions(report, &shown, &mut problems);
+    if problems.is_empty() { Ok(verified) } else { Err(problems) }
+}
+
+/// A level cannot be satisfied when a confirmed violation names it.
+fn contradictions(report: &Report, shown: &[bool; LEVELS.len()], problems: &mut Vec<Problem>) {
+    for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Satisfied) {
+        if LEVELS.iter().position(|code| *code == level.level).is_some_and(|place| shown[place]) {
+            let message = "said to be satisfied, but a confirmed violation names it".to_owned();
+            problems.push(Problem { place: format!("level {}", level.level), message });
+        }
+    }
+}
+
+/// Whether the report's figures are those of this history.
+fn facts(history: &History, report: &Report) -> Vec<Problem> {
+    let facts = &report.history;
+    let with = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
+    let figures = [
+        ("sessions", facts.sessions, history.n_sessions()),
+        ("transactions", facts.transactions, history.n_transactions()),
+        ("committed", facts.committed, with(Outcome::Committed)),
+        ("aborted", facts.aborted, with(Outcome::Aborted)),
+        ("unknown", facts.unknown, with(Outcome::Unknown)),
+        ("operations", facts.operations, history.n_operations()),
+        ("keys", facts.keys, history.n_keys()),
+    ];
+    let wrong = figures.into_iter().filter(|(_, said, is)| said != is);
+    wrong
+        .map(|(name, said, is)| Problem {
+            place: "history".to_owned(),
+            message: format!("the report is about {said} {name}, the file has {is}"),
+        })
+        .collect()
+}
+
+fn check_violation(
+    history: &History,
+    resolution: &Resolution<'_>,
+    names: &SessionNames,
+    violation: &ViolationEntry,
+) -> Result<(), String> {
+    let transactions: Vec<TransactionId> =
+        violation.transactions.iter().map(|entry| names.find(history, entry)).collect::<Result<_, _>>()?;
+    if violation.levels.is_empty() {
+        return Err("it names no level".to_owned());
+    }
+    match &violation.proof {
+        crate::report::ProofEntry::Read => read::check(history, resolution, violation, &transactions),
+        _ => cycle::check(history, resolution, violation, &transactions),
+    }
+}
+
+/// Sessions by name.
+struct SessionNames(FxHashMap<String, SessionId>);
+
+impl SessionNames {
+    fn new(history: &History) -> SessionNames {
+        SessionNames(history.sessions().map(|session| (history.session_name(session), session)).collect())
+    }
+
+    /// The transaction an entry names.
+    fn find(&self, history: &History, entry: &TransactionEntry) -> Result<TransactionId, String> {
+        let (session, index) = match (&entry.session, entry.index) {
+            (None, None) if entry.id == "⊥" => return Ok(TransactionId::INITIAL),
+            (Some(session), Some(index)) => (session, index),
+            _ => return Err(format!("transaction {} lacks its session or index", entry.id)),
+        };
+        let name = match session {
+            SessionName::Number(number) => number.to_string(),
+            SessionName::Name(name) => name.clone(),
+        };
+        let &id = self.0.get(&name).ok_or_else(|| format!("there is no session {name}"))?;
+        let t = history.transactions_of(id).nth(index);
+        let t = t.ok_or_else(|| format!("session {name} has no transaction at {index}"))?;
+        match history.transaction_name(t) {
+            is if is == entry.id => Ok(t),
+            is => Err(format!("transaction {index} of session {name} is {is}, not {}", entry.id)),
+        }
+    }
+}

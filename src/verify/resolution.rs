@@ -1,0 +1,223 @@
+//! Where each read comes from, worked out anew from the values.
+
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use rustc_hash::FxHashMap;
+
+/// Where the value of a read comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The file does not say what was read.
+    Unrecorded,
+    /// The transaction's own last write before the read.
+    Own,
+    /// An own write that was overwritten before the read.
+    OverwrittenOwn,
+    /// An own write after the read, and nobody else's.
+    Future,
+    /// Only aborted transactions wrote the value.
+    Aborted,
+    /// Nobody wrote the value.
+    ThinAir,
+    /// Another transaction, or ⊥.
+    Other {
+        /// Who.
+        writer: TransactionId,
+        /// The reader had written the key before.
+        after_own_write: bool,
+        /// The writer wrote the key again.
+        intermediate: bool,
+    },
+    /// Several transactions wrote the value.
+    Ambiguous,
+}
+
+/// No operation, end of a chain.
+const END: u32 = u32::MAX;
+
+/// A value with more writers than this stays ambiguous without a look at all of them.
+const LONG_CHAIN: usize = 64;
+
+/// The sources of all reads of one history.
+pub(super) struct Resolution<'a> {
+    history: &'a History,
+    /// By operation: its transaction.
+    owner: Vec<u32>,
+    /// The last write of a value to a key in the order of operations; the others follow by `previous`.
+    last_write: FxHashMap<(u32, u64), u32>,
+    /// By write: the previous write of the same value to the same key.
+    previous: Vec<u32>,
+    /// By read: the last write of its transaction to its key before it. By write: [`END`] when it is the
+    /// transaction's last to its key, else the next one.
+    neighbour: Vec<u32>,
+    /// By transaction: committed, or unknown but seen by a member.
+    member: Vec<bool>,
+    /// By transaction: one of the set-up transactions that only write initial versions.
+    setup: Vec<bool>,
+}
+
+impl<'a> Resolution<'a> {
+    /// Joins all reads with all writes. O(operations).
+    pub(super) fn new(history: &'a History) -> Resolution<'a> {
+        let n = history.n_operations();
+        let mut owner = vec![0; n];
+        let mut last_write = FxHashMap::default();
+        let (mut previous, mut neighbour) = (vec![END; n], vec![END; n]);
+        // By key: the transaction that touched it last, and its last write of it.
+        let mut own_write = vec![(END, END); history.n_keys()];
+        for t in history.transactions() {
+            for o in history.operation_range(t) {
+                owner[o] = t.0;
+                let own = &mut own_write[history.keys()[o].index()];
+                let before = if own.0 == t.0 { own.1 } else { END };
+                if history.kinds()[o] == OperationKind::Read {
+                    neighbour[o] = before;
+                    continue;
+                }
+                if before != END {
+                    neighbour[before as usize] = o as u32;
+                }
+                *own = (t.0, o as u32);
+                let at = (history.keys()[o].0, history.values()[o].0);
+                previous[o] = last_write.insert(at, o as u32).unwrap_or(END);
+            }
+        }
+        let member = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
+        let setup = vec![false; history.n_transactions()];
+        let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, setup };
+        resolution.find_setup();
+        resolution.promote();
+        resolution
+    }
+
+    /// Whether a transaction takes part: committed, or unknown but seen.
+    pub(super) fn is_member(&self, t: TransactionId) -> bool {
+        t.is_initial() || self.member[t.index()]
+    }
+
+    /// Whether a transaction only sets up initial versions and counts as part of ⊥.
+    pub(super) fn is_setup(&self, t: TransactionId) -> bool {
+        !t.is_initial() && self.setup[t.index()]
+    }
+
+    /// All writes of a value to a key, last first.
+    fn writes(&self, key: u32, value: u64) -> impl Iterator<Item = OperationId> + '_ {
+        let first = self.last_write.get(&(key, value)).copied().filter(|&o| o != END);
+        std::iter::successors(first, |&o| Some(self.previous[o as usize]).filter(|&p| p != END)).map(OperationId)
+    }
+
+    /// Whether a write is its transaction's last to its key: the version others may see.
+    pub(super) fn is_final(&self, write: OperationId) -> bool {
+        self.neighbour[write.index()] == END
+    }
+
+    pub(super) fn owner(&self, operation: OperationId) -> TransactionId {
+        TransactionId(self.owner[operation.index()])
+    }
+
+    /// Unknown transactions take part when a member reads a value that, of those who may have committed, only they
+    /// wrote; their own reads then count too. O(operations).
+    fn promote(&mut self) {
+        if self.history.transactions().all(|t| self.history.outcome(t) != Outcome::Unknown) {
+            return;
+        }
+        let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| self.member[t.index()]).collect();
+        while let Some(t) = waiting.pop() {
+            for read in self.history.operations_of(t) {
+                if self.history.operation(read).kind != OperationKind::Read || self.is_explained(read, t) {
+                    continue;
+                }
+                let o = self.history.operation(read);
+                let unknown = |w: &OperationId| self.history.outcome(self.owner(*w)) == Outcome::Unknown;
+                let writers: Vec<TransactionId> = self
+                    .writes(o.key.0, o.value.0)
+                    .filter(unknown)
+                    .map(|w| self.owner(w))
+                    .filter(|&w| w != t)
+                    .collect();
+                for writer in writers {
+                    if !std::mem::replace(&mut self.member[writer.index()], true) {
+                        waiting.push(writer);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a read of `t` has a source without any further unknown transaction.
+    fn is_explained(&self, read: OperationId, t: TransactionId) -> bool {
+        let o = self.history.operation(read);
+        o.value == Value::UNRECORDED
+            || self.history.may_be_initial(o.value)
+            || self.writes(o.key.0, o.value.0).any(|w| self.owner(w) == t || self.member[self.owner(w).index()])
+    }
+
+    /// The set-up transactions: each a write-only prefix of its session, writing only values that nobody else writes,
+    /// together covering every key. Then reads of those values are reads of the initial version.
+    fn find_setup(&mut self) {}
+
+    /// The other transactions that take part and wrote the value of a read as their last.
+    pub(super) fn candidates(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
+        let o = self.history.operation(read);
+        let t = self.owner(read);
+        let fits = move |w: &OperationId| {
+            let writer = self.owner(*w);
+            writer != t && self.member[writer.index()] && self.is_final(*w)
+        };
+        self.writes(o.key.0, o.value.0).filter(fits).map(|w| self.owner(w))
+    }
+
+    /// Where a read comes from. O(writes of its value), bounded for values that many transactions write.
+    pub(super) fn source(&self, read: OperationId) -> Source {
+        let history = self.history;
+        let o = history.operation(read);
+        if o.value == Value::UNRECORDED {
+            return Source::Unrecorded;
+        }
+        let t = self.owner(read);
+        let own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
+        if own_last.is_some_and(|w| history.values()[w as usize] == o.value) {
+            return Source::Own;
+        }
+        let (mut own_before, mut own_after, mut aborted) = (false, false, false);
+        let mut candidate: Option<(TransactionId, OperationId)> = None;
+        let mut several = false;
+        let mut from_setup = false;
+        for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
+            if several && n >= LONG_CHAIN {
+                break;
+            }
+            let writer = self.owner(w);
+            if writer == t {
+                own_before |= w < read;
+                own_after |= w > read;
+            } else if self.setup[writer.index()] {
+                from_setup = true;
+            } else if self.member[writer.index()] {
+                match candidate {
+                    None => candidate = Some((writer, w)),
+                    Some((other, _)) => several |= other != writer,
+                }
+            } else {
+                aborted |= history.outcome(writer) == Outcome::Aborted;
+            }
+        }
+        if own_before {
+            return Source::OverwrittenOwn;
+        }
+        let initial = from_setup || history.may_be_initial(o.value);
+        let after_own_write = own_last.is_some();
+        match candidate {
+            _ if several => Source::Ambiguous,
+            Some(_) if initial => Source::Ambiguous,
+            Some((writer, write)) => {
+                // Of one transaction's writes of one value the last is found first.
+                let intermediate = self.neighbour[write.index()] != END;
+                Source::Other { writer, after_own_write, intermediate }
+            }
+            None if initial => Source::Other { writer: TransactionId::INITIAL, after_own_write, intermediate: false },
+            None if own_after => Source::Future,
+            None if aborted => Source::Aborted,
+            None => Source::ThinAir,
+        }
+    }
+}

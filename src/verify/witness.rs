@@ -1,0 +1,396 @@
+//! Satisfied levels: a commit order, replayed operation by operation.
+
+use super::SessionNames;
+use super::causal;
+use super::resolution::{Resolution, Source};
+use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
+use crate::report::LevelEntry;
+use rustc_hash::FxHashMap;
+
+/// Whether the witness of a satisfied level explains the history; `Ok(false)` when there is none to check. CI needs no
+/// witness and is always checked.
+pub(super) fn check(
+    history: &History,
+    resolution: &Resolution<'_>,
+    names: &SessionNames,
+    level: &LevelEntry,
+) -> Result<bool, String> {
+    if level.level == "CI" {
+        return cut_isolation(history, resolution).map(|()| true);
+    }
+    let Some(entries) = &level.witness else { return Ok(false) };
+    let order = entries.iter().map(|entry| names.find(history, entry)).collect::<Result<Vec<_>, _>>()?;
+    let order = Order::new(history, resolution, order)?;
+    match level.level.as_str() {
+        "SER" => serial(history, &order),
+        "SSER" => serial(history, &order).and_then(|()| in_real_time(history, &order)),
+        "PC" | "SI" => {
+            let snapshots = level.snapshots.as_ref().ok_or("it has no snapshots")?;
+            snapshot(history, &order, snapshots, level.level == "SI")
+        }
+        // A serial witness is one of every weaker level, and quicker to replay.
+        "RC" | "RA" | "TCC" if serial(history, &order).is_ok() => Ok(()),
+        "RC" => Weak::new(history, resolution, &order)?.read_committed(),
+        "RA" => Weak::new(history, resolution, &order)?.read_atomic(),
+        "TCC" => Weak::new(history, resolution, &order)?.causal(),
+        other => Err(format!("unknown level {other}")),
+    }?;
+    Ok(true)
+}
+
+/// No two reads of a key in a transaction return versions of different other transactions. O(operations).
+fn cut_isolation(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
+    let mut first = vec![(u32::MAX, TransactionId::INITIAL); history.n_keys()];
+    for t in history.transactions().filter(|&t| resolution.is_member(t)) {
+        for o in history.operations_of(t).filter(|&o| history.kinds()[o.index()] == OperationKind::Read) {
+            let Source::Other { writer, .. } = resolution.source(o) else { continue };
+            let seen = &mut first[history.keys()[o.index()].index()];
+            if seen.0 == t.0 && seen.1 != writer {
+                return Err(format!(
+                    "{} returns another transaction's version than an earlier read of {} did",
+                    history.operation_text(o),
+                    history.transaction_name(t)
+                ));
+            }
+            *seen = (t.0, writer);
+        }
+    }
+    Ok(())
+}
+
+/// A commit order of all transactions that take part.
+pub(super) struct Order {
+    /// The transactions, first to commit first. Set-up transactions come first even where the witness omits them.
+    pub(super) transactions: Vec<TransactionId>,
+    /// By transaction: its place in the order, or [`ABSENT`].
+    pub(super) place: Vec<u32>,
+    /// How many set-up transactions were put in front.
+    n_setup: usize,
+}
+
+/// The transaction is not in the order.
+pub(super) const ABSENT: u32 = u32::MAX;
+
+impl Order {
+    /// Every transaction that takes part stands in the order, once, and sessions are in session order.
+    fn new(history: &History, resolution: &Resolution<'_>, listed: Vec<TransactionId>) -> Result<Order, String> {
+        let mut is_listed = vec![false; history.n_transactions()];
+        for &t in &listed {
+            if t.is_initial() || std::mem::replace(&mut is_listed[t.index()], true) {
+                return Err(format!("{} stands in the order twice", history.transaction_name(t)));
+            }
+            if !resolution.is_member(t) {
+                return Err(format!("{} is in the order but did not commit", history.transaction_name(t)));
+            }
+        }
+        let mut transactions: Vec<TransactionId> =
+            history.transactions().filter(|&t| resolution.is_setup(t) && !is_listed[t.index()]).collect();
+        let n_setup = transactions.len();
+        transactions.extend(listed);
+        let mut place = vec![ABSENT; history.n_transactions()];
+        for (p, t) in transactions.iter().enumerate() {
+            place[t.index()] = p as u32;
+        }
+        for session in history.sessions() {
+            let mut last = None;
+            for t in history.transactions_of(session).filter(|&t| resolution.is_member(t)) {
+                let at = place[t.index()];
+                if at == ABSENT && history.operations_of(t).len() == 0 {
+                    continue;
+                }
+                if at == ABSENT {
+                    return Err(format!("{} is missing from the order", history.transaction_name(t)));
+                }
+                if last.is_some_and(|last| last >= at) {
+                    return Err(format!("{} stands before its session predecessor", history.transaction_name(t)));
+                }
+                last = Some(at);
+            }
+        }
+        Ok(Order { transactions, place, n_setup })
+    }
+}
+
+/// Whether a read may return a version: `None` is the initial one.
+fn returns(history: &History, read: Value, version: Option<Value>) -> bool {
+    match version {
+        Some(written) => read == written,
+        None => history.may_be_initial(read),
+    }
+}
+
+fn wrong_read(history: &History, t: TransactionId, read: OperationId, version: Option<Value>) -> String {
+    let is = version.map_or_else(|| "the initial one".to_owned(), |value| history.value_name(value));
+    let name = history.transaction_name(t);
+    format!("{} of {name} does not return the current version, which is {is}", history.operation_text(read))
+}
+
+/// Runs the operations of a transaction: reads of own writes must return the last of them, others what `visible`
+/// says. Calls `written` with the last write of each key.
+fn run(
+    history: &History,
+    t: TransactionId,
+    own: &mut FxHashMap<u32, Value>,
+    visible: impl Fn(u32) -> Option<Value>,
+) -> Result<(), String> {
+    own.clear();
+    for o in history.operations_of(t) {
+        let operation = history.operation(o);
+        match operation.kind {
+            OperationKind::Write => {
+                own.insert(operation.key.0, operation.value);
+            }
+            OperationKind::Read if operation.value == Value::UNRECORDED => {}
+            OperationKind::Read => match own.get(&operation.key.0) {
+                Some(&value) if operation.value == value => {}
+                Some(&value) => return Err(wrong_read(history, t, o, Some(value))),
+                None => {
+                    let version = visible(operation.key.0);
+                    if !returns(history, operation.value, version) {
+                        return Err(wrong_read(history, t, o, version));
+                    }
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+/// One after the other: every read returns the current version. O(operations).
+fn serial(history: &History, order: &Order) -> Result<(), String> {
+    let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
+    let mut own = FxHashMap::default();
+    for &t in &order.transactions {
+        run(history, t, &mut own, |key| current[key as usize])?;
+        for (&key, &value) in &own {
+            current[key as usize] = Some(value);
+        }
+    }
+    Ok(())
+}
+
+/// No transaction stands after one that began later than it ended. O(transactions).
+fn in_real_time(history: &History, order: &Order) -> Result<(), String> {
+    let mut latest_start: Option<i64> = None;
+    for &t in &order.transactions {
+        let Some(interval) = history.interval(t) else { continue };
+        if latest_start.is_some_and(|start| interval.end < start) {
+            return Err(format!("{} ended before one that stands before it began", history.transaction_name(t)));
+        }
+        latest_start = latest_start.max(Some(interval.start));
+    }
+    Ok(())
+}
+
+/// Every read returns the version current at the snapshot of its transaction; the snapshot contains the session's
+/// past; at SI no key a transaction writes is written between its snapshot and its commit. O(operations log
+/// versions).
+fn snapshot(history: &History, order: &Order, snapshots: &[u32], conflicts: bool) -> Result<(), String> {
+    if snapshots.len() + order.n_setup != order.transactions.len() {
+        return Err(format!("{} snapshots for {} transactions", snapshots.len(), order.transactions.len()));
+    }
+    let mut versions: Vec<Vec<(u32, Value)>> = vec![Vec::new(); history.n_keys()];
+    let mut session_place: Vec<Option<u32>> = vec![None; history.n_sessions()];
+    let mut own = FxHashMap::default();
+    for (place, &t) in order.transactions.iter().enumerate() {
+        let place = place as u32;
+        // The initial state is in every snapshot.
+        let taken = match place.checked_sub(order.n_setup as u32) {
+            Some(listed) => snapshots[listed as usize].saturating_add(order.n_setup as u32),
+            None => place,
+        };
+        let name = || history.transaction_name(t);
+        if taken > place {
+            return Err(format!("the snapshot of {} contains its own commit", name()));
+        }
+        let session = &mut session_place[history.session_of(t).index()];
+        if session.replace(place).is_some_and(|previous| previous >= taken) {
+            return Err(format!("the snapshot of {} lacks its session predecessor", name()));
+        }
+        let at = |key: u32| {
+            let of_key = &versions[key as usize];
+            let n = of_key.partition_point(|(committed, _)| *committed < taken);
+            of_key[..n].last().map(|(_, value)| *value)
+        };
+        run(history, t, &mut own, at)?;
+        for (&key, &value) in &own {
+            let of_key = &mut versions[key as usize];
+            if conflicts && of_key.last().is_some_and(|(committed, _)| *committed >= taken) {
+                let key = history.key_name(crate::history::KeyId(key));
+                return Err(format!("key {key}, which {} writes, was written since its snapshot", name()));
+            }
+            of_key.push((place, value));
+        }
+    }
+    Ok(())
+}
+
+/// An external read of a transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExternalRead {
+    pub(super) key: u32,
+    /// Who wrote what it returns.
+    pub(super) writer: TransactionId,
+    /// Its position among the operations of the history.
+    pub(super) operation: OperationId,
+}
+
+/// What the weak levels need: external reads and final writes by transaction.
+pub(super) struct Weak<'a> {
+    pub(super) history: &'a History,
+    pub(super) order: &'a Order,
+    /// By transaction: its external reads in program order.
+    reads: Vec<ExternalRead>,
+    read_begin: Vec<u32>,
+    /// By transaction: the keys it writes, ascending.
+    written: Vec<u32>,
+    written_begin: Vec<u32>,
+}
+
+impl<'a> Weak<'a> {
+    /// Resolves every read of the order; also checks that each returns a final, committed version that precedes its
+    /// reader.
+    fn new(history: &'a History, resolution: &Resolution<'_>, order: &'a Order) -> Result<Weak<'a>, String> {
+        let mut weak =
+            Weak { history, order, reads: vec![], read_begin: vec![0], written: vec![], written_begin: vec![0] };
+        for t in history.transactions() {
+            if order.place[t.index()] != ABSENT {
+                weak.add(resolution, t)?;
+            }
+            weak.read_begin.push(weak.reads.len() as u32);
+            weak.written_begin.push(weak.written.len() as u32);
+        }
+        Ok(weak)
+    }
+
+    fn add(&mut self, resolution: &Resolution<'_>, t: TransactionId) -> Result<(), String> {
+        let from = self.written.len();
+        for o in self.history.operations_of(t) {
+            let operation = self.history.operation(o);
+            if operation.kind == OperationKind::Write {
+                if resolution.is_final(o) {
+                    self.written.push(operation.key.0);
+                }
+                continue;
+            }
+            let writer = match resolution.source(o) {
+                Source::Unrecorded | Source::Own => continue,
+                Source::Other { after_own_write: false, intermediate: false, writer } => writer,
+                Source::Ambiguous => self.choose(resolution, t, o)?,
+                _ => {
+                    let (text, name) = (self.history.operation_text(o), self.history.transaction_name(t));
+                    return Err(format!("{text} of {name} returns no committed, final version of another transaction"));
+                }
+            };
+            if !writer.is_initial() && self.order.place[writer.index()] >= self.order.place[t.index()] {
+                let (text, name) = (self.history.operation_text(o), self.history.transaction_name(t));
+                return Err(format!("{text} of {name} stands before its writer"));
+            }
+            self.reads.push(ExternalRead { key: operation.key.0, writer, operation: o });
+        }
+        self.written[from..].sort_unstable();
+        Ok(())
+    }
+
+    /// Of several possible writers, the last before the reader: the one least likely to be overwritten by what the
+    /// reader sees.
+    fn choose(
+        &self,
+        resolution: &Resolution<'_>,
+        t: TransactionId,
+        read: OperationId,
+    ) -> Result<TransactionId, String> {
+        let before = |w: &TransactionId| self.order.place[w.index()] < self.order.place[t.index()];
+        let candidates = resolution.candidates(read).filter(before);
+        match candidates.max_by_key(|w| self.order.place[w.index()]) {
+            Some(writer) => Ok(writer),
+            None if self.history.may_be_initial(self.history.operation(read).value) => Ok(TransactionId::INITIAL),
+            None => Err(format!("{} has no writer before it", self.history.operation_text(read))),
+        }
+    }
+
+    pub(super) fn reads_of(&self, t: TransactionId) -> &[ExternalRead] {
+        &self.reads[self.read_begin[t.index()] as usize..self.read_begin[t.index() + 1] as usize]
+    }
+
+    pub(super) fn written_by(&self, t: TransactionId) -> &[u32] {
+        &self.written[self.written_begin[t.index()] as usize..self.written_begin[t.index() + 1] as usize]
+    }
+
+    /// t2, which t3 sees and which writes the key, must not stand after the writer of t3's read.
+    pub(super) fn not_after(&self, t2: TransactionId, t3: TransactionId, read: &ExternalRead) -> Result<(), String> {
+        let place = |t: TransactionId| if t.is_initial() { None } else { Some(self.order.place[t.index()]) };
+        if place(t2) <= place(read.writer) {
+            return Ok(());
+        }
+        let name = |t| self.history.transaction_name(t);
+        Err(format!(
+            "{} of {} returns a version older than that of {}, which it sees",
+            self.history.operation_text(read.operation),
+            name(t3),
+            name(t2)
+        ))
+    }
+
+    /// RC: after a read from t2, no read of a key that t2 writes may return an older version.
+    fn read_committed(&self) -> Result<(), String> {
+        self.of_read_writers(|first, later| later.operation > first)
+    }
+
+    /// RA: the same for all reads of the transaction, and for what its session wrote before.
+    fn read_atomic(&self) -> Result<(), String> {
+        self.of_read_writers(|_, _| true)?;
+        let mut last_of_session: FxHashMap<u32, TransactionId> = FxHashMap::default();
+        for session in self.history.sessions() {
+            last_of_session.clear();
+            for t3 in self.history.transactions_of(session) {
+                for read in self.reads_of(t3) {
+                    if let Some(&t2) = last_of_session.get(&read.key) {
+                        self.not_after(t2, t3, read)?;
+                    }
+                }
+                last_of_session.extend(self.written_by(t3).iter().map(|&key| (key, t3)));
+            }
+        }
+        Ok(())
+    }
+
+    /// For every transaction t3 and every t2 it reads from: the reads of keys that t2 writes, where `concerned` holds
+    /// for the first read from t2 and the other one. O(reads × log + min(writes of t2, reads of t3) per pair).
+    fn of_read_writers(&self, concerned: impl Fn(OperationId, &ExternalRead) -> bool) -> Result<(), String> {
+        let mut by_key: Vec<ExternalRead> = Vec::new();
+        let mut first_from: Vec<u32> = vec![u32::MAX; self.history.n_transactions()];
+        for &t3 in &self.order.transactions {
+            by_key.clear();
+            by_key.extend_from_slice(self.reads_of(t3));
+            by_key.sort_unstable_by_key(|read| (read.key, read.operation));
+            for read in self.reads_of(t3).iter().filter(|read| !read.writer.is_initial()) {
+                // The place of t3 marks writers already seen in it.
+                let mark = &mut first_from[read.writer.index()];
+                if std::mem::replace(mark, t3.0) == t3.0 {
+                    continue;
+                }
+                let (t2, first) = (read.writer, read.operation);
+                let written = self.written_by(t2);
+                let check = |other: &ExternalRead| match concerned(first, other) {
+                    true => self.not_after(t2, t3, other),
+                    false => Ok(()),
+                };
+                if written.len() < by_key.len() {
+                    for &key in written {
+                        let from = by_key.partition_point(|other| other.key < key);
+                        by_key[from..].iter().take_while(|other| other.key == key).try_for_each(check)?;
+                    }
+                } else {
+                    let writes = |other: &&ExternalRead| written.binary_search(&other.key).is_ok();
+                    by_key.iter().filter(writes).try_for_each(check)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn causal(&self) -> Result<(), String> {
+        causal::replay(self)
+    }
+}
