@@ -7,6 +7,7 @@
 
 mod level;
 mod pattern;
+pub mod strong;
 mod violation;
 pub mod weak;
 

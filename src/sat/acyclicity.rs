@@ -10,7 +10,9 @@
 //! Vertices and literals are all that is known here; what they stand for is the caller's business.
 
 use crate::control::Control;
+use crate::graph::Digraph;
 use batsat::{Lit, Theory, TheoryArg};
+use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
 /// A vertex: a dense number.
@@ -20,7 +22,7 @@ pub type Vertex = u32;
 pub const FIRST_FACT: u32 = 1 << 31;
 
 /// One edge of a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CycleEdge {
     /// Where it starts.
     pub from: Vertex,
@@ -28,37 +30,6 @@ pub struct CycleEdge {
     pub to: Vertex,
     /// Its label; none for a fixed edge.
     pub label: Option<u32>,
-}
-
-/// Neighbours of every vertex, in one array.
-#[derive(Clone, Debug)]
-struct Rows {
-    begin: Vec<u32>,
-    neighbour: Vec<Vertex>,
-}
-
-impl Rows {
-    fn new(n_vertices: usize, edges: impl Iterator<Item = (Vertex, Vertex)> + Clone) -> Rows {
-        let mut begin = vec![0u32; n_vertices + 1];
-        for (from, _) in edges.clone() {
-            begin[from as usize + 1] += 1;
-        }
-        for v in 0..n_vertices {
-            begin[v + 1] += begin[v];
-        }
-        let mut next = begin.clone();
-        let mut neighbour = vec![0; begin[n_vertices] as usize];
-        for (from, to) in edges {
-            let place = &mut next[from as usize];
-            neighbour[*place as usize] = to;
-            *place += 1;
-        }
-        Rows { begin, neighbour }
-    }
-
-    fn of(&self, v: Vertex) -> &[Vertex] {
-        &self.neighbour[self.begin[v as usize] as usize..self.begin[v as usize + 1] as usize]
-    }
 }
 
 /// Marks vertices; forgetting all marks is O(1).
@@ -95,8 +66,8 @@ impl Marks {
 pub struct DynamicOrder {
     position: Vec<u32>,
     vertex: Vec<Vertex>,
-    fixed_out: Rows,
-    fixed_in: Rows,
+    fixed_out: Digraph,
+    fixed_in: Digraph,
     labelled_out: Vec<Vec<(Vertex, u32)>>,
     labelled_in: Vec<Vec<(Vertex, u32)>>,
     marks: Marks,
@@ -120,8 +91,8 @@ impl DynamicOrder {
         DynamicOrder {
             position,
             vertex: order,
-            fixed_in: Rows::new(n, fixed.clone().map(|(from, to)| (to, from))),
-            fixed_out: Rows::new(n, fixed),
+            fixed_in: Digraph::new(n, fixed.clone().map(|(from, to)| (to, from))),
+            fixed_out: Digraph::new(n, fixed),
             labelled_out: vec![Vec::new(); n],
             labelled_in: vec![Vec::new(); n],
             marks: Marks::new(n),
@@ -194,7 +165,7 @@ impl DynamicOrder {
         while let Some(v) = self.stack.pop() {
             self.after.push(v);
             let labelled = self.labelled_out[v as usize].iter().map(|&(w, _)| w);
-            for w in self.fixed_out.of(v).iter().copied().chain(labelled) {
+            for w in self.fixed_out.successors(v).iter().copied().chain(labelled) {
                 if w == target {
                     return false;
                 }
@@ -217,7 +188,7 @@ impl DynamicOrder {
         while let Some(v) = self.stack.pop() {
             self.before.push(v);
             let labelled = self.labelled_in[v as usize].iter().map(|&(w, _)| w);
-            for w in self.fixed_in.of(v).iter().copied().chain(labelled) {
+            for w in self.fixed_in.successors(v).iter().copied().chain(labelled) {
                 if self.position[w as usize] > limit && self.marks.mark(w) {
                     self.stack.push(w);
                 }
@@ -253,7 +224,7 @@ impl DynamicOrder {
             if distance > self.distance[v as usize] {
                 continue;
             }
-            let fixed = self.fixed_out.of(v).iter().map(|&w| (w, None));
+            let fixed = self.fixed_out.successors(v).iter().map(|&w| (w, None));
             let labelled = self.labelled_out[v as usize].iter().map(|&(w, label)| (w, Some(label)));
             for (w, label) in fixed.chain(labelled) {
                 if self.position[w as usize] > limit {
@@ -294,8 +265,8 @@ pub(super) struct Acyclicity<'a> {
     inserted: Vec<CycleEdge>,
     /// By decision level: `n_processed` and the number of inserted edges when it began.
     levels: Vec<(usize, usize)>,
-    /// All cycles that refuted an assignment.
-    pub(super) cycles: Vec<CycleEdge>,
+    /// The edges of all cycles that refuted an assignment.
+    pub(super) cycles: FxHashSet<CycleEdge>,
 }
 
 impl<'a> Acyclicity<'a> {
@@ -311,7 +282,7 @@ impl<'a> Acyclicity<'a> {
             n_processed: 0,
             inserted: Vec::new(),
             levels: Vec::new(),
-            cycles: Vec::new(),
+            cycles: FxHashSet::default(),
         }
     }
 

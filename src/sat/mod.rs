@@ -67,7 +67,8 @@ pub fn solve(order: &mut DynamicOrder, choices: &[Choice], control: &Control) ->
     let outcome = solver.solve_limited_th(&mut theory, &[]);
     let model = variables.iter().map(|&variable| solver.value_var(variable) == lbool::TRUE).collect();
     theory.clear();
-    let cycles = std::mem::take(&mut theory.cycles);
+    let mut cycles: Vec<CycleEdge> = theory.cycles.drain().collect();
+    cycles.sort_unstable();
     // A theory that was stopped accepts anything, so the stop flag comes before the answer.
     control.check()?;
     if outcome == lbool::TRUE {

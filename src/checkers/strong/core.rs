@@ -1,0 +1,191 @@
+//! Which transactions a refutation is about.
+
+use super::known::{Known, Rule, Vertex};
+use crate::control::{Control, Interrupt};
+use crate::graph::{Arc, Digraph, PathFinder, shortest_cycle, strong_components};
+use crate::relations::Node;
+use crate::sat::CycleEdge;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Work spent on following derivations, in edges looked at (an upper bound); then the core is everything.
+const MOST_WORK: usize = 2_000_000_000;
+
+/// Collects transactions that suffice for a refutation: those on its cycles and, for every edge that was derived,
+/// those on the path it was derived from, and so on.
+pub(super) struct Core<'k, 'a> {
+    known: &'k Known<'a>,
+    /// All edges with their ids: base edges first, then derived ones by round.
+    graph: Digraph,
+    /// By round: the graph of all edges of earlier rounds.
+    earlier: FxHashMap<u32, Digraph>,
+    /// Positions in a topological order of all edges of rounds but the last, if known.
+    position: Option<Vec<u32>>,
+    finder: PathFinder,
+    nodes: BTreeSet<Node>,
+    /// Ids of derived edges to be followed.
+    todo: Vec<u32>,
+    followed: Vec<bool>,
+}
+
+impl<'k, 'a> Core<'k, 'a> {
+    pub(super) fn new(known: &'k Known<'a>, order: Option<&[Vertex]>) -> Core<'k, 'a> {
+        let position = order.map(|order| {
+            let mut position = vec![0; known.n_vertices];
+            order.iter().enumerate().for_each(|(place, &v)| position[v as usize] = place as u32);
+            position
+        });
+        Core {
+            known,
+            graph: Digraph::with_ids(known.n_vertices, known.edges()),
+            earlier: FxHashMap::default(),
+            position,
+            finder: PathFinder::new(known.n_vertices),
+            nodes: BTreeSet::new(),
+            todo: Vec::new(),
+            followed: vec![false; known.derived.len()],
+        }
+    }
+
+    /// The core of a cycle in the known edges; there must be one.
+    pub(super) fn of_cyclic(mut self, control: &Control) -> Result<Vec<Node>, Interrupt> {
+        let cycle = self.light_cycle();
+        self.add_path(&cycle);
+        self.follow(control)
+    }
+
+    /// The core of a refutation by search.
+    pub(super) fn of_refuted(
+        mut self,
+        cycles: &[CycleEdge],
+        pairs: &[(Node, Node)],
+        control: &Control,
+    ) -> Result<Vec<Node>, Interrupt> {
+        self.nodes.extend(pairs.iter().flat_map(|&(a, b)| [a, b]));
+        for edge in cycles {
+            self.nodes.extend([edge.from, edge.to].into_iter().filter_map(|v| self.known.events.node(v)));
+            if edge.label.is_none()
+                && let Some(id) = self.edge_id(edge.from, edge.to)
+            {
+                self.require(id);
+            }
+        }
+        self.follow(control)
+    }
+
+    /// The edge between two vertices that was known first.
+    fn edge_id(&self, from: Vertex, to: Vertex) -> Option<u32> {
+        self.graph.edges_of(from).filter(|edge| edge.to == to).map(|edge| edge.id).min()
+    }
+
+    /// A cycle with few derived edges.
+    fn light_cycle(&mut self) -> Vec<Arc> {
+        /// Edges of the last round that are tried.
+        const TRIES: usize = 8;
+        let components = strong_components(&self.graph);
+        let n_base = self.known.base.len() as u32;
+        let last_round = self.known.derived.last().map_or(0, |edge| edge.round);
+        let newest = self.known.derived.iter().enumerate().rev().take_while(|(_, edge)| edge.round == last_round);
+        let on_cycle = newest.filter(|(_, edge)| components.share_cycle(edge.from, edge.to)).take(TRIES);
+        let mut best: Option<Vec<Arc>> = None;
+        let heavy = |path: &[Arc]| (path.iter().filter(|edge| edge.id >= n_base).count(), path.len());
+        for (place, edge) in on_cycle {
+            let component = components.component[edge.from as usize];
+            let admit = |v: u32| components.component[v as usize] == component;
+            if let Some(mut path) = self.finder.lightest(&self.graph, edge.to, edge.from, admit, |id| id >= n_base) {
+                path.push(Arc { from: edge.from, to: edge.to, id: n_base + place as u32 });
+                if best.as_ref().is_none_or(|best| heavy(&path) < heavy(best)) {
+                    best = Some(path);
+                }
+            }
+        }
+        best.or_else(|| {
+            let component = *components.cyclic().first()?;
+            let inside = |v: u32| components.component[v as usize] == component;
+            shortest_cycle(&self.graph, &mut self.finder, components.members(component), inside, TRIES)
+        })
+        .unwrap_or_default()
+    }
+
+    /// Takes the transactions of a path. Of a stretch inside a session the ends suffice: session order is transitive.
+    fn add_path(&mut self, path: &[Arc]) {
+        let known = self.known;
+        let session = |v: Vertex| known.events.node(v).map(|t| known.index.session[t as usize]);
+        let n_base = known.base.len() as u32;
+        // Vertices are numbered along sessions.
+        let in_session = |edge: &Arc| {
+            let forward = edge.id < n_base && edge.from < edge.to;
+            forward && session(edge.from).is_some() && session(edge.from) == session(edge.to)
+        };
+        for (place, edge) in path.iter().enumerate() {
+            let starts = place == 0 || !in_session(edge) || !in_session(&path[place - 1]);
+            let ends = place + 1 == path.len() || !in_session(edge) || !in_session(&path[place + 1]);
+            self.nodes.extend(known.events.node(edge.from).filter(|_| starts));
+            self.nodes.extend(known.events.node(edge.to).filter(|_| ends));
+            self.require(edge.id);
+        }
+    }
+
+    fn require(&mut self, id: u32) {
+        let Some(place) = (id as usize).checked_sub(self.known.base.len()) else { return };
+        if !std::mem::replace(&mut self.followed[place], true) {
+            self.todo.push(place as u32);
+        }
+    }
+
+    /// Follows all derivations to the ground.
+    fn follow(mut self, control: &Control) -> Result<Vec<Node>, Interrupt> {
+        let (known, events) = (self.known, self.known.events);
+        let mut work = 0usize;
+        while let Some(place) = self.todo.pop() {
+            control.check()?;
+            let edge = known.derived[place as usize];
+            let (from, to) = (events.node(edge.from), events.node(edge.to));
+            self.nodes.extend(from.into_iter().chain(to));
+            let (mut premise_from, mut premise_to) = (edge.from, edge.to);
+            if edge.rule == Rule::NoConflict {
+                premise_from = events.start(from.unwrap_or_default());
+                premise_to = events.commit(to.unwrap_or_default());
+            } else {
+                let t3 = known.reader[edge.read as usize];
+                let t1 = known.writer(edge.read);
+                self.nodes.insert(t3);
+                self.nodes.extend(t1);
+                match edge.rule {
+                    Rule::Visible => premise_to = events.start(t3),
+                    _ => premise_from = t1.map_or(premise_from, |t1| events.commit(t1)),
+                }
+            }
+            let graph = self.earlier.entry(edge.round).or_insert_with(|| {
+                let n_earlier = known.derived.partition_point(|other| other.round < edge.round);
+                Digraph::with_ids(known.n_vertices, known.edges().take(known.base.len() + n_earlier))
+            });
+            let inside = |v: Vertex| match &self.position {
+                Some(position) => {
+                    let place = position[v as usize];
+                    position[premise_from as usize] < place && place < position[premise_to as usize]
+                }
+                None => true,
+            };
+            work += match &self.position {
+                Some(position) => {
+                    let window = position[premise_to as usize].saturating_sub(position[premise_from as usize]) as usize;
+                    window * (1 + graph.n_edges() / known.n_vertices.max(1))
+                }
+                None => graph.n_edges(),
+            };
+            let n_base = known.base.len() as u32;
+            let path = match premise_from == premise_to {
+                true => Some(Vec::new()),
+                false if work > MOST_WORK => None,
+                false => self.finder.lightest(graph, premise_from, premise_to, inside, |id| id >= n_base),
+            };
+            match path {
+                Some(path) => self.add_path(&path),
+                // Not found within the limits: everything is a core too.
+                None => return Ok((0..known.index.n_nodes() as Node).collect()),
+            }
+        }
+        Ok(self.nodes.into_iter().collect())
+    }
+}

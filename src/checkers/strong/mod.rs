@@ -1,0 +1,117 @@
+//! The engine for prefix consistency, snapshot isolation and serializability.
+//!
+//! Deciding these levels is NP-complete (Papadimitriou 1979; Biswas & Enea 2019, section 3), but real histories are
+//! nearly ordered by what was read, so most of the work is linear:
+//!
+//! 1. [`saturation`]: guess an order, replay it, and draw consequences only where the replay contradicts a read, until
+//!    an order fits, the known edges contain a cycle, or nothing more follows.
+//! 2. [`search`]: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
+//!
+//! The engine works on the [`Index`] alone. It is exact and complete; it stays undecided only when stopped. It assumes
+//! that reads of thin air and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer
+//! is still about the reads that the index contains.
+
+mod core;
+mod known;
+mod reachability;
+mod replay;
+mod saturation;
+mod search;
+
+pub(in crate::checkers) use known::{Events, Known};
+pub(in crate::checkers) use saturation::{Saturated, saturate};
+
+use crate::checkers::Level;
+use crate::control::{Control, Interrupt};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use known::Vertex;
+use search::Searched;
+
+/// The answer for one strong level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StrongDecision {
+    /// SER: running the transactions in this order explains every read.
+    SatisfiedInOrder(Vec<Node>),
+    /// PC, SI: this order of starts (`false`) and commits (`true`) explains every read.
+    SatisfiedByEvents(Vec<(Node, bool)>),
+    /// No order does.
+    Violated {
+        /// Transactions that suffice for the violation, ascending; not minimal.
+        core: Vec<Node>,
+    },
+}
+
+/// Decides PC, SI or SER. Anything else is taken for SER.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
+pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
+    let level = match level {
+        Level::PrefixConsistency | Level::SnapshotIsolation => level,
+        _ => Level::Serializability,
+    };
+    if level != Level::PrefixConsistency
+        && let Some(core) = divergence(index)
+    {
+        return Ok(StrongDecision::Violated { core });
+    }
+    let mut known = Known::new(index, level);
+    let witness = match saturate(&mut known, control)? {
+        Saturated::Witness(order) => order,
+        Saturated::Cyclic { before } => {
+            let core = core::Core::new(&known, before.as_deref()).of_cyclic(control)?;
+            return Ok(StrongDecision::Violated { core });
+        }
+        Saturated::Open(order) => match search::search(&known, order.clone(), control)? {
+            Searched::Witness(order) => order,
+            Searched::Refuted { cycles, pairs } => {
+                let core = core::Core::new(&known, Some(&order)).of_refuted(&cycles, &pairs, control)?;
+                return Ok(StrongDecision::Violated { core });
+            }
+        },
+    };
+    Ok(satisfied(known.events, &witness))
+}
+
+/// The witness in terms of transactions.
+fn satisfied(events: Events, order: &[Vertex]) -> StrongDecision {
+    let nodes = order.iter().filter_map(|&v| events.node(v).map(|t| (t, events.is_commit(v))));
+    match events.split() {
+        true => StrongDecision::SatisfiedByEvents(nodes.collect()),
+        false => StrongDecision::SatisfiedInOrder(nodes.map(|(t, _)| t).collect()),
+    }
+}
+
+/// Two transactions that read one version of a key and both write the key, with its writer: a violation of SI and SER
+/// (MTC, Lemma 1). O(reads log writes).
+fn divergence(index: &Index) -> Option<Vec<Node>> {
+    // By version read: the first update of it. Initial versions are told apart by key.
+    let mut update_of_slot = vec![NONE; index.slot_node.len()];
+    let mut update_of_key = vec![NONE; index.n_keys()];
+    for t in 0..index.n_nodes() as Node {
+        for read in index.reads_of(t) {
+            let (slot, key) = (index.read_slot[read], index.read_key[read]);
+            if index.slot_of(t, key).is_none() {
+                continue;
+            }
+            let update = match slot {
+                INITIAL_SLOT => &mut update_of_key[key as usize],
+                slot => &mut update_of_slot[slot as usize],
+            };
+            if *update != NONE && *update != t {
+                let writer = index.writer_of_read(read);
+                let mut core: Vec<Node> = [*update, t, writer].into_iter().filter(|&t| t != NONE).collect();
+                core.sort_unstable();
+                core.dedup();
+                return Some(core);
+            }
+            *update = t;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+pub(in crate::checkers) mod sample;
+#[cfg(test)]
+mod tests;

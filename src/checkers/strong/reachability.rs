@@ -1,0 +1,194 @@
+//! Which starts and commits lead to which others, by vectors over sessions.
+//!
+//! The starts and commits of one session form a chain in the known graph, so it is enough to know, for a vertex v and
+//! a session s, how much of the chain of s leads to v. The vectors are computed in one pass over a topological order,
+//! in blocks of sessions so that memory stays bounded. When there are too many sessions for that, a search backwards
+//! from v through the part of the order between the two vertices answers instead; it gives up after a while, which
+//! counts as "not known to lead there".
+
+use super::known::{Events, Vertex};
+use crate::control::{Control, Interrupt};
+use crate::graph::Digraph;
+use crate::relations::Index;
+
+/// Most vector entries held at a time (4 bytes each).
+const BLOCK_ENTRIES: usize = 1 << 28;
+/// Most work spent on vectors, in edges times sessions, before the backward search takes over.
+const MOST_VECTOR_WORK: usize = 40_000_000_000;
+/// Vertices looked at by one backward search.
+const SEARCH_STEPS: usize = 2000;
+
+/// Places of events in the chain of their session.
+struct Chains<'a> {
+    index: &'a Index,
+    events: Events,
+}
+
+impl Chains<'_> {
+    /// Session and place of an event; helpers are in no chain.
+    #[inline]
+    fn place(&self, v: Vertex) -> Option<(u32, u32)> {
+        let node = self.events.node(v)?;
+        let position = self.index.position(node);
+        let place = if self.events.split() { 2 * position + u32::from(self.events.is_commit(v)) } else { position };
+        Some((self.index.session[node as usize], place))
+    }
+}
+
+/// For each query (u, v), u an event: whether u is v or leads to it in `graph`, of which `order` is a topological
+/// order. May answer "no" where it is "yes" only if there are very many sessions.
+/// O(edges · sessions asked for) or O(queries).
+pub(super) fn leads_to(
+    index: &Index,
+    events: Events,
+    graph: &Digraph,
+    order: &[Vertex],
+    queries: &[(Vertex, Vertex)],
+    control: &Control,
+) -> Result<Vec<bool>, Interrupt> {
+    let chains = Chains { index, events };
+    let mut answer: Vec<bool> = queries.iter().map(|&(u, v)| u == v).collect();
+    let session_of = |u: Vertex| chains.place(u).map_or(0, |(session, _)| session);
+    let mut wanted: Vec<u32> = queries.iter().map(|&(u, _)| session_of(u)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    if wanted.len().saturating_mul(graph.n_edges() + order.len()) > MOST_VECTOR_WORK {
+        search_backwards(graph, order, queries, &mut answer, control)?;
+        return Ok(answer);
+    }
+    let mut by_session: Vec<u32> = (0..queries.len() as u32).collect();
+    by_session.sort_unstable_by_key(|&q| session_of(queries[q as usize].0));
+    let mut at = 0;
+    for block in wanted.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, 256)) {
+        let vectors = Vectors::new(&chains, graph, order, block, control)?;
+        while let Some(&q) = by_session.get(at) {
+            let (u, v) = queries[q as usize];
+            let Some((session, place)) = chains.place(u) else {
+                at += 1;
+                continue;
+            };
+            let Some(length) = vectors.get(v, session) else { break };
+            answer[q as usize] |= length > place;
+            at += 1;
+        }
+    }
+    Ok(answer)
+}
+
+/// For each event, the number of events that lead to it: a good first guess of the order. When there are too many
+/// sessions to count, the length of the longest path to it instead. O(edges · sessions) or O(edges).
+pub(super) fn past_sizes(
+    index: &Index,
+    events: Events,
+    graph: &Digraph,
+    order: &[Vertex],
+    control: &Control,
+) -> Result<Vec<u64>, Interrupt> {
+    let chains = Chains { index, events };
+    let mut size = vec![0u64; order.len()];
+    let mut sessions: Vec<u32> = index.session.clone();
+    sessions.dedup();
+    if sessions.len().saturating_mul(graph.n_edges() + order.len()) > MOST_VECTOR_WORK / 4 {
+        for &v in order {
+            for &w in graph.successors(v) {
+                size[w as usize] = size[w as usize].max(size[v as usize] + 1);
+            }
+        }
+        return Ok(size);
+    }
+    for block in sessions.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, 256)) {
+        let vectors = Vectors::new(&chains, graph, order, block, control)?;
+        for (size, row) in size.iter_mut().zip(vectors.entry.chunks(block.len())) {
+            *size += row.iter().map(|&length| u64::from(length)).sum::<u64>();
+        }
+    }
+    Ok(size)
+}
+
+/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex.
+struct Vectors {
+    width: usize,
+    entry: Vec<u32>,
+    column: Vec<u32>,
+}
+
+impl Vectors {
+    fn new(
+        chains: &Chains<'_>,
+        graph: &Digraph,
+        order: &[Vertex],
+        sessions: &[u32],
+        control: &Control,
+    ) -> Result<Vectors, Interrupt> {
+        let width = sessions.len();
+        let mut column = vec![u32::MAX; chains.index.n_sessions()];
+        for (place, &session) in sessions.iter().enumerate() {
+            column[session as usize] = place as u32;
+        }
+        let mut entry = vec![0u32; width * order.len()];
+        let mut row = vec![0u32; width];
+        for (done, &v) in order.iter().enumerate() {
+            if done % 65536 == 0 {
+                control.check()?;
+            }
+            row.copy_from_slice(&entry[v as usize * width..][..width]);
+            if let Some((session, place)) = chains.place(v)
+                && let Some(own) = row.get_mut(column[session as usize] as usize)
+            {
+                *own = place + 1;
+            }
+            for &w in graph.successors(v) {
+                let into = &mut entry[w as usize * width..][..width];
+                into.iter_mut().zip(&row).for_each(|(into, &from)| *into = from.max(*into));
+            }
+        }
+        Ok(Vectors { width, entry, column })
+    }
+
+    /// The entry, if the session is of this block.
+    fn get(&self, v: Vertex, session: u32) -> Option<u32> {
+        let column = self.column[session as usize];
+        (column != u32::MAX).then(|| self.entry[v as usize * self.width + column as usize])
+    }
+}
+
+fn search_backwards(
+    graph: &Digraph,
+    order: &[Vertex],
+    queries: &[(Vertex, Vertex)],
+    answer: &mut [bool],
+    control: &Control,
+) -> Result<(), Interrupt> {
+    let into = graph.reversed();
+    let mut position = vec![0u32; order.len()];
+    for (place, &v) in order.iter().enumerate() {
+        position[v as usize] = place as u32;
+    }
+    let mut seen_in = vec![u32::MAX; order.len()];
+    let mut stack = Vec::new();
+    for (q, &(u, v)) in queries.iter().enumerate() {
+        if q % 1024 == 0 {
+            control.check()?;
+        }
+        if answer[q] || position[u as usize] > position[v as usize] {
+            continue;
+        }
+        stack.clear();
+        stack.push(v);
+        let mut steps = 0;
+        while let Some(w) = stack.pop() {
+            for &earlier in into.successors(w) {
+                answer[q] |= earlier == u;
+                let inside = position[earlier as usize] > position[u as usize];
+                if inside && std::mem::replace(&mut seen_in[earlier as usize], q as u32) != q as u32 {
+                    stack.push(earlier);
+                }
+            }
+            steps += 1;
+            if answer[q] || steps > SEARCH_STEPS {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

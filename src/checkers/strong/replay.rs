@@ -1,0 +1,100 @@
+//! Replaying an order of starts and commits: where does it contradict what was read?
+
+use super::known::{Known, Vertex};
+use crate::relations::{INITIAL_SLOT, NONE, Node, Slot};
+
+/// A read that an order does not explain: t3 reads a key from t1, and the order puts t2's version between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Misread {
+    /// t3's read, a place in the index; t1 is its writer and never ⊥.
+    pub(super) read: u32,
+    /// t2.
+    pub(super) between: Node,
+}
+
+/// Two writers of a key of which the order lets one commit inside the other (SI only).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overlap {
+    /// The one that commits first.
+    pub(super) first: Node,
+    /// The one that has started by then.
+    pub(super) second: Node,
+}
+
+/// What is wrong with an order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contradictions {
+    pub(super) misreads: Vec<Misread>,
+    pub(super) overlaps: Vec<Overlap>,
+    /// Initial versions read after a write of the key: impossible as long as the known edges are kept.
+    pub(super) n_initial: usize,
+}
+
+impl Contradictions {
+    pub(super) fn is_empty(&self) -> bool {
+        self.misreads.is_empty() && self.overlaps.is_empty() && self.n_initial == 0
+    }
+}
+
+/// Replays `order`, a topological order of the known edges, and lists what contradicts it; of one read or one write
+/// at most `most` versions. Empty exactly if the order is a witness. O(reads + writes + versions listed).
+pub(super) fn replay(known: &Known<'_>, order: &[Vertex], most: usize) -> Contradictions {
+    let (index, events) = (known.index, known.events);
+    let mut found = Contradictions::default();
+    let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
+    let mut previous: Vec<Slot> = vec![INITIAL_SLOT; index.slot_node.len()];
+    let mut started: Vec<u32> = if events.forbids_conflicts() { vec![0; index.n_nodes()] } else { Vec::new() };
+    let mut committed: Vec<u32> = started.clone();
+    for (place, &v) in order.iter().enumerate() {
+        let Some(t) = events.node(v) else { continue };
+        let is_commit = events.is_commit(v);
+        if !is_commit || !events.split() {
+            for read in index.reads_of(t) {
+                let mut slot = current[index.read_key[read] as usize];
+                let mut n = 0;
+                while slot != index.read_slot[read] && n < most {
+                    if slot == INITIAL_SLOT {
+                        // The version read is not there yet.
+                        found.n_initial += 1;
+                        break;
+                    }
+                    match index.writer_of_read(read) {
+                        NONE => found.n_initial += 1,
+                        _ => {
+                            found.misreads.push(Misread { read: read as u32, between: index.slot_node[slot as usize] })
+                        }
+                    }
+                    slot = previous[slot as usize];
+                    n += 1;
+                }
+            }
+        }
+        if events.forbids_conflicts() && !is_commit {
+            started[t as usize] = place as u32;
+        }
+        if !is_commit {
+            continue;
+        }
+        for write in index.writes_of(t) {
+            let slot = index.write_slot[write];
+            let newest = &mut current[index.write_key[write] as usize];
+            if events.forbids_conflicts() {
+                let mut older = *newest;
+                let mut n = 0;
+                while older != INITIAL_SLOT && n < most {
+                    let first = index.slot_node[older as usize];
+                    if committed[first as usize] < started[t as usize] {
+                        break;
+                    }
+                    found.overlaps.push(Overlap { first, second: t });
+                    older = previous[older as usize];
+                    n += 1;
+                }
+                committed[t as usize] = place as u32;
+            }
+            previous[slot as usize] = *newest;
+            *newest = slot;
+        }
+    }
+    found
+}

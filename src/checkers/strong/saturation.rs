@@ -1,0 +1,103 @@
+//! Phase 1: lazy saturation. Only where the current guess of an order contradicts a read are consequences drawn.
+
+use super::known::{Derived, Known, Rule, Vertex};
+use super::reachability::{leads_to, past_sizes};
+use super::replay::replay;
+use crate::control::{Control, Interrupt};
+use crate::graph::{topological_order, topological_order_by_priority};
+use crate::relations::NONE;
+
+/// What saturation ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::checkers) enum Saturated {
+    /// The known edges contain a cycle, so the level is violated. `before` is a topological order of the edges of all
+    /// rounds but the last, if there is one.
+    Cyclic { before: Option<Vec<Vertex>> },
+    /// This order explains every read.
+    Witness(Vec<Vertex>),
+    /// A topological order of the known edges, but it contradicts some reads and nothing more follows from those.
+    Open(Vec<Vertex>),
+}
+
+/// Versions looked at for one read or write.
+const MOST_VERSIONS: usize = 64;
+/// After this many rounds, rounds that bring little are left to the search.
+const PATIENCE: u32 = 12;
+
+/// Adds to `known` what follows from the reads that the best order so far contradicts, until an order contradicts
+/// none, a cycle shows up, or nothing follows. Every round costs O(edges · sessions / vector width + edges log edges).
+///
+/// Rules (t3 reads a key from t1, t2 writes it too): if t2 is visible to t3, t2 is before t1; if t1 is before t2, t3
+/// does not see t2 (PolySI, section 4.3, pruning); at SI, of two writers of a key the one that starts before the other
+/// commits is first.
+pub(in crate::checkers) fn saturate(known: &mut Known<'_>, control: &Control) -> Result<Saturated, Interrupt> {
+    let (index, events) = (known.index, known.events);
+    let mut graph = known.graph();
+    let Some(first) = topological_order(&graph) else { return Ok(Saturated::Cyclic { before: None }) };
+    let mut priority = past_sizes(index, events, &graph, &first, control)?;
+    let mut before = None;
+    for round in 1.. {
+        control.check()?;
+        let Some(order) = topological_order_by_priority(&graph, &priority) else {
+            return Ok(Saturated::Cyclic { before });
+        };
+        let found = replay(known, &order, MOST_VERSIONS);
+        if found.is_empty() {
+            return Ok(Saturated::Witness(order));
+        }
+        let candidates = consequences(known, &found.misreads, &found.overlaps, round);
+        let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
+        let holds = leads_to(index, events, &graph, &order, &queries, control)?;
+        let mut new: Vec<Derived> =
+            candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge).collect();
+        new.sort_by_key(|edge| (edge.from, edge.to));
+        new.dedup_by_key(|edge| (edge.from, edge.to));
+        let n_found = found.misreads.len() + found.overlaps.len();
+        if new.is_empty() || (round > PATIENCE && new.len() * 100 < n_found) {
+            return Ok(Saturated::Open(order));
+        }
+        known.derived.append(&mut new);
+        graph = known.graph();
+        for (place, &v) in order.iter().enumerate() {
+            priority[v as usize] = place as u64;
+        }
+        before = Some(order);
+    }
+    unreachable!("the rounds end with a return")
+}
+
+/// The edges that would follow, each with the path that must exist for it.
+fn consequences(
+    known: &Known<'_>,
+    misreads: &[super::replay::Misread],
+    overlaps: &[super::replay::Overlap],
+    round: u32,
+) -> Vec<(Derived, (Vertex, Vertex))> {
+    let events = known.events;
+    let mut candidates = Vec::with_capacity(2 * misreads.len());
+    for misread in misreads {
+        let (read, t2, t3) = (misread.read, misread.between, known.reader[misread.read as usize]);
+        let Some(t1) = known.writer(read) else { continue };
+        let visible =
+            Derived { from: events.commit(t2), to: events.after_writer(t1), rule: Rule::Visible, read, round };
+        candidates.push((visible, (events.commit(t2), events.start(t3))));
+        let overwritten =
+            Derived { from: events.start(t3), to: events.commit(t2), rule: Rule::Overwritten, read, round };
+        candidates.push((overwritten, (events.commit(t1), events.commit(t2))));
+        if events.forbids_conflicts() {
+            candidates.push(no_conflict(known, t1, t2, round));
+            candidates.push(no_conflict(known, t2, t1, round));
+        }
+    }
+    for overlap in overlaps {
+        candidates.push(no_conflict(known, overlap.first, overlap.second, round));
+        candidates.push(no_conflict(known, overlap.second, overlap.first, round));
+    }
+    candidates
+}
+
+fn no_conflict(known: &Known<'_>, a: u32, b: u32, round: u32) -> (Derived, (Vertex, Vertex)) {
+    let events = known.events;
+    let edge = Derived { from: events.commit(a), to: events.start(b), rule: Rule::NoConflict, read: NONE, round };
+    (edge, (events.start(a), events.commit(b)))
+}
