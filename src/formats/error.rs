@@ -66,7 +66,7 @@ pub enum Problem {
         /// The session here.
         session: i64,
         /// The session before.
-        earlier: String,
+        earlier: i64,
         /// The line where the transaction began.
         line: u64,
     },

@@ -6,7 +6,9 @@
 //! its name breaks ties. Nothing here knows what a history means.
 
 mod error;
+mod limits;
 mod name;
+pub mod plume;
 pub mod text;
 
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
@@ -97,7 +99,7 @@ pub struct Format {
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
-pub const FORMATS: &[Format] = &[text::FORMAT];
+pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {

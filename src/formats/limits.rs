@@ -1,0 +1,87 @@
+//! What a format cannot say, found before the first byte is written.
+
+use super::{WriteError, name};
+use crate::history::{History, Names, OperationId, OperationKind, Outcome, Value};
+use rustc_hash::FxHashSet;
+
+/// The limits of formats in which 0 is initial, transactions commit or abort, and every read returned something.
+pub(super) struct Limits {
+    /// Whether there is a word for the initial version apart from 0.
+    pub(super) initial_word: bool,
+    /// Whether a transaction may have no operations.
+    pub(super) empty_transactions: bool,
+    /// Whether a session may have no transactions.
+    pub(super) empty_sessions: bool,
+}
+
+/// An error that names the first thing in `history` beyond the limits.
+pub(super) fn check(history: &History, format: &'static str, limits: &Limits) -> Result<(), WriteError> {
+    name::refuse_writes_of_nothing(history, format)?;
+    match first_beyond(history, limits) {
+        Some(what) => Err(WriteError::CannotSay { format, what }),
+        None => Ok(()),
+    }
+}
+
+fn first_beyond(history: &History, limits: &Limits) -> Option<String> {
+    if history.has_times() {
+        return Some("when transactions ran".to_owned());
+    }
+    let name = |t| history.transaction_name(t);
+    if let Some(t) = history.transactions().find(|&t| history.outcome(t) == Outcome::Unknown) {
+        return Some(format!("that the outcome of {} is unknown", name(t)));
+    }
+    if let Some(t) = history.transactions().find(|&t| history.operation_range(t).is_empty())
+        && !limits.empty_transactions
+    {
+        return Some(format!("the transaction {}, which has no operations", name(t)));
+    }
+    if let Some(s) = history.sessions().find(|&s| history.transactions_of(s).len() == 0)
+        && !limits.empty_sessions
+    {
+        return Some(format!("the session {}, which has no transactions", history.session_name(s)));
+    }
+    first_read_beyond(history, limits)
+}
+
+/// The first read that would mean something else, or nothing.
+fn first_read_beyond(history: &History, limits: &Limits) -> Option<String> {
+    let is_zero = |value: Value| value.0 <= Value::MAX_NUMBER && name::number_of_value(history, value) == Some(0);
+    let operations = || (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
+    let zeros: FxHashSet<_> =
+        operations().filter(|o| o.kind == OperationKind::Write && is_zero(o.value)).map(|o| o.key).collect();
+    let zero_is_initial = history.initial_value().is_some_and(is_zero);
+    for (o, operation) in operations().enumerate() {
+        if operation.kind == OperationKind::Write {
+            continue;
+        }
+        let text = || history.operation_text(OperationId::new(o));
+        let written = zeros.contains(&operation.key);
+        let problem = match operation.value {
+            Value::UNRECORDED => Some("whose result was not recorded"),
+            Value::INITIAL if !limits.initial_word && written => Some("because 0 is also written to this key"),
+            Value::INITIAL => None,
+            value if zero_is_initial => {
+                (history.may_be_initial(value) && !is_zero(value)).then_some("because only 0 can be initial")
+            }
+            value if history.may_be_initial(value) => Some("because only 0 can be initial"),
+            value => (is_zero(value) && !written).then_some("because 0 would be the initial version"),
+        };
+        if let Some(problem) = problem {
+            return Some(format!("the read {}, {problem}", text()));
+        }
+    }
+    None
+}
+
+/// The names as numbers, or an error that names one which is none.
+pub(super) fn numbers(names: &Names, format: &'static str, what: &str) -> Result<Vec<u64>, WriteError> {
+    let number = |index: usize| match names.number(index) {
+        Some(number) => Ok(number),
+        None => name::number(&names.text(index), u64::MAX).ok_or_else(|| WriteError::CannotSay {
+            format,
+            what: format!("{what} `{}`, which is no number", super::error::escape(&names.text(index))),
+        }),
+    };
+    (0..names.len()).map(number).collect()
+}

@@ -1,0 +1,237 @@
+//! The text of Plume, PolySI, IsoVista and AWDIT's `plume`: one operation per line.
+//!
+//! ```text
+//! history = { line }                                   lines end with LF or CR LF; blank lines are passed over
+//! line    = ("r" | "w") "(" key "," value "," session "," transaction ")"
+//!
+//! w(1,1,0,0)        session 0, transaction 0 writes key 1 := 1
+//! r(1,1,1,1)        session 1, transaction 1 reads key 1 = 1
+//! w(2,7,0,-1)       session 0, some aborted transaction wrote key 2 := 7
+//! ```
+//!
+//! The dialects differ (dracoooooo/Plume, amnore/PolySI and hengxin/IsoVista: TextHistoryLoader.java;
+//! lassemoldrup/AWDIT: src/formats.rs); this reader takes them all:
+//!
+//! - Keys are numbers up to 2⁶⁴ − 1, values up to 2⁶⁴ − 3, sessions and transactions signed 64-bit numbers.
+//! - Transaction numbers are global. The lines of one transaction may stand apart; the order of a session is the order
+//!   in which its transactions first appear. A transaction with lines in two sessions is an error.
+//! - Transaction -1 is not one transaction but stands for all aborted ones, whose identity is lost. Its lines in one
+//!   session become one aborted transaction per stretch, that is, until a line of another transaction of the same
+//!   session comes. Reads are kept as well as writes.
+//! - PolySI writes its initial transaction as number -1 of session -1: that one is not aborted. Like every explicit
+//!   initial transaction it is left here as an ordinary transaction.
+//! - Other negative transaction numbers are ordinary transactions.
+//! - 0 is the initial value of every key that nobody writes 0 to.
+//!
+//! The sessions of the history are in the order of their numbers. The file is cut into pieces at line ends; pieces are
+//! read in parallel ([`lines`]) and joined in the order of the file, so the result does not depend on the number of
+//! threads. The writer is in [`write`](self::write).
+
+mod lines;
+mod write;
+
+use super::{Format, Input, Likelihood, Place, Problem, ReadError};
+use crate::control::Control;
+use crate::history::{Builder, Draft, History, KeyId, OperationRun, Outcome, SessionId, Value};
+use lines::{Piece, Run};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// The row of the table.
+pub const FORMAT: Format = Format {
+    name: "plume",
+    aliases: &["plume-text", "polysi", "isovista"],
+    about: "Plume, PolySI, IsoVista text, one operation per line: r(key,value,session,transaction)",
+    extensions: &["txt", "plume"],
+    sniff,
+    read,
+    write: Some(write::write),
+};
+
+/// How many of the first lines are looked at.
+const SNIFFED_LINES: usize = 8;
+
+fn sniff(input: &Input<'_>) -> Likelihood {
+    let begins = |line: &[u8]| {
+        let rest = line.strip_prefix(b"r(").or(line.strip_prefix(b"w("));
+        rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_digit))
+    };
+    let mut lines = input.head_lines().take(SNIFFED_LINES);
+    match (lines.next().is_some_and(begins), lines.any(begins)) {
+        (true, _) => Likelihood::Likely,
+        // Something stands in front of the operations: the reader says best what.
+        (false, true) => Likelihood::Perhaps,
+        (false, false) => Likelihood::No,
+    }
+}
+
+/// Bytes per piece. Small enough to share a small file among threads, large enough to make joining cheap.
+const PIECE: usize = 1 << 21;
+
+fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
+    let bytes = super::without_mark(input.bytes());
+    control.phase("reading", bytes.len() as u64);
+    let mut joined = Joined::new(Builder::new(input.origin(FORMAT.name)));
+    let mut rest = bytes;
+    // Waves keep the memory for pieces that are not yet joined small, and end the reading of rubbish early.
+    let wave = 4 * rayon::current_num_threads();
+    while !rest.is_empty() {
+        let mut pieces = Vec::with_capacity(wave);
+        while pieces.len() < wave && !rest.is_empty() {
+            pieces.push(split_piece(&mut rest));
+        }
+        let parsed: Vec<_> = pieces.par_iter().map(|piece| lines::parse(piece, control)).collect();
+        for piece in parsed {
+            let piece = piece.map_err(|bad| {
+                let line = joined.n_lines + bad.line;
+                let place = Place::Line { line, column: bad.column };
+                ReadError { format: FORMAT.name, place, problem: bad.problem, looks_like: None }
+            })?;
+            joined.append(&piece)?;
+        }
+        joined.expect_more(bytes.len() - rest.len(), rest.len());
+    }
+    control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
+    joined.finish()
+}
+
+/// Cuts the next piece off the front of `rest`: whole lines, at least one byte.
+fn split_piece<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let from = rest.len().min(PIECE);
+    let end = memchr::memchr(b'\n', &rest[from..]).map_or(rest.len(), |newline| from + newline + 1);
+    let (piece, behind) = rest.split_at(end);
+    *rest = behind;
+    piece
+}
+
+/// What is known about a session while pieces are joined.
+struct Session {
+    number: i64,
+    id: SessionId,
+    /// The aborted transaction that further lines of transaction -1 belong to.
+    aborted: Option<Draft>,
+}
+
+/// The pieces read so far.
+struct Joined {
+    builder: Builder,
+    n_lines: u64,
+    sessions: Vec<Session>,
+    session_of_number: FxHashMap<i64, u32>,
+    draft_of_number: FxHashMap<i64, Draft>,
+    /// By draft: place of the session in `sessions`, and the line on which the transaction began.
+    begun: Vec<(u32, u32)>,
+}
+
+impl Joined {
+    fn new(builder: Builder) -> Joined {
+        Joined {
+            builder,
+            n_lines: 0,
+            sessions: Vec::new(),
+            session_of_number: FxHashMap::default(),
+            draft_of_number: FxHashMap::default(),
+            begun: Vec::new(),
+        }
+    }
+
+    /// After the first wave: guesses the number of operations in the rest of the file from those in its beginning.
+    fn expect_more(&mut self, bytes_read: usize, bytes_left: usize) {
+        let per_byte = self.builder.n_operations() as f64 / bytes_read.max(1) as f64;
+        let missing = (per_byte * bytes_left as f64 * 1.05) as usize;
+        if bytes_left > 0 && bytes_read <= 64 * PIECE {
+            self.builder.reserve_operations(missing);
+        }
+    }
+
+    fn append(&mut self, piece: &Piece) -> Result<(), ReadError> {
+        let key_ids: Vec<KeyId> = piece.key_numbers.iter().map(|&number| self.builder.key_number(number)).collect();
+        let lines_before = u32::try_from(self.n_lines).unwrap_or(u32::MAX);
+        for (n, run) in piece.runs.iter().enumerate() {
+            let end = piece.runs.get(n + 1).map_or(piece.kinds.len(), |next| next.begin as usize);
+            let begin = run.begin as usize;
+            let line = lines_before.saturating_add(piece.lines[begin]);
+            let draft = self.draft(run, line)?;
+            let run = OperationRun {
+                kinds: &piece.kinds[begin..end],
+                keys: &piece.keys[begin..end],
+                values: &piece.values[begin..end],
+                lines: &piece.lines[begin..end],
+                key_ids: &key_ids,
+                lines_before,
+            };
+            self.builder.operations(draft, run);
+        }
+        self.n_lines += piece.n_lines;
+        Ok(())
+    }
+
+    /// The transaction that the lines of `run` belong to.
+    fn draft(&mut self, run: &Run, line: u32) -> Result<Draft, ReadError> {
+        let place = self.session(run.session);
+        if run.transaction == -1 && run.session != -1 {
+            if let Some(draft) = self.sessions[place].aborted {
+                return Ok(draft);
+            }
+            let draft = self.begin(place, Outcome::Aborted, line);
+            self.sessions[place].aborted = Some(draft);
+            return Ok(draft);
+        }
+        self.sessions[place].aborted = None;
+        if let Some(&draft) = self.draft_of_number.get(&run.transaction) {
+            let (earlier, earlier_line) = self.begun[draft.0 as usize];
+            if earlier as usize != place {
+                let problem = Problem::TwoSessions {
+                    transaction: run.transaction,
+                    session: run.session,
+                    earlier: self.sessions[earlier as usize].number,
+                    line: u64::from(earlier_line),
+                };
+                return Err(ReadError::at(FORMAT.name, u64::from(line), 0, problem));
+            }
+            return Ok(draft);
+        }
+        let draft = self.begin(place, Outcome::Committed, line);
+        self.draft_of_number.insert(run.transaction, draft);
+        match u64::try_from(run.transaction) {
+            Ok(number) => self.builder.number_transaction(draft, number),
+            // PolySI's initial transaction goes without: one name would make names of all numbers.
+            Err(_) if run.transaction == -1 => {}
+            Err(_) => self.builder.name_transaction(draft, &format!("T{}", run.transaction)),
+        }
+        Ok(draft)
+    }
+
+    fn begin(&mut self, place: usize, outcome: Outcome, line: u32) -> Draft {
+        self.begun.push((place as u32, line));
+        self.builder.transaction(self.sessions[place].id, outcome)
+    }
+
+    /// Place of the session with this number in `sessions`.
+    fn session(&mut self, number: i64) -> usize {
+        let next = self.sessions.len() as u32;
+        let place = *self.session_of_number.entry(number).or_insert(next);
+        if place == next {
+            let id = match u64::try_from(number) {
+                Ok(number) => self.builder.session_number(number),
+                Err(_) => self.builder.session_name(&number.to_string()),
+            };
+            self.sessions.push(Session { number, id, aborted: None });
+        }
+        place as usize
+    }
+
+    fn finish(mut self) -> Result<History, ReadError> {
+        if self.builder.n_operations() == 0 {
+            return Err(ReadError::whole(FORMAT.name, Problem::Empty));
+        }
+        self.builder.initial_value(Value(0));
+        self.builder.sort_sessions();
+        // The tables are not needed any more, and sorting needs memory.
+        let Joined { builder, .. } = self;
+        builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
+    }
+}
+
+#[cfg(test)]
+mod tests;
