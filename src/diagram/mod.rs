@@ -1,13 +1,17 @@
 //! What to draw and where.
 //!
-//! [`Diagram`] says what is drawn: lanes, cards with operation rows, edges that land on rows. [`Layout`] says where.
-//! [`Scene`] is a list of shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is `emath`; colours
-//! live in [`theme`] only. Checkers, counterexamples, widgets and files are not known here.
+//! [`Diagram`] says what is drawn: lanes, cards with operation rows, edges that land on rows. [`layout::Layout`] says
+//! where. [`scene::Scene`] is a list of shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is
+//! `emath`; colours live in [`theme`] only. Checkers, counterexamples, widgets and files are not known here.
 
+mod build;
 pub mod layout;
+pub mod path;
 pub mod scene;
 pub mod text_size;
 pub mod theme;
+
+pub use build::{Subject, diagram, operations_in};
 
 use crate::history::{OperationId, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
@@ -43,7 +47,7 @@ pub struct Card {
     pub lane: usize,
     /// `T295`.
     pub title: String,
-    /// `committed`, `aborted`, `unknown`, `initial state`.
+    /// `committed`, `aborted`, `outcome unknown`, `initial state`.
     pub status: String,
     /// The operations shown, in program order.
     pub rows: Vec<Row>,
@@ -61,7 +65,7 @@ pub struct Lane {
 }
 
 /// Part an edge plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Emphasis {
     /// On the contradicting cycle.
     Cycle,
@@ -74,6 +78,8 @@ pub enum Emphasis {
 pub struct Arrow {
     /// The edge of the violation it draws.
     pub edge: EdgeIndex,
+    /// Other edges of the same list that say the same.
+    pub also: Vec<EdgeIndex>,
     /// Place of the source in [`Diagram::cards`].
     pub from: usize,
     /// Row of the source card it leaves, else the card itself.

@@ -1,1 +1,222 @@
-//! Shapes, each with its role and target: what canvas, SVG and PNG draw.
+//! Shapes, each with a role and a target: the same list for canvas, SVG and PNG.
+//!
+//! A [`Scene`] has no colours (the [`theme`](super::theme) looks up roles) and no view: zoom, pan and highlighting
+//! belong to whoever shows it. Hover, click and tooltips share [`Scene::at`].
+
+use super::layout::{
+    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, label_text, row_text, title_text,
+};
+use super::path::{Path, distance_to_line};
+use super::theme::Role;
+use super::{Arrow, Card, Diagram, Emphasis, RowRole, Target};
+use emath::{Pos2, Rect, Vec2, pos2, vec2};
+
+/// Where a text stands in relation to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// It starts there.
+    Left,
+    /// It is centred there.
+    Center,
+    /// It ends there.
+    Right,
+}
+
+/// A shape in scene coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A rectangle with rounded corners.
+    Rect {
+        /// Where.
+        rect: Rect,
+        /// Radius of its corners.
+        radius: f32,
+    },
+    /// A line, not filled.
+    Line(Path),
+    /// An arrow head: tip first.
+    Head([Pos2; 3]),
+    /// One line of text in the monospaced font.
+    Text {
+        /// Its middle in height (of capital letters), and the side given by `align` in width.
+        at: Pos2,
+        /// Which side.
+        align: Align,
+        /// Font size.
+        size: f32,
+        /// Whether it is bold.
+        bold: bool,
+        /// The text.
+        text: String,
+    },
+}
+
+/// A shape, its role and what it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The shape.
+    pub shape: Shape,
+    /// How it looks, by way of the theme.
+    pub role: Role,
+    /// What a click on it selects.
+    pub target: Option<Target>,
+}
+
+/// A picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Everything is inside.
+    pub bounds: Rect,
+    /// What to draw, in this order.
+    pub marks: Vec<Mark>,
+}
+
+impl Scene {
+    /// What is at a point. Later marks lie on top; a line is hit within `tolerance`, but only where no area is. O(marks).
+    pub fn at(&self, pos_in_scene: Pos2, tolerance: f32) -> Option<Target> {
+        let areas = self.marks.iter().rev().filter(|mark| mark.target.is_some());
+        let inside = |mark: &&Mark| match &mark.shape {
+            Shape::Rect { rect, .. } => rect.contains(pos_in_scene),
+            _ => false,
+        };
+        if let Some(mark) = areas.clone().find(inside) {
+            return mark.target;
+        }
+        let distance = |mark: &Mark| match &mark.shape {
+            Shape::Line(path) if path.bounds().expand(tolerance).contains(pos_in_scene) => {
+                distance_to_line(pos_in_scene, &path.flatten(6))
+            }
+            Shape::Head(points) => distance_to_line(pos_in_scene, points),
+            _ => f32::INFINITY,
+        };
+        let nearest = areas.map(|mark| (distance(mark), mark.target)).min_by(|a, b| a.0.total_cmp(&b.0));
+        nearest.filter(|(distance, _)| *distance <= tolerance).and_then(|(_, target)| target)
+    }
+
+    /// Puts another scene's marks on top, moved by `by`; the bounds stay.
+    pub fn append(&mut self, other: &Scene, by: Vec2) {
+        self.marks.extend(other.marks.iter().map(|mark| Mark { shape: mark.shape.translated(by), ..mark.clone() }));
+    }
+}
+
+impl Shape {
+    /// The same shape moved by `by`.
+    pub fn translated(&self, by: Vec2) -> Shape {
+        match self {
+            Shape::Rect { rect, radius } => Shape::Rect { rect: rect.translate(by), radius: *radius },
+            Shape::Line(path) => Shape::Line(path.translated(by)),
+            Shape::Head(points) => Shape::Head(points.map(|p| p + by)),
+            Shape::Text { at, align, size, bold, text } => {
+                Shape::Text { at: *at + by, align: *align, size: *size, bold: *bold, text: text.clone() }
+            }
+        }
+    }
+}
+
+/// Length of an arrow head.
+const HEAD_LENGTH: f32 = 10.0;
+/// Half of its width.
+const HEAD_HALF: f32 = 4.5;
+
+/// The arrow head whose tip is at `tip`, pointing along `direction`.
+pub fn head(tip: Pos2, direction: Vec2) -> [Pos2; 3] {
+    let (back, side) = (tip - direction * HEAD_LENGTH, direction.rot90() * HEAD_HALF);
+    [tip, back + side, back - side]
+}
+
+/// The shapes of a diagram in a layout of it: lanes below, then edges, cards, arrow heads, and labels on top.
+pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
+    let mut scene = Scene { bounds: layout.bounds, marks: Vec::new() };
+    for (lane, rect) in diagram.lanes.iter().zip(&layout.lanes) {
+        scene.marks.push(Mark { shape: Shape::Rect { rect: *rect, radius: 8.0 }, role: Role::Lane, target: None });
+        let columns = ((rect.width() - 28.0) / (super::text_size::ADVANCE * SMALL_FONT)) as usize;
+        let at = rect.min + vec2(14.0, 17.0);
+        let title = super::text_size::elide(&lane.title, columns.max(1));
+        scene.marks.push(text(at, Align::Left, SMALL_FONT, false, title, Role::LaneTitle, None));
+    }
+    for (arrow, route) in drawing_order(diagram, layout) {
+        let target = Some(Target::Edge(arrow.edge));
+        let role = Role::Edge(arrow.relation, arrow.emphasis);
+        scene.marks.push(Mark { shape: Shape::Line(shortened(&route.path)), role, target });
+    }
+    for (place, (card, space)) in diagram.cards.iter().zip(&layout.cards).enumerate() {
+        let on_cycle = |a: &Arrow| a.emphasis == Emphasis::Cycle && (a.from == place || a.to == place);
+        let emphasis = if diagram.arrows.iter().any(on_cycle) { Emphasis::Cycle } else { Emphasis::Evidence };
+        card_marks(&mut scene.marks, card, space, emphasis);
+    }
+    for (arrow, route) in drawing_order(diagram, layout) {
+        let shape = Shape::Head(head(route.path.end(), route.path.arrival()));
+        let role = Role::Head(arrow.relation, arrow.emphasis);
+        scene.marks.push(Mark { shape, role, target: Some(Target::Edge(arrow.edge)) });
+    }
+    for (arrow, route) in drawing_order(diagram, layout) {
+        let target = Some(Target::Edge(arrow.edge));
+        let ground = Shape::Rect { rect: route.label, radius: 4.0 };
+        scene.marks.push(Mark { shape: ground, role: Role::Label(arrow.relation, arrow.emphasis), target });
+        let (at, role) = (route.label.center(), Role::LabelText(arrow.relation));
+        scene.marks.push(text(at, Align::Center, LABEL_FONT, true, label_text(arrow), role, target));
+    }
+    scene
+}
+
+/// Evidence first, so that the cycle lies on top.
+fn drawing_order<'a>(diagram: &'a Diagram, layout: &'a Layout) -> impl Iterator<Item = (&'a Arrow, &'a Route)> {
+    let of = |emphasis| diagram.arrows.iter().zip(&layout.routes).filter(move |(arrow, _)| arrow.emphasis == emphasis);
+    of(Emphasis::Evidence).chain(of(Emphasis::Cycle))
+}
+
+/// The path without the part that the arrow head covers, so that a thick line does not stick out at the tip.
+fn shortened(path: &Path) -> Path {
+    let mut path = path.clone();
+    let before = match path.segments.len() {
+        0 => return path,
+        1 => path.start,
+        n => path.segments[n - 2].end(),
+    };
+    let cut = HEAD_LENGTH * 0.8;
+    if let Some(super::path::Segment::Line(end)) = path.segments.last_mut() {
+        let along = *end - before;
+        if along.length() > cut {
+            *end -= along.normalized() * cut;
+        }
+    }
+    path
+}
+
+fn text(at: Pos2, align: Align, size: f32, bold: bool, text: String, role: Role, target: Option<Target>) -> Mark {
+    Mark { shape: Shape::Text { at, align, size, bold, text }, role, target }
+}
+
+fn card_marks(marks: &mut Vec<Mark>, card: &Card, space: &CardBox, emphasis: Emphasis) {
+    let target = Some(Target::Transaction(card.transaction));
+    let pad = layout::CARD_PAD;
+    let (left, right) = (space.rect.left() + pad, space.rect.right() - pad);
+    let ground = Shape::Rect { rect: space.rect, radius: 6.0 };
+    marks.push(Mark { shape: ground, role: Role::Card(emphasis), target });
+    let title_y = space.rect.top() + layout::HEADER_HEIGHT / 2.0;
+    marks.push(text(pos2(left, title_y), Align::Left, TITLE_FONT, true, title_text(card), Role::CardTitle, target));
+    let status = card.status.clone();
+    marks.push(text(pos2(right, title_y), Align::Right, SMALL_FONT, false, status, Role::CardStatus, target));
+    if !card.rows.is_empty() || card.folded > 0 {
+        let y = space.header.bottom();
+        let rule = Path::line(pos2(space.rect.left() + 1.0, y), pos2(space.rect.right() - 1.0, y));
+        marks.push(Mark { shape: Shape::Line(rule), role: Role::CardRule, target });
+    }
+    for (row, rect) in card.rows.iter().zip(&space.rows) {
+        let target = Some(Target::Operation(row.operation));
+        let role = if row.role == RowRole::Involved { Role::Row } else { Role::ContextRow };
+        let (x, y) = (rect.left() + 1.5..=rect.right() - 1.5, rect.top() + 0.75..=rect.bottom() - 0.75);
+        let ground = Shape::Rect { rect: Rect::from_x_y_ranges(x, y), radius: 2.0 };
+        marks.push(Mark { shape: ground, role, target });
+        let y = rect.center().y;
+        marks.push(text(pos2(left, y), Align::Left, ROW_FONT, false, row_text(row), Role::RowText, target));
+        if !row.place.is_empty() {
+            let place = row.place.clone();
+            marks.push(text(pos2(right, y), Align::Right, SMALL_FONT, false, place, Role::RowPlace, target));
+        }
+    }
+    if let Some(rect) = space.folded {
+        let at = pos2(left, rect.center().y);
+        marks.push(text(at, Align::Left, SMALL_FONT, false, layout::folded_text(card), Role::Folded, target));
+    }
+}

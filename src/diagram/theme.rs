@@ -1,1 +1,389 @@
-//! Colours, dashes and line widths by role: the only place that knows them.
+//! Roles → colours, for light, dark and print. The only place where colours are.
+//!
+//! Edge hues are those of Okabe & Ito ("Color Universal Design", 2008), darkened or lightened until strokes have a
+//! contrast of at least 3:1 and text of at least 4.5:1 on their grounds (WCAG 2.2, 1.4.3 and 1.4.11). Colour is never
+//! the only sign: every relation also has its own dash and its letters.
+
+use super::Emphasis;
+use crate::relations::Relation;
+use std::fmt;
+
+/// A colour, sRGB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Color {
+    /// Red.
+    pub r: u8,
+    /// Green.
+    pub g: u8,
+    /// Blue.
+    pub b: u8,
+}
+
+impl Color {
+    const fn hex(rgb: u32) -> Color {
+        Color { r: (rgb >> 16) as u8, g: (rgb >> 8) as u8, b: rgb as u8 }
+    }
+
+    /// This colour mixed with `share` (0 to 1) of another.
+    pub fn mixed(self, other: Color, share: f32) -> Color {
+        let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * share).round() as u8;
+        Color { r: mix(self.r, other.r), g: mix(self.g, other.g), b: mix(self.b, other.b) }
+    }
+
+    /// Relative luminance (WCAG 2.2).
+    pub fn luminance(self) -> f32 {
+        let linear = |channel: u8| {
+            let c = f32::from(channel) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(self.r) + 0.7152 * linear(self.g) + 0.0722 * linear(self.b)
+    }
+
+    /// Contrast of two colours, from 1 to 21 (WCAG 2.2).
+    pub fn contrast(self, other: Color) -> f32 {
+        let (a, b) = (self.luminance(), other.luminance());
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.r, self.g, self.b)
+    }
+}
+
+/// What a verdict pill says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tone {
+    /// Satisfied.
+    Good,
+    /// Violated.
+    Bad,
+    /// Undecided.
+    Neutral,
+}
+
+/// The part a shape plays; the theme says how it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// The ground of everything.
+    Page,
+    /// The ground of a session column.
+    Lane,
+    /// Its name.
+    LaneTitle,
+    /// The ground and border of a card: on the cycle, or evidence only.
+    Card(Emphasis),
+    /// Its name.
+    CardTitle,
+    /// Its outcome.
+    CardStatus,
+    /// The line under its header.
+    CardRule,
+    /// The ground of an operation the argument is about.
+    Row,
+    /// The ground of an operation shown for context: no colour, but an area to point at.
+    ContextRow,
+    /// An operation.
+    RowText,
+    /// Where it stands in the file.
+    RowPlace,
+    /// The count of operations not shown.
+    Folded,
+    /// An edge's line.
+    Edge(Relation, Emphasis),
+    /// Its arrow head.
+    Head(Relation, Emphasis),
+    /// The ground of its label.
+    Label(Relation, Emphasis),
+    /// The text of its label.
+    LabelText(Relation),
+    /// A page's title.
+    Title,
+    /// The sentence under it.
+    Subtitle,
+    /// The ground of a verdict.
+    Pill(Tone),
+    /// The text of a verdict.
+    PillText(Tone),
+    /// The first word of a step.
+    Lead,
+    /// The text of a step.
+    Body,
+    /// A line between parts of a page.
+    Rule,
+    /// A legend's text.
+    Legend,
+    /// A page's last lines.
+    Footer,
+}
+
+impl Role {
+    /// Class names in SVG, by which a picture can be restyled.
+    pub fn class(self) -> String {
+        let edge = |part: &str, relation: Relation, emphasis: Emphasis| {
+            format!("{part} {} {}", relation.code(), emphasis_class(emphasis))
+        };
+        match self {
+            Role::Page => "page".into(),
+            Role::Lane => "lane".into(),
+            Role::LaneTitle => "lane-title".into(),
+            Role::Card(emphasis) => format!("card {}", emphasis_class(emphasis)),
+            Role::CardTitle => "card-title".into(),
+            Role::CardStatus => "card-status".into(),
+            Role::CardRule => "card-rule".into(),
+            Role::Row => "row".into(),
+            Role::ContextRow => "context-row".into(),
+            Role::RowText => "row-text".into(),
+            Role::RowPlace => "row-place".into(),
+            Role::Folded => "folded".into(),
+            Role::Edge(relation, emphasis) => edge("edge", relation, emphasis),
+            Role::Head(relation, emphasis) => edge("head", relation, emphasis),
+            Role::Label(relation, emphasis) => edge("label", relation, emphasis),
+            Role::LabelText(relation) => format!("label-text {}", relation.code()),
+            Role::Title => "title".into(),
+            Role::Subtitle => "subtitle".into(),
+            Role::Pill(tone) => format!("pill {}", tone_class(tone)),
+            Role::PillText(tone) => format!("pill-text {}", tone_class(tone)),
+            Role::Lead => "lead".into(),
+            Role::Body => "body".into(),
+            Role::Rule => "rule".into(),
+            Role::Legend => "legend".into(),
+            Role::Footer => "footer".into(),
+        }
+    }
+}
+
+fn emphasis_class(emphasis: Emphasis) -> &'static str {
+    match emphasis {
+        Emphasis::Cycle => "cycle",
+        Emphasis::Evidence => "evidence",
+    }
+}
+
+fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Neutral => "neutral",
+    }
+}
+
+/// A line's look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stroke {
+    /// Its colour.
+    pub color: Color,
+    /// Its width.
+    pub width: f32,
+    /// Lengths of dashes and gaps in turn; empty for a solid line.
+    pub dash: &'static [f32],
+}
+
+/// How a role looks. Text is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Style {
+    /// Ground of a shape, colour of text.
+    pub fill: Option<Color>,
+    /// Border or line.
+    pub stroke: Option<Stroke>,
+}
+
+/// Dashes of a relation: lengths of dashes and gaps in turn.
+pub fn dash(relation: Relation) -> &'static [f32] {
+    match relation {
+        Relation::SessionOrder => &[2.0, 4.0],
+        Relation::WriteRead => &[],
+        Relation::WriteWrite => &[16.0, 4.0],
+        Relation::AntiDependency => &[10.0, 3.5, 2.5, 3.5],
+        Relation::CausalOrder => &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
+        Relation::CommitOrder => &[7.0, 4.0],
+        Relation::RealTime => &[3.5, 3.5],
+    }
+}
+
+/// A set of colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Theme {
+    /// `light`, `dark`, `print`.
+    pub name: &'static str,
+    page: Color,
+    lane: Color,
+    card: Color,
+    row: Color,
+    ink: Color,
+    faint_ink: Color,
+    rule: Color,
+    evidence_border: Color,
+    /// In the order of [`Relation::ALL`].
+    edges: [Color; 7],
+    good: (Color, Color),
+    bad: (Color, Color),
+    neutral: (Color, Color),
+}
+
+/// For a bright window.
+pub const LIGHT: Theme = Theme {
+    name: "light",
+    page: Color::hex(0xFA_FA_FB),
+    lane: Color::hex(0xF0_F2_F4),
+    card: Color::hex(0xFF_FF_FF),
+    row: Color::hex(0xE4_EE_F7),
+    ink: Color::hex(0x1B_1F_24),
+    faint_ink: Color::hex(0x59_60_69),
+    rule: Color::hex(0xD3_D7_DC),
+    evidence_border: Color::hex(0x80_87_90),
+    edges: [
+        Color::hex(0x5A_5F_66),
+        Color::hex(0x00_5F_A8),
+        Color::hex(0xB4_48_00),
+        Color::hex(0x9C_3F_78),
+        Color::hex(0x00_6F_86),
+        Color::hex(0x8A_5A_00),
+        Color::hex(0x00_73_55),
+    ],
+    good: (Color::hex(0xE3_F2_E8), Color::hex(0x1A_62_38)),
+    bad: (Color::hex(0xFC_E9_E7), Color::hex(0x9B_1C_14)),
+    neutral: (Color::hex(0xEC_EE_F0), Color::hex(0x50_57_60)),
+};
+
+/// For a dark window.
+pub const DARK: Theme = Theme {
+    name: "dark",
+    page: Color::hex(0x1A_1D_22),
+    lane: Color::hex(0x21_25_2B),
+    card: Color::hex(0x29_2E_36),
+    row: Color::hex(0x2B_3F_52),
+    ink: Color::hex(0xEC_EE_F1),
+    faint_ink: Color::hex(0xAF_B6_BF),
+    rule: Color::hex(0x44_4B_55),
+    evidence_border: Color::hex(0x8C_94_9E),
+    edges: [
+        Color::hex(0xB9_BF_C7),
+        Color::hex(0x5C_B3_F2),
+        Color::hex(0xFF_8C_4F),
+        Color::hex(0xE3_90_C2),
+        Color::hex(0x86_E3_F0),
+        Color::hex(0xF2_B2_3A),
+        Color::hex(0x45_D0_A0),
+    ],
+    good: (Color::hex(0x1D_3A_29), Color::hex(0x8E_DB_AB)),
+    bad: (Color::hex(0x47_23_21), Color::hex(0xFF_A7_9F)),
+    neutral: (Color::hex(0x33_38_40), Color::hex(0xB8_BF_C8)),
+};
+
+/// For files and paper: black on white.
+pub const PRINT: Theme = Theme {
+    name: "print",
+    page: Color::hex(0xFF_FF_FF),
+    lane: Color::hex(0xF4_F5_F7),
+    card: Color::hex(0xFF_FF_FF),
+    ink: Color::hex(0x14_17_1A),
+    faint_ink: Color::hex(0x55_5C_65),
+    ..LIGHT
+};
+
+impl Theme {
+    /// All themes.
+    pub const ALL: [Theme; 3] = [LIGHT, DARK, PRINT];
+
+    /// The ground of everything.
+    pub fn page(&self) -> Color {
+        self.page
+    }
+
+    /// The colour of a relation.
+    pub fn edge(&self, relation: Relation) -> Color {
+        self.edges[relation as usize]
+    }
+
+    fn tone(&self, tone: Tone) -> (Color, Color) {
+        match tone {
+            Tone::Good => self.good,
+            Tone::Bad => self.bad,
+            Tone::Neutral => self.neutral,
+        }
+    }
+
+    /// How a role looks.
+    pub fn style(&self, role: Role) -> Style {
+        let fill = |color: Color| Style { fill: Some(color), stroke: None };
+        let line = |color: Color, width: f32, dash: &'static [f32]| Some(Stroke { color, width, dash });
+        match role {
+            Role::Page => fill(self.page),
+            Role::Lane => fill(self.lane),
+            Role::Card(Emphasis::Cycle) => Style { fill: Some(self.card), stroke: line(self.ink, 2.0, &[]) },
+            Role::Card(Emphasis::Evidence) => {
+                Style { fill: Some(self.card), stroke: line(self.evidence_border, 1.25, &[]) }
+            }
+            Role::CardRule | Role::Rule => Style { fill: None, stroke: line(self.rule, 1.0, &[]) },
+            Role::Row => fill(self.row),
+            Role::ContextRow => Style::default(),
+            Role::CardTitle | Role::RowText | Role::Title | Role::Lead | Role::Body => fill(self.ink),
+            Role::LaneTitle
+            | Role::CardStatus
+            | Role::RowPlace
+            | Role::Folded
+            | Role::Subtitle
+            | Role::Legend
+            | Role::Footer => fill(self.faint_ink),
+            Role::Edge(relation, emphasis) => {
+                let width = if emphasis == Emphasis::Cycle { 2.4 } else { 1.5 };
+                Style { fill: None, stroke: line(self.edge(relation), width, dash(relation)) }
+            }
+            Role::Head(relation, _) | Role::LabelText(relation) => fill(self.edge(relation)),
+            Role::Label(relation, emphasis) => {
+                let width = if emphasis == Emphasis::Cycle { 1.4 } else { 1.0 };
+                Style { fill: Some(self.card), stroke: line(self.edge(relation), width, &[]) }
+            }
+            Role::Pill(tone) => Style { fill: Some(self.tone(tone).0), stroke: line(self.tone(tone).1, 1.2, &[]) },
+            Role::PillText(tone) => fill(self.tone(tone).1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strokes_and_texts_have_enough_contrast_in_all_themes() {
+        for theme in Theme::ALL {
+            for relation in Relation::ALL {
+                let color = theme.edge(relation);
+                for ground in [theme.page, theme.lane, theme.card, theme.row] {
+                    assert!(color.contrast(ground) >= 3.0, "{} {relation:?} on {ground}", theme.name);
+                }
+                assert!(color.contrast(theme.card) >= 4.5, "{} {relation:?} label", theme.name);
+            }
+            for ground in [theme.page, theme.lane, theme.card, theme.row] {
+                for ink in [theme.ink, theme.faint_ink] {
+                    assert!(ink.contrast(ground) >= 4.5, "{} {ink} on {ground}", theme.name);
+                }
+                assert!(theme.evidence_border.contrast(ground) >= 3.0, "{} border on {ground}", theme.name);
+            }
+            for (ground, ink) in [theme.good, theme.bad, theme.neutral] {
+                assert!(ink.contrast(ground) >= 4.5, "{} pill {ink} on {ground}", theme.name);
+                assert!(ink.contrast(theme.page) >= 3.0);
+            }
+        }
+    }
+
+    #[test]
+    fn relations_differ_in_dash_and_colour() {
+        for (i, a) in Relation::ALL.into_iter().enumerate() {
+            for b in Relation::ALL.into_iter().skip(i + 1) {
+                assert_ne!(dash(a), dash(b));
+                assert!(Theme::ALL.iter().all(|theme| theme.edge(a) != theme.edge(b)));
+            }
+        }
+    }
+
+    #[test]
+    fn contrast_is_that_of_the_standard() {
+        let (black, white) = (Color::hex(0), Color::hex(0xFF_FF_FF));
+        assert!((black.contrast(white) - 21.0).abs() < 0.01);
+        assert_eq!(Color::hex(0x0A_0B_0C).to_string(), "#0a0b0c");
+        assert_eq!(black.mixed(white, 0.5), Color::hex(0x80_80_80));
+    }
+}

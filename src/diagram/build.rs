@@ -1,0 +1,166 @@
+//! From a history and edges to a [`Diagram`].
+
+use super::text_size::printable;
+use super::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
+use crate::history::{History, OperationId, Outcome, SessionId, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Relation};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a diagram is about.
+pub struct Subject<'a> {
+    /// The history that all ids refer to.
+    pub history: &'a History,
+    /// Transactions that have a card even if no edge touches them; the ends of shown edges are added.
+    pub transactions: &'a [TransactionId],
+    /// All edges; [`EdgeIndex`] is a place in this list.
+    pub edges: &'a [Edge],
+    /// Edges on the contradicting cycle; the others are evidence.
+    pub cycle: &'a [EdgeIndex],
+    /// Operations the argument is about, apart from those named by edges.
+    pub operations: &'a [OperationId],
+    /// Which edges are drawn.
+    pub shown: &'a dyn Fn(EdgeIndex) -> bool,
+    /// Whether operations that nothing is about have rows too.
+    pub all_operations: bool,
+    /// How many operations a transaction has where [`history`](Self::history) holds only some of them, for the count
+    /// of operations not shown. [`operations_in`] takes the history as complete.
+    pub n_operations: &'a dyn Fn(TransactionId) -> usize,
+}
+
+/// The number of operations of a transaction in `history`: for [`Subject::n_operations`].
+pub fn operations_in(history: &History) -> impl Fn(TransactionId) -> usize + '_ {
+    |t| history.operation_range(t).len()
+}
+
+/// What to draw for a subject: lanes in session order, the initial state first; cards in session order; arrows in edge
+/// order. Edges that say the same (as the two branches of a case split may) are drawn once.
+///
+/// O(edges · log + operations of the transactions shown).
+pub fn diagram(subject: &Subject<'_>) -> Diagram {
+    let history = subject.history;
+    let edges = distinct_edges(subject);
+    let mut transactions: BTreeSet<TransactionId> = subject.transactions.iter().copied().collect();
+    let mut involved: BTreeSet<OperationId> = subject.operations.iter().copied().collect();
+    for (edge, _) in edges.iter().map(|(e, also)| (&subject.edges[*e], also)) {
+        transactions.extend([edge.from, edge.to]);
+        involved.extend(edge.from_operation.iter().chain(&edge.to_operation));
+    }
+    transactions.extend(subject.operations.iter().map(|&o| history.transaction_of(o)));
+    // ⊥ is shown only when an edge touches it.
+    let touched = edges.iter().any(|(e, _)| subject.edges[*e].from.is_initial() || subject.edges[*e].to.is_initial());
+    if !touched {
+        transactions.remove(&TransactionId::INITIAL);
+    }
+
+    let lane_key = |t: &TransactionId| (!t.is_initial()).then(|| history.session_of(*t));
+    let sessions: BTreeSet<Option<SessionId>> = transactions.iter().map(lane_key).collect();
+    let sessions: Vec<Option<SessionId>> = sessions.into_iter().collect();
+    let lanes = sessions.iter().map(|&session| Lane { session, title: lane_title(history, session) }).collect();
+
+    let mut order: Vec<(usize, TransactionId)> = transactions
+        .iter()
+        .map(|t| (sessions.binary_search(&lane_key(t)).expect("every session of a card has a lane"), *t))
+        .collect();
+    order.sort();
+    let cards: Vec<Card> = order.iter().map(|&(lane, t)| card(subject, &involved, lane, t)).collect();
+    let place: BTreeMap<TransactionId, usize> = order.iter().enumerate().map(|(place, &(_, t))| (t, place)).collect();
+
+    let arrows = edges.iter().map(|(e, also)| arrow(subject, &cards, &place, *e, also)).collect();
+    Diagram { lanes, cards, arrows }
+}
+
+/// Shown edges that differ in what they say, each with the later edges that say the same.
+fn distinct_edges(subject: &Subject<'_>) -> Vec<(EdgeIndex, Vec<EdgeIndex>)> {
+    let mut first = BTreeMap::new();
+    let mut result: Vec<(EdgeIndex, Vec<EdgeIndex>)> = Vec::new();
+    for (index, edge) in subject.edges.iter().enumerate().filter(|(index, _)| (subject.shown)(*index)) {
+        let content = (edge.from, edge.to, edge.relation, edge.key, edge.from_operation, edge.to_operation);
+        match first.get(&content) {
+            Some(&place) => {
+                let (_, also): &mut (EdgeIndex, Vec<EdgeIndex>) = &mut result[place];
+                also.push(index);
+            }
+            None => {
+                first.insert(content, result.len());
+                result.push((index, Vec::new()));
+            }
+        }
+    }
+    result
+}
+
+fn lane_title(history: &History, session: Option<SessionId>) -> String {
+    match session {
+        None => "before all sessions".to_owned(),
+        Some(session) => format!("session {}", printable(&history.session_name(session))),
+    }
+}
+
+fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, transaction: TransactionId) -> Card {
+    let history = subject.history;
+    if transaction.is_initial() {
+        let (title, status) = ("⟂".to_owned(), "initial state".to_owned());
+        return Card { transaction, lane, title, status, rows: Vec::new(), folded: 0 };
+    }
+    let status = match history.outcome(transaction) {
+        Outcome::Committed => "committed",
+        Outcome::Aborted => "aborted",
+        Outcome::Unknown => "outcome unknown",
+    };
+    let row = |operation: OperationId| Row {
+        operation,
+        text: printable(&history.operation_text(operation)),
+        place: match history.line_of(operation) {
+            0 => String::new(),
+            line => format!("line {line}"),
+        },
+        role: if involved.contains(&operation) { RowRole::Involved } else { RowRole::Context },
+    };
+    let shown = |o: &OperationId| subject.all_operations || involved.contains(o);
+    let rows: Vec<Row> = history.operations_of(transaction).filter(shown).map(row).collect();
+    Card {
+        transaction,
+        lane,
+        title: printable(&history.transaction_name(transaction)),
+        status: status.to_owned(),
+        folded: (subject.n_operations)(transaction).saturating_sub(rows.len()),
+        rows,
+    }
+}
+
+fn arrow(
+    subject: &Subject<'_>,
+    cards: &[Card],
+    place: &BTreeMap<TransactionId, usize>,
+    index: EdgeIndex,
+    also: &[EdgeIndex],
+) -> Arrow {
+    let edge = &subject.edges[index];
+    let (from, to) = (place[&edge.from], place[&edge.to]);
+    let row = |card: usize, operation: Option<OperationId>| {
+        operation.and_then(|o| cards[card].rows.iter().position(|row| row.operation == o))
+    };
+    let label = match edge.key {
+        Some(key) => format!("{} {}", edge.relation.code(), printable(&subject.history.key_name(key))),
+        None => edge.relation.code().to_owned(),
+    };
+    let on_cycle = std::iter::once(&index).chain(also).any(|e| subject.cycle.contains(e));
+    Arrow {
+        edge: index,
+        also: also.to_vec(),
+        from,
+        from_row: row(from, edge.from_operation),
+        to,
+        to_row: row(to, edge.to_operation),
+        relation: edge.relation,
+        label,
+        emphasis: if on_cycle { Emphasis::Cycle } else { Emphasis::Evidence },
+    }
+}
+
+impl Diagram {
+    /// The relations that occur, in the order of [`Relation::ALL`]: what a legend has to explain.
+    pub fn relations(&self) -> Vec<Relation> {
+        Relation::ALL.into_iter().filter(|r| self.arrows.iter().any(|arrow| arrow.relation == *r)).collect()
+    }
+}

@@ -1,0 +1,310 @@
+//! Sessions as columns, edges around cards.
+//!
+//! 1. Lanes are ordered so that connected ones are near ([`lane_order`]); cards stand in session order.
+//! 2. Ports are put on the rows that edges are about ([`ports`]); rows grow with their ports.
+//! 3. Cards are placed so that edges run level where they can ([`placement`]).
+//! 4. Edges over several lanes get a passage between the cards of each lane in between ([`routes`]); the gaps grow.
+//! 5. Vertical pieces between two lanes are ordered and packed into columns ([`gutters`]); the gutter grows.
+//! 6. Every label has its own room on the line where it leaves its card, and moves to the middle of a longer piece
+//!    where that is free ([`labels`]).
+//!
+//! No edge passes through a foreign card and no label lies on anything foreign, by construction: ports of left and
+//! right sides and passages of even and odd lanes use different heights (see [`ports`]), and gutters hold vertical
+//! pieces in columns of their own. Left out: crossings are lowered greedily, not minimized.
+
+use super::gutters::{Vertical, columns};
+use super::lane_order::lane_order;
+use super::measure::{CORNER, LABEL_HEIGHT, card_width, label_size};
+use super::placement::{Tie, place};
+use super::ports::{CardShape, Grid, Ports, Side, Way, ports, ways, weight};
+use super::routes::{Column, Course, assign_passages, courses, gap_height};
+use super::{CardBox, Layout, Route, labels};
+use crate::diagram::Diagram;
+use crate::diagram::path::Path;
+use emath::{Pos2, Rect, pos2};
+
+/// Least room beside a card: an arrow head and a corner.
+const ZONE: f32 = 26.0;
+/// Distance of a label from its card.
+const LABEL_GAP: f32 = 7.0;
+/// Distance of columns in a gutter.
+const COLUMN: f32 = 14.0;
+/// What a lane's ground extends beyond its cards.
+const LANE_PAD: f32 = 16.0;
+/// Height of a lane's title band.
+const LANE_TITLE: f32 = 34.0;
+
+/// Lays out a diagram with sessions as columns. Nothing is drawn for an empty diagram. O(edges² + cards · log) in the
+/// worst case; some milliseconds for hundreds of cards.
+pub fn lanes(diagram: &Diagram) -> Layout {
+    if diagram.cards.is_empty() {
+        return Layout::default();
+    }
+    let order = lane_order(diagram);
+    let grid = Grid::new(diagram, &order);
+    let ways = ways(diagram, &grid);
+    let frame = Frame::new(diagram, &grid, &ways);
+    let gutters = Gutters::new(&frame, diagram, &ways);
+    let cards: Vec<CardBox> = (0..diagram.cards.len())
+        .map(|card| card_box(&frame.ports.shapes[card], frame.tops[card], gutters.lane_x[grid.lane_of[card]]))
+        .collect();
+    let mut routes: Vec<Route> =
+        (0..diagram.arrows.len()).map(|arrow| route(diagram, &frame, &gutters, &cards, arrow)).collect();
+    labels::move_to_free_middles(&cards, &mut routes);
+    finish(&order, &gutters, cards, routes)
+}
+
+/// Heights: where cards stand and edges run.
+struct Frame<'a> {
+    grid: &'a Grid,
+    ports: Ports,
+    tops: Vec<f32>,
+    courses: Vec<Option<Course>>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(diagram: &Diagram, grid: &'a Grid, ways: &[Way]) -> Frame<'a> {
+        let mut down = vec![false; diagram.cards.len()];
+        for (arrow, way) in diagram.arrows.iter().zip(ways) {
+            down[arrow.from] |= *way == Way::Down;
+        }
+        // Gap `k` of a lane is above its card `k`.
+        let mut passages = vec![0usize; diagram.cards.len()];
+        // First with ports in the order of edges, then in the order of the heights that gives, then with the passages
+        // that those heights ask for.
+        let rank = |card: usize| grid.place_of[card] as f32 * 100.0;
+        let end = |arrow: usize, end: usize| {
+            let arrow = &diagram.arrows[arrow];
+            if end == 0 { (arrow.from, arrow.from_row) } else { (arrow.to, arrow.to_row) }
+        };
+        let mut shape = ports(diagram, ways, |arrow, e| {
+            let (card, row) = end(arrow, e);
+            rank(card) + row.map_or(0.0, |row| 1.0 + row as f32)
+        });
+        let mut tops = placed(diagram, grid, &shape, &down, &passages);
+        shape = ports(diagram, ways, |arrow, e| tops[end(arrow, e).0] + shape.offsets[arrow][e]);
+        tops = placed(diagram, grid, &shape, &down, &passages);
+        let heights = |card: usize| shape.shapes[card].height;
+        let course = |tops: &[f32]| {
+            let port = |arrow: usize, e: usize| tops[end(arrow, e).0] + shape.offsets[arrow][e];
+            courses(diagram, grid, ways, tops, &heights, port)
+        };
+        for course in course(&tops).iter().flatten() {
+            for i in 1..course.lanes.len() - 1 {
+                if let Some(&card) = grid.lanes[course.lanes[i]].get(course.gaps[i]) {
+                    passages[card] += 1;
+                }
+            }
+        }
+        let gaps: Vec<Vec<usize>> =
+            course(&tops).into_iter().map(|course| course.map_or(Vec::new(), |course| course.gaps)).collect();
+        tops = placed(diagram, grid, &shape, &down, &passages);
+        let mut courses = course(&tops);
+        keep_gaps(grid, &mut courses, gaps, &tops, &heights);
+        let columns: Vec<Column<'_>> =
+            grid.lanes.iter().map(|cards| Column { cards, tops: &tops, heights: &heights }).collect();
+        assign_passages(&mut courses, &columns, |card| down[card]);
+        level_out(&mut courses);
+        Frame { grid, ports: shape, tops, courses }
+    }
+}
+
+/// Puts the passages into the gaps that have grown for them; heights wished elsewhere go to the nearest place there.
+fn keep_gaps(
+    grid: &Grid,
+    courses: &mut [Option<Course>],
+    gaps: Vec<Vec<usize>>,
+    tops: &[f32],
+    heights: &dyn Fn(usize) -> f32,
+) {
+    for (course, gaps) in courses.iter_mut().zip(gaps) {
+        let Some(course) = course else { continue };
+        course.gaps = gaps;
+        for i in 1..course.lanes.len() - 1 {
+            let (cards, gap) = (&grid.lanes[course.lanes[i]], course.gaps[i]);
+            let above = gap.checked_sub(1).map_or(f32::NEG_INFINITY, |k| tops[cards[k]] + heights(cards[k]));
+            let below = cards.get(gap).map_or(f32::INFINITY, |&card| tops[card]);
+            course.levels[i] = course.levels[i - 1].clamp(above, below.max(above));
+        }
+    }
+}
+
+fn placed(diagram: &Diagram, grid: &Grid, ports: &Ports, down: &[bool], passages: &[usize]) -> Vec<f32> {
+    let heights: Vec<f32> = ports.shapes.iter().map(|shape| shape.height).collect();
+    let mut gap_above = vec![0.0; heights.len()];
+    for cards in &grid.lanes {
+        for pair in cards.windows(2) {
+            gap_above[pair[1]] = gap_height(down[pair[0]], passages[pair[1]]);
+        }
+    }
+    let ties: Vec<Tie> = diagram
+        .arrows
+        .iter()
+        .zip(&ports.offsets)
+        .map(|(arrow, offsets)| Tie {
+            a: (arrow.from, offsets[0]),
+            b: (arrow.to, offsets[1]),
+            weight: weight(arrow.emphasis),
+        })
+        .collect();
+    place(&grid.lanes, &heights, &gap_above, &ties)
+}
+
+/// Makes pieces level that differ by less than the distance of heights in use, where no other edge has that height in
+/// the gutters on both sides.
+fn level_out(courses: &mut [Option<Course>]) {
+    let near = super::measure::UNIT * 0.3;
+    let mut used: std::collections::BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
+    for (arrow, course) in courses.iter().enumerate() {
+        let Some(course) = course else { continue };
+        for hop in 0..course.lanes.len() - 1 {
+            let heights = [(course.levels[hop], arrow), (course.levels[hop + 1], arrow)];
+            used.entry(course.hop(hop).0).or_default().extend(heights);
+        }
+    }
+    for arrow in 0..courses.len() {
+        let Some(course) = &mut courses[arrow] else { continue };
+        let hops = course.lanes.len() - 1;
+        for hop in 0..hops {
+            let (before, after) = (course.levels[hop], course.levels[hop + 1]);
+            let same_lane = course.lanes[hop] == course.lanes[hop + 1];
+            if same_lane || before == after || (before - after).abs() > near {
+                continue;
+            }
+            let gutters: Vec<usize> = (hop..hops.min(hop + 2)).map(|hop| course.hop(hop).0).collect();
+            let taken = |y: f32, other: usize| other != arrow && (y - before).abs() < near - 0.5;
+            if !gutters.iter().any(|gutter| used[gutter].iter().any(|&(y, other)| taken(y, other))) {
+                course.levels[hop + 1] = before;
+                gutters.iter().for_each(|gutter| used.entry(*gutter).or_default().push((before, arrow)));
+            }
+        }
+    }
+}
+
+/// Widths: where lanes and vertical pieces stand.
+struct Gutters {
+    /// By lane from the left: left and right side of its cards.
+    lane_x: Vec<(f32, f32)>,
+    /// By arrow and hop: x of its vertical piece; none where the pieces before and after are level.
+    tracks: Vec<Vec<Option<f32>>>,
+    /// Left and right end of everything.
+    ends: (f32, f32),
+}
+
+impl Gutters {
+    fn new(frame: &Frame<'_>, diagram: &Diagram, ways: &[Way]) -> Gutters {
+        let n = frame.grid.lanes.len();
+        let mut pieces: Vec<Vec<Vertical>> = vec![Vec::new(); n + 1];
+        let mut tracks: Vec<Vec<Option<f32>>> = Vec::with_capacity(diagram.arrows.len());
+        // Room beside the cards left of a gutter and right of it.
+        let mut zones = vec![(0.0_f32, 0.0_f32); n + 1];
+        zones[1..n].fill((ZONE, ZONE));
+        for (arrow, course) in frame.courses.iter().enumerate() {
+            let Some(course) = course else {
+                tracks.push(Vec::new());
+                continue;
+            };
+            let hops = course.lanes.len() - 1;
+            tracks.push(vec![None; hops]);
+            for hop in 0..hops {
+                let (gutter, from_left, to_left) = course.hop(hop);
+                let zone = &mut zones[gutter];
+                let width =
+                    if hop == 0 { label_size(&diagram.arrows[arrow]).x + LABEL_GAP + CORNER + 3.0 } else { ZONE };
+                let source = if from_left { &mut zone.0 } else { &mut zone.1 };
+                *source = source.max(width);
+                let target = if to_left { &mut zone.0 } else { &mut zone.1 };
+                *target = target.max(ZONE);
+                if course.levels[hop] != course.levels[hop + 1] {
+                    let leads = [(course.levels[hop], from_left), (course.levels[hop + 1], to_left)];
+                    pieces[gutter].push(Vertical { arrow, hop, leads });
+                }
+            }
+        }
+        let lane_width = |lane: usize| {
+            let widest =
+                frame.grid.lanes[lane].iter().map(|&card| card_width(&diagram.cards[card])).fold(0.0, f32::max);
+            let straight = diagram
+                .arrows
+                .iter()
+                .zip(ways)
+                .filter(|(a, way)| **way == Way::Down && frame.grid.lane_of[a.from] == lane);
+            straight.map(|(arrow, _)| label_size(arrow).x + 2.0 * LABEL_GAP).fold(widest, f32::max)
+        };
+        let (mut x, mut lane_x) = (0.0, Vec::with_capacity(n));
+        for gutter in 0..=n {
+            let (column, n_columns) = columns(&pieces[gutter]);
+            let (left, right) = zones[gutter];
+            for (piece, column) in pieces[gutter].iter().zip(column) {
+                tracks[piece.arrow][piece.hop] = Some(x + left + (column as f32 + 0.5) * COLUMN);
+            }
+            x += left + n_columns as f32 * COLUMN + right;
+            if gutter < n {
+                let width = lane_width(gutter);
+                lane_x.push((x, x + width));
+                x += width;
+            }
+        }
+        Gutters { lane_x, tracks, ends: (0.0, x) }
+    }
+}
+
+/// A card's boxes.
+pub(super) fn card_box(shape: &CardShape, top: f32, x: (f32, f32)) -> CardBox {
+    let part = |y: f32, height: f32| Rect::from_min_max(pos2(x.0, top + y), pos2(x.1, top + y + height));
+    CardBox {
+        rect: part(0.0, shape.height),
+        header: part(0.0, shape.header),
+        rows: shape.rows.iter().map(|&(y, height)| part(y, height)).collect(),
+        folded: shape.folded.map(|y| part(y, super::measure::ROW_HEIGHT)),
+    }
+}
+
+fn route(diagram: &Diagram, frame: &Frame<'_>, gutters: &Gutters, cards: &[CardBox], arrow: usize) -> Route {
+    let content = &diagram.arrows[arrow];
+    let (from, to) = (cards[content.from].rect, cards[content.to].rect);
+    let size = label_size(content);
+    let Some(course) = &frame.courses[arrow] else {
+        let (start, end) = (pos2(from.center().x, from.bottom()), pos2(from.center().x, to.top()));
+        // Passages stay in the lower part of the gap, so the label is free near the upper card.
+        let center = pos2(start.x, start.y + 8.0 + LABEL_HEIGHT / 2.0);
+        return Route { path: Path::line(start, end), label: Rect::from_center_size(center, size) };
+    };
+    let side = |card: Rect, side: Side| if side == Side::Left { card.left() } else { card.right() };
+    let enter = if content.from == content.to || course.lanes[0] == course.lanes[course.lanes.len() - 1] {
+        course.exit
+    } else if course.exit == Side::Right {
+        Side::Left
+    } else {
+        Side::Right
+    };
+    let start = pos2(side(from, course.exit), course.levels[0]);
+    let mut points = vec![start];
+    for (hop, track) in gutters.tracks[arrow].iter().enumerate() {
+        if let Some(x) = *track {
+            points.extend([pos2(x, course.levels[hop]), pos2(x, course.levels[hop + 1])]);
+        }
+    }
+    points.push(Pos2::new(side(to, enter), course.levels[course.levels.len() - 1]));
+    let away = if course.exit == Side::Right { 1.0 } else { -1.0 };
+    let center = pos2(start.x + away * (LABEL_GAP + size.x / 2.0), start.y);
+    Route { path: Path::rounded(&points, CORNER), label: Rect::from_center_size(center, size) }
+}
+
+fn finish(order: &[usize], gutters: &Gutters, cards: Vec<CardBox>, routes: Vec<Route>) -> Layout {
+    let mut content = Rect::NOTHING;
+    for rect in cards.iter().map(|card| card.rect).chain(routes.iter().flat_map(|r| [r.path.bounds(), r.label])) {
+        content = content.union(rect);
+    }
+    let (top, bottom) = (content.top() - LANE_TITLE, content.bottom() + LANE_PAD);
+    let mut lanes = vec![Rect::NOTHING; order.len()];
+    for (place, &lane) in order.iter().enumerate() {
+        let (left, right) = gutters.lane_x[place];
+        // The outer gutters hold edges within one lane, so they belong to its ground.
+        let left = if place == 0 { gutters.ends.0.min(content.left()) } else { left } - LANE_PAD;
+        let right = if place + 1 == order.len() { gutters.ends.1.max(content.right()) } else { right } + LANE_PAD;
+        lanes[lane] = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
+    }
+    let bounds = lanes.iter().fold(content, |bounds, lane| bounds.union(*lane));
+    Layout { bounds, lanes, cards, routes }.to_origin()
+}

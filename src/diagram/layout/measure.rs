@@ -1,0 +1,72 @@
+//! Font sizes and the sizes of cards and labels that follow from them.
+
+use crate::diagram::text_size::{elide, width};
+use crate::diagram::{Arrow, Card, Row};
+use emath::{Vec2, vec2};
+
+/// Font size of card titles.
+pub const TITLE_FONT: f32 = 16.0;
+/// Font size of operations and lane titles.
+pub const ROW_FONT: f32 = 14.0;
+/// Font size of status, place and fold line.
+pub const SMALL_FONT: f32 = 12.5;
+/// Font size of edge labels.
+pub const LABEL_FONT: f32 = 13.0;
+
+/// Ports stand this far apart, and cards start at multiples of it.
+pub(super) const UNIT: f32 = 12.0;
+/// Height of a header with at most one port on a side.
+pub(crate) const HEADER_HEIGHT: f32 = 36.0;
+/// Height of a row with at most one port on a side, and of the fold line.
+pub(super) const ROW_HEIGHT: f32 = 24.0;
+/// Space below the last row.
+pub(super) const CARD_FOOT: f32 = 5.0;
+/// Space left and right inside a card.
+pub(crate) const CARD_PAD: f32 = 12.0;
+/// Height of a label's ground: less than the distance of two labelled ports.
+pub(super) const LABEL_HEIGHT: f32 = 19.0;
+/// Radius of rounded corners of edges.
+pub(super) const CORNER: f32 = 7.0;
+
+const CARD_MIN_WIDTH: f32 = 176.0;
+const MAX_OPERATION_COLUMNS: usize = 34;
+const MAX_TITLE_COLUMNS: usize = 22;
+const MAX_LABEL_COLUMNS: usize = 22;
+
+/// A card's title as shown.
+pub fn title_text(card: &Card) -> String {
+    elide(&card.title, MAX_TITLE_COLUMNS)
+}
+
+/// A row's operation as shown.
+pub fn row_text(row: &Row) -> String {
+    elide(&row.text, MAX_OPERATION_COLUMNS)
+}
+
+/// An arrow's label as shown.
+pub fn label_text(arrow: &Arrow) -> String {
+    elide(&arrow.label, MAX_LABEL_COLUMNS)
+}
+
+/// The fold line's text.
+pub(crate) fn folded_text(card: &Card) -> String {
+    let plus = if card.rows.is_empty() { "" } else { "+ " };
+    let other = if card.rows.is_empty() { "" } else { "other " };
+    let plural = if card.folded == 1 { "" } else { "s" };
+    format!("{plus}{} {other}operation{plural}", card.folded)
+}
+
+/// Width a card needs.
+pub(super) fn card_width(card: &Card) -> f32 {
+    let pair = |left: f32, right: f32| left + if right > 0.0 { 20.0 + right } else { 0.0 };
+    let header = pair(width(&title_text(card), TITLE_FONT), width(&card.status, SMALL_FONT));
+    let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), width(&row.place, SMALL_FONT));
+    let rows = card.rows.iter().map(row).fold(0.0, f32::max);
+    let folded = if card.folded > 0 { width(&folded_text(card), SMALL_FONT) } else { 0.0 };
+    (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(CARD_MIN_WIDTH)
+}
+
+/// Size of an arrow's label.
+pub(super) fn label_size(arrow: &Arrow) -> Vec2 {
+    vec2((width(&label_text(arrow), LABEL_FONT) + 12.0).ceil(), LABEL_HEIGHT)
+}

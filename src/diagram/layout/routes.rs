@@ -1,0 +1,148 @@
+//! The heights at which edges cross lanes, and through which gaps between cards.
+
+use super::measure::UNIT;
+use super::ports::{Grid, Side, Way};
+use crate::diagram::Diagram;
+
+/// An edge as a sequence of heights: the source port, a passage in every lane in between, the target port.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    /// Places of the lanes from source to target; twice the same lane for an edge within a lane.
+    pub lanes: Vec<usize>,
+    /// By lane of the course: the height.
+    pub levels: Vec<f32>,
+    /// By lane of the course: the gap it passes (0 above the first card); meaningless for first and last.
+    pub gaps: Vec<usize>,
+    /// Side on which it leaves.
+    pub exit: Side,
+}
+
+impl Course {
+    /// The gutter of hop `hop`, and whether the piece before comes from the left of it, and whether the piece after
+    /// does. Gutter g is left of lane g.
+    pub(super) fn hop(&self, hop: usize) -> (usize, bool, bool) {
+        let (a, b) = (self.lanes[hop], self.lanes[hop + 1]);
+        match (a.cmp(&b), self.exit) {
+            (std::cmp::Ordering::Less, _) => (b, true, false),
+            (std::cmp::Ordering::Greater, _) => (a, false, true),
+            (std::cmp::Ordering::Equal, Side::Right) => (a + 1, true, true),
+            (std::cmp::Ordering::Equal, Side::Left) => (a, false, false),
+        }
+    }
+}
+
+/// Heights of the cards of a lane.
+pub(super) struct Column<'a> {
+    pub cards: &'a [usize],
+    pub tops: &'a [f32],
+    pub heights: &'a dyn Fn(usize) -> f32,
+}
+
+impl Column<'_> {
+    /// Top and bottom of gap `k`; infinite above the first and below the last card.
+    fn gap(&self, k: usize) -> (f32, f32) {
+        let above = k.checked_sub(1).map(|k| self.cards[k]);
+        let top = above.map_or(f32::NEG_INFINITY, |card| self.tops[card] + (self.heights)(card));
+        let bottom = self.cards.get(k).map_or(f32::INFINITY, |&card| self.tops[card]);
+        (top, bottom)
+    }
+}
+
+/// By arrow: its course with ports' heights, and wished heights at passages, chosen so that the way is short. None for
+/// straight ones.
+pub(super) fn courses(
+    diagram: &Diagram,
+    grid: &Grid,
+    ways: &[Way],
+    tops: &[f32],
+    heights: &dyn Fn(usize) -> f32,
+    port: impl Fn(usize, usize) -> f32,
+) -> Vec<Option<Course>> {
+    let course = |(index, arrow): (usize, &crate::diagram::Arrow)| {
+        let Way::Around { exit, .. } = ways[index] else { return None };
+        let (a, b) = (grid.lane_of[arrow.from], grid.lane_of[arrow.to]);
+        let lanes: Vec<usize> = match a.cmp(&b) {
+            std::cmp::Ordering::Less => (a..=b).collect(),
+            std::cmp::Ordering::Equal => vec![a, a],
+            std::cmp::Ordering::Greater => (b..=a).rev().collect(),
+        };
+        let (start, end) = (port(index, 0), port(index, 1));
+        let (mut levels, mut gaps) = (vec![start], vec![0]);
+        let mut at = start;
+        for &lane in &lanes[1..lanes.len() - 1] {
+            let column = Column { cards: &grid.lanes[lane], tops, heights };
+            let (gap, level) = best_gap(&column, at, end);
+            gaps.push(gap);
+            levels.push(level);
+            at = level;
+        }
+        levels.push(end);
+        gaps.push(0);
+        Some(Course { lanes, levels, gaps, exit })
+    };
+    diagram.arrows.iter().enumerate().map(course).collect()
+}
+
+/// The gap through which the way from height `from` to height `to` is shortest, and where in it.
+fn best_gap(column: &Column<'_>, from: f32, to: f32) -> (usize, f32) {
+    let n = column.cards.len();
+    // Gaps are sorted by height, so only those around both ends can be nearest.
+    let near = |y: f32| column.cards.partition_point(|&card| column.tops[card] + (column.heights)(card) <= y);
+    let (low, high) = (near(from.min(to)).saturating_sub(1), (near(from.max(to)) + 2).min(n));
+    let mut best = (f32::INFINITY, f32::INFINITY, 0, 0.0);
+    for gap in low..=high {
+        let (top, bottom) = column.gap(gap);
+        let level = from.clamp(top + UNIT, (bottom - UNIT).max(top + UNIT));
+        let way = (level - from).abs() + (level - to).abs();
+        let candidate = (way, (level - from).abs(), gap, level);
+        if (candidate.0, candidate.1) < (best.0, best.1) {
+            best = candidate;
+        }
+    }
+    (best.2, best.3)
+}
+
+/// Room that a gap keeps free below the card above it, and above the card below it, in which nothing passes.
+pub(super) fn gap_margins(down: bool) -> (f32, f32) {
+    if down { (36.0, 24.0) } else { (UNIT, UNIT) }
+}
+
+/// Height that a gap needs for `passages` edges; `down` when a straight edge with a label runs through it.
+pub(super) fn gap_height(down: bool, passages: usize) -> f32 {
+    let (above, below) = gap_margins(down);
+    let least = if down { 5.0 * UNIT } else { 2.0 * UNIT };
+    if passages == 0 { least } else { f32::max(least, above + below + (passages + 1) as f32 * UNIT) }
+}
+
+/// Gives every passage a height of its own, near the wished one. In each lane passages stand a [`UNIT`] apart, between
+/// the heights of ports; lanes with odd and even places use different heights, so that pieces in the gutter between
+/// them never lie on each other.
+pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
+    let mut by_gap: std::collections::BTreeMap<(usize, usize), Vec<(f32, usize, usize)>> = Default::default();
+    for (arrow, course) in courses.iter().enumerate() {
+        let Some(course) = course else { continue };
+        for i in 1..course.lanes.len() - 1 {
+            by_gap.entry((course.lanes[i], course.gaps[i])).or_default().push((course.levels[i], arrow, i));
+        }
+    }
+    for ((lane, gap), mut passages) in by_gap {
+        passages.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let column = &columns[lane];
+        let (top, bottom) = column.gap(gap);
+        let straight = gap > 0 && gap < column.cards.len() && down(column.cards[gap - 1]);
+        let (above, below) = gap_margins(straight);
+        let class = if lane % 2 == 0 { 0.375 } else { 0.625 } * UNIT;
+        let slot = |y: f32| (y - class) / UNIT;
+        let (low, high) = (slot(top + above).ceil(), slot(bottom - below).floor());
+        let n = passages.len();
+        let mut next = low;
+        for (i, (wished, arrow, place)) in passages.into_iter().enumerate() {
+            let last = high - (n - 1 - i) as f32;
+            let at = slot(wished).round().min(last).max(next);
+            next = at + 1.0;
+            if let Some(course) = &mut courses[arrow] {
+                course.levels[place] = class + at * UNIT;
+            }
+        }
+    }
+}
