@@ -6,7 +6,9 @@
 //! pool it is called in), prints, or knows files.
 
 mod level;
+mod monotonic_reads;
 mod pattern;
+pub mod read_consistency;
 pub mod strong;
 mod violation;
 pub mod weak;

@@ -1,8 +1,9 @@
 //! The compact form of one history that all engines work on.
 
 use super::resolution::{self, Choice, Resolution, Source, Standing};
+use super::{Edge, Reason, Relation};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::history::{History, KeyId, Operation, OperationId, OperationKind, TransactionId};
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
 /// node t is t + 1 while the session lasts.
@@ -125,6 +126,44 @@ impl Index {
         match self.read_slot[read] {
             INITIAL_SLOT => NONE,
             slot => self.slot_node[slot as usize],
+        }
+    }
+
+    /// The write-read edge of an external read of `reader`, given as a place in the `read_*` arrays: from the last write
+    /// of the value that was read, which is not the last write of the key if the writer overwrote it (TAP-f).
+    /// O(operations of the writer).
+    pub fn read_edge(&self, history: &History, reader: Node, read: usize) -> Edge {
+        let to_operation = self.read_operation[read];
+        let (from, from_operation) = match self.read_slot[read] {
+            INITIAL_SLOT => (TransactionId::INITIAL, None),
+            slot => {
+                let writer = self.transaction[self.slot_node[slot as usize] as usize];
+                let written = Operation { kind: OperationKind::Write, ..history.operation(to_operation) };
+                let same = history.operations_of(writer).filter(|&o| history.operation(o) == written).last();
+                (writer, same.or(Some(self.slot_operation[slot as usize])))
+            }
+        };
+        Edge {
+            from,
+            to: self.transaction[reader as usize],
+            relation: Relation::WriteRead,
+            key: Some(KeyId(self.read_key[read])),
+            from_operation,
+            to_operation: Some(to_operation),
+            because: Reason::Reads,
+        }
+    }
+
+    /// The session order edge between two nodes of a session.
+    pub fn session_edge(&self, from: Node, to: Node) -> Edge {
+        Edge {
+            from: self.transaction[from as usize],
+            to: self.transaction[to as usize],
+            relation: Relation::SessionOrder,
+            key: None,
+            from_operation: None,
+            to_operation: None,
+            because: Reason::SessionOrder,
         }
     }
 

@@ -147,6 +147,12 @@ impl Resolution {
         }
     }
 
+    /// Whether a read returns another transaction's version after an own write (TAP-d) or a version that its writer
+    /// overwrote (TAP-f). Fast where there are few such reads.
+    pub fn is_irregular(&self, read: OperationId) -> bool {
+        contains(&self.after_own_write, read) || contains(&self.intermediate, read)
+    }
+
     fn decode_special(&self, read: OperationId, code: u32) -> Source {
         match code {
             OWN => Source::Own,

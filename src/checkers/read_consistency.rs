@@ -1,0 +1,306 @@
+//! Patterns that show in the reads of one transaction: TAP-a to f, and TAP-j.
+//!
+//! TAP-a to f (Plume, Table 1) contradict read committed and everything above by themselves. TAP-j contradicts cut
+//! isolation and everything from read atomic up; it also contradicts read committed where the later read went back
+//! behind the earlier one, which is looked for in `monotonic_reads`. This module does not know commit orders.
+
+use super::monotonic_reads::BackwardReads;
+use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, Source};
+use rayon::prelude::*;
+
+/// Nodes looked at in one piece of parallel work.
+const CHUNK: usize = 4096;
+
+/// A pattern instance before it is put into words.
+#[derive(Clone, Copy, Debug)]
+enum Finding {
+    /// TAP-a to f: one read.
+    Read { pattern: Pattern, node: Node, read: OperationId },
+    /// TAP-j: two external reads of a node, as places in the index.
+    Pair { node: Node, first: u32, second: u32 },
+}
+
+impl Finding {
+    fn pattern(self) -> Pattern {
+        match self {
+            Finding::Read { pattern, .. } => pattern,
+            Finding::Pair { .. } => Pattern::NonRepeatableRead,
+        }
+    }
+}
+
+/// All instances of TAP-a to f and j among the transactions of `index`, which must be an index of `resolution`;
+/// ambiguous reads that the index leaves out are left out here, too.
+///
+/// Counted are reads for a to f, and for j the pairs of consecutive reads of a key by one transaction that return
+/// versions of different other transactions. At most `max_instances` are listed per pattern, those with few
+/// transactions first, then in file order. O(operations), in parallel, and O(n^1.5) once if there is a TAP-j.
+pub fn instances(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+    max_instances: usize,
+    control: &Control,
+) -> Result<Instances, Interrupt> {
+    let n = index.n_nodes();
+    let chunks: Vec<std::ops::Range<usize>> = (0..n).step_by(CHUNK).map(|b| b..(b + CHUNK).min(n)).collect();
+    let parts: Vec<Part> = chunks
+        .into_par_iter()
+        .map_init(
+            || vec![NONE; index.n_keys()],
+            |last_read, nodes| {
+                control.check()?;
+                let mut part = Part { max_instances, ..Part::default() };
+                nodes.for_each(|node| part.look_at(history, resolution, index, node as Node, last_read));
+                Ok(part)
+            },
+        )
+        .collect::<Result<_, Interrupt>>()?;
+    let mut all = Part { max_instances, ..Part::default() };
+    for part in parts {
+        for (pattern, count) in part.instances.counts {
+            *all.instances.counts.entry(pattern).or_default() += count;
+        }
+        all.listed.extend(part.listed);
+    }
+    all.listed.sort_by_key(|finding| finding.pattern());
+    let backward = match all.instances.counts.contains_key(&Pattern::NonRepeatableRead) {
+        true => Some(BackwardReads::new(index, control)?),
+        false => None,
+    };
+    Ok(all.into_instances(&mut Describe { history, resolution, index, backward }))
+}
+
+#[derive(Default)]
+struct Part {
+    max_instances: usize,
+    instances: Instances,
+    listed: Vec<Finding>,
+}
+
+impl Part {
+    fn add(&mut self, finding: Finding) {
+        let count = self.instances.counts.entry(finding.pattern()).or_default();
+        *count += 1;
+        if *count <= self.max_instances as u64 {
+            self.listed.push(finding);
+        }
+    }
+
+    /// Looks at one transaction. `last_read` holds, by key, the last external read of the key as a place in the index;
+    /// what other transactions left there is recognized by its place.
+    fn look_at(
+        &mut self,
+        history: &History,
+        resolution: &Resolution,
+        index: &Index,
+        node: Node,
+        last_read: &mut [u32],
+    ) {
+        let t = index.transaction[node as usize];
+        let reads = index.reads_of(node);
+        let mut next = reads.clone();
+        for read in history.operations_of(t) {
+            if history.kinds()[read.index()] != OperationKind::Read {
+                continue;
+            }
+            let mut found = |pattern| self.add(Finding::Read { pattern, node, read });
+            if next.start == next.end || index.read_operation[next.start] != read {
+                match resolution.source_in(t, read) {
+                    Source::ThinAir => found(Pattern::ThinAirRead),
+                    Source::Aborted { .. } => found(Pattern::AbortedRead),
+                    Source::Future { .. } => found(Pattern::FutureRead),
+                    Source::OwnOverwritten { .. } => found(Pattern::NotMyLastWrite),
+                    _ => {}
+                }
+                continue;
+            }
+            if resolution.is_irregular(read) {
+                let (own, intermediate) = irregularities(resolution.source_in(t, read));
+                if own {
+                    found(Pattern::NotMyOwnWrite);
+                }
+                if intermediate {
+                    found(Pattern::IntermediateRead);
+                }
+            }
+            let place = next.start;
+            next.start += 1;
+            let last = &mut last_read[index.read_key[place] as usize];
+            let previous = std::mem::replace(last, place as u32);
+            if reads.contains(&(previous as usize)) && index.read_slot[previous as usize] != index.read_slot[place] {
+                self.add(Finding::Pair { node, first: previous, second: place as u32 });
+            }
+        }
+    }
+
+    fn into_instances(mut self, describe: &mut Describe<'_>) -> Instances {
+        for findings in self.listed.chunk_by(|a, b| a.pattern() == b.pattern()) {
+            let mut violations: Vec<Violation> =
+                findings.iter().take(self.max_instances).map(|&finding| describe.violation(finding)).collect();
+            violations.sort_by_key(Violation::size);
+            for (place, violation) in violations.iter_mut().enumerate() {
+                violation.id.ordinal = place as u32 + 1;
+                violation.group = place as u32 + 1;
+            }
+            self.instances.violations.append(&mut violations);
+        }
+        self.instances
+    }
+}
+
+/// Whether a read comes after an own write, and whether its version was overwritten by its writer.
+fn irregularities(source: Source) -> (bool, bool) {
+    match source {
+        Source::Initial { after_own_write } => (after_own_write, false),
+        Source::Transaction { intermediate, after_own_write, .. } => (after_own_write, intermediate),
+        _ => (false, false),
+    }
+}
+
+/// Turns findings into violations.
+struct Describe<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    index: &'a Index,
+    backward: Option<BackwardReads<'a>>,
+}
+
+impl Describe<'_> {
+    fn violation(&mut self, finding: Finding) -> Violation {
+        match finding {
+            Finding::Read { pattern, node, read } => self.wrong_read(pattern, node, read),
+            Finding::Pair { node, first, second } => self.non_repeatable(node, first as usize, second as usize),
+        }
+    }
+
+    fn wrong_read(&self, pattern: Pattern, node: Node, read: OperationId) -> Violation {
+        let t = self.index.transaction[node as usize];
+        let source = self.resolution.source_in(t, read);
+        let (after_own_write, intermediate) = irregularities(source);
+        let mut also = Vec::new();
+        let mut operations = Vec::new();
+        let edges: Vec<Edge> = read_edge(self.history, t, read, source).into_iter().collect();
+        let transactions = edges.iter().map(|edge| edge.from).chain([t]).collect();
+        match (pattern, source) {
+            (Pattern::AbortedRead, _) => also.extend(["C4 TAP-b", "G1a"]),
+            (Pattern::FutureRead, Source::Future { write }) => {
+                operations.extend([read, write]);
+                also.push("C4 TAP-c");
+            }
+            (Pattern::NotMyLastWrite, Source::OwnOverwritten { write }) => {
+                operations.push(write);
+                operations.extend(self.last_write(t, read, |o| o < read));
+                operations.push(read);
+            }
+            (Pattern::NotMyOwnWrite, _) => {
+                operations.extend(self.last_write(t, read, |o| o < read));
+                also.push("C4 TAP-d");
+                if intermediate {
+                    also.extend(["TAP-f", "G1b"]);
+                }
+            }
+            (Pattern::IntermediateRead, Source::Transaction { writer, .. }) => {
+                operations.extend(self.last_write(writer, read, |_| true));
+                match after_own_write {
+                    true => also.extend(["TAP-d", "C4 TAP-d"]),
+                    false => also.push("C4 TAP-e"),
+                }
+                also.push("G1b");
+            }
+            _ => {
+                operations.push(read);
+                also.push("C4 TAP-a");
+            }
+        }
+        Violation {
+            id: ViolationId { pattern, ordinal: 1 },
+            also: also.into_iter().map(str::to_owned).collect(),
+            levels: LevelSet::upward(Level::ReadCommitted),
+            key: Some(self.history.keys()[read.index()]),
+            transactions,
+            operations,
+            edges,
+            proof: Proof::Read,
+            implied: false,
+            group: 1,
+        }
+    }
+
+    /// The last write by `t` of the key that `read` reads, among those that `admit` allows.
+    fn last_write(
+        &self,
+        t: TransactionId,
+        read: OperationId,
+        admit: impl Fn(OperationId) -> bool,
+    ) -> Option<OperationId> {
+        let key = self.history.keys()[read.index()];
+        let is_write = |o: &OperationId| {
+            let operation = self.history.operation(*o);
+            operation.kind == OperationKind::Write && operation.key == key && admit(*o)
+        };
+        self.history.operations_of(t).filter(is_write).last()
+    }
+
+    fn non_repeatable(&mut self, node: Node, first: usize, second: usize) -> Violation {
+        let index = self.index;
+        let t3 = index.transaction[node as usize];
+        let writer = |place: usize| match index.writer_of_read(place) {
+            NONE => TransactionId::INITIAL,
+            node => index.transaction[node as usize],
+        };
+        let mut transactions = vec![writer(first), writer(second), t3];
+        let mut edges: Vec<Edge> =
+            [first, second].iter().map(|&place| index.read_edge(self.history, node, place)).collect();
+        let mut levels = LevelSet::upward(Level::CutIsolation);
+        let mut also = vec!["C4 TAP-f".to_owned()];
+        let mut proof = Proof::Read;
+        if let Some(cycle) = self.backward.as_mut().and_then(|b| b.cycle(self.history, node, first, second, &mut edges))
+        {
+            levels.insert(Level::ReadCommitted);
+            also.push("G-monotonic".to_owned());
+            proof = Proof::Cycle(cycle);
+            for end in edges.iter().flat_map(|edge| [edge.from, edge.to]) {
+                if !end.is_initial() && !transactions.contains(&end) {
+                    transactions.push(end);
+                }
+            }
+        }
+        Violation {
+            id: ViolationId { pattern: Pattern::NonRepeatableRead, ordinal: 1 },
+            also,
+            levels,
+            key: Some(crate::history::KeyId(index.read_key[first])),
+            transactions,
+            operations: Vec::new(),
+            edges,
+            proof,
+            implied: false,
+            group: 1,
+        }
+    }
+}
+
+/// The write-read edge into a read with this source, a writer or ⊥; none for other sources.
+fn read_edge(history: &History, reader: TransactionId, read: OperationId, source: Source) -> Option<Edge> {
+    let (from, from_operation) = match source {
+        Source::Transaction { writer, write, .. } | Source::Aborted { writer, write } => (writer, Some(write)),
+        Source::Initial { .. } => (TransactionId::INITIAL, None),
+        _ => return None,
+    };
+    Some(Edge {
+        from,
+        to: reader,
+        relation: Relation::WriteRead,
+        key: Some(history.keys()[read.index()]),
+        from_operation,
+        to_operation: Some(read),
+        because: Reason::Reads,
+    })
+}
+
+#[cfg(test)]
+mod tests;
