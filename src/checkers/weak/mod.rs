@@ -15,16 +15,23 @@
 
 mod causality;
 mod chains;
+mod cycles;
+mod instances;
 mod order;
+mod paths;
+mod pool;
 mod replay;
 mod saturate;
+mod story;
+mod survey;
 mod vectors;
 
 #[cfg(test)]
 mod random;
 
-use crate::checkers::Level;
+use crate::checkers::{Instances, Level, LevelSet};
 use crate::control::{Control, Interrupt};
+use crate::history::History;
 use crate::relations::{Index, Node};
 
 /// The answer for one level.
@@ -50,4 +57,29 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDeci
         Some(order) => WeakDecision::Satisfied(order),
         None => WeakDecision::Violated,
     })
+}
+
+/// Counts and lists TAP-g, h, i, k, l, m, n as far as they violate one of `levels`; at most `max_instances` per pattern
+/// are listed, one per pair (t1, t2), smallest stories first, implied ones last.
+///
+/// The letter of an instance tells by what t3 sees t2 and what puts t1 before t2; it violates the weakest level whose
+/// axiom has the first and whose commit order has the second. Nothing inside a component of SO ∪ WR is reported but the
+/// component itself (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not
+/// counted.
+///
+/// Besides, if RC is asked for, instances of TAP-j that violate RC too (its axiom holds for reads of one key) are
+/// listed with their edges, uncounted: the caller has them as reads that contradict CI.
+///
+/// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
+/// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on
+/// the number of threads.
+pub fn instances(
+    history: &History,
+    index: &Index,
+    levels: LevelSet,
+    max_instances: usize,
+    control: &Control,
+) -> Result<Instances, Interrupt> {
+    debug_assert_eq!(index.node.len(), history.n_transactions());
+    instances::instances(index, levels, max_instances, control)
 }

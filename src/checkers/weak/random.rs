@@ -1,8 +1,9 @@
 //! Random tiny histories as indexes, and the axioms evaluated literally on them, for the tests of this module.
 
 use super::*;
+use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{OperationId, TransactionId};
-use crate::relations::{INITIAL_SLOT, NONE};
+use crate::relations::{Axiom, INITIAL_SLOT, NONE, Reason, Relation};
 
 /// An operation of a tiny history: a read names the node it reads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,4 +313,146 @@ fn decisions_agree_with_the_axioms() {
         }
     }
     assert!(satisfied[0] > satisfied[1] && satisfied[1] > satisfied[2] && satisfied[2] > 5_000, "{satisfied:?}");
+}
+
+/// The patterns of all triples: (pattern, t1, t2) → number of instances, for the strongest level asked for.
+fn expected(oracle: &Oracle, top: Level) -> std::collections::BTreeMap<(Pattern, Node, Node), u64> {
+    let commit = oracle.commit_order(top);
+    let mut expected = std::collections::BTreeMap::new();
+    for triple in &oracle.triples {
+        let causal = triple.t1 == NONE || oracle.causal.has(triple.t1, triple.t2);
+        if !causal && !commit.has(triple.t1, triple.t2) {
+            continue;
+        }
+        let pattern = match (triple.sees, causal) {
+            (Sees::Mono, true) => Pattern::NonMonoReadCO,
+            (Sees::Mono, false) => Pattern::NonMonoReadCM,
+            (Sees::Frac, true) if top > LEVELS[0] => Pattern::FracturedReadCO,
+            (Sees::Frac, false) if top > LEVELS[0] => Pattern::FracturedReadCM,
+            (Sees::Causal, true) if top > LEVELS[1] => Pattern::COConflictCM,
+            (Sees::Causal, false) if top > LEVELS[1] => Pattern::ConflictCM,
+            _ => continue,
+        };
+        *expected.entry((pattern, triple.t1, triple.t2)).or_default() += 1;
+    }
+    expected
+}
+
+/// Checks every edge of a violation and that they contradict each other.
+fn check_story(tiny: &Tiny, oracle: &Oracle, index: &Index, violation: &Violation) {
+    let node = |t: TransactionId| if t.is_initial() { NONE } else { index.node[t.index()] };
+    let operation = |o: OperationId| {
+        let all = tiny.nodes.iter().enumerate().flat_map(|(t, ops)| ops.iter().map(move |&op| (t as Node, op)));
+        all.into_iter().nth(o.index()).expect("an operation of the history")
+    };
+    let session = tiny.session_of();
+    let is_path = |edges: &[usize], from: TransactionId, to: TransactionId| {
+        let ends: Vec<_> = edges.iter().map(|&e| (violation.edges[e].from, violation.edges[e].to)).collect();
+        ends.first().expect("not empty").0 == from
+            && ends.last().expect("not empty").1 == to
+            && ends.windows(2).all(|pair| pair[0].1 == pair[1].0)
+    };
+    for (at, edge) in violation.edges.iter().enumerate() {
+        assert!(edge.because.premises().iter().all(|&premise| premise < at), "{violation:?}");
+        assert!([edge.from, edge.to].iter().all(|t| violation.transactions.contains(t)), "{violation:?}");
+        let (from, to) = (node(edge.from), node(edge.to));
+        match (edge.relation, &edge.because) {
+            (Relation::SessionOrder, Reason::SessionOrder) => {
+                assert!(from < to && session[from as usize] == session[to as usize], "{edge:?}");
+            }
+            (Relation::CausalOrder, Reason::SessionOrder) => assert!(from == NONE && to != NONE, "{edge:?}"),
+            (Relation::WriteRead, Reason::Reads) => {
+                let key = edge.key.expect("a key").0;
+                let (reader, read) = operation(edge.to_operation.expect("a read"));
+                let writer = (from != NONE).then_some(from);
+                assert_eq!((reader, read), (to, Op::Read(key, writer)));
+                let write = edge.from_operation.map(operation);
+                assert_eq!(write, writer.map(|writer| (writer, Op::Write(key))));
+            }
+            (Relation::CommitOrder, Reason::Visible { axiom, reader, read, seen }) => {
+                let key = edge.key.expect("a key").0;
+                let t3 = node(*reader);
+                assert_eq!(operation(*read), (t3, Op::Read(key, (to != NONE).then_some(to))));
+                assert_eq!(operation(edge.from_operation.expect("a write")), (from, Op::Write(key)));
+                assert_eq!(edge.to_operation.map(operation), (to != NONE).then_some((to, Op::Write(key))));
+                assert!(is_path(seen, edge.from, *reader), "{violation:?}");
+                let one = &violation.edges[seen[0]];
+                match axiom {
+                    Axiom::ReadCommitted => {
+                        assert!(
+                            seen.len() == 1 && one.relation == Relation::WriteRead && one.to_operation < Some(*read)
+                        );
+                    }
+                    Axiom::ReadAtomic => assert_eq!(seen.len(), 1),
+                    _ => assert!(seen.iter().all(|&e| {
+                        matches!(violation.edges[e].relation, Relation::SessionOrder | Relation::WriteRead)
+                    })),
+                }
+                let level = match axiom {
+                    Axiom::ReadCommitted => LEVELS[0],
+                    Axiom::ReadAtomic => LEVELS[1],
+                    _ => LEVELS[2],
+                };
+                let weakest = LEVELS.into_iter().find(|&level| violation.levels.contains(level));
+                assert!(weakest >= Some(level), "{violation:?}");
+            }
+            _ => panic!("unexpected edge {edge:?}"),
+        }
+    }
+    let Proof::Cycle(cycle) = &violation.proof else { panic!("no cycle: {violation:?}") };
+    let start = violation.edges[cycle[0]].from;
+    assert!(is_path(cycle, start, start), "{violation:?}");
+    assert_eq!(oracle.n, tiny.nodes.len());
+}
+
+#[test]
+fn instances_agree_with_the_axioms() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let control = Control::new();
+    let mut seen = std::collections::BTreeMap::new();
+    for _ in 0..40_000 {
+        let tiny = Tiny::random(&mut random);
+        let (index, oracle) = (tiny.index(), Oracle::new(&tiny));
+        for top in LEVELS {
+            let found = instances::instances(&index, LevelSet::from_iter([top]), 1000, &control).expect("no limit");
+            let expected = expected(&oracle, top);
+            let mut counts = std::collections::BTreeMap::new();
+            for (&(pattern, ..), &count) in &expected {
+                *counts.entry(pattern).or_insert(0) += count;
+            }
+            let cyclic = (0..oracle.n as Node).filter(|&v| {
+                oracle.causal.has(v, v) && !(0..v).any(|u| oracle.causal.has(u, v) && oracle.causal.has(v, u))
+            });
+            let cyclic = cyclic.count() as u64;
+            if cyclic > 0 {
+                counts.insert(Pattern::CyclicCO, cyclic);
+            }
+            assert_eq!(found.counts, counts, "{top} {tiny:?}");
+            for (&pattern, &count) in &counts {
+                *seen.entry((top, pattern)).or_insert(0) += count;
+            }
+            let mut listed = std::collections::BTreeSet::new();
+            for violation in &found.violations {
+                check_story(&tiny, &oracle, &index, violation);
+                if violation.id.pattern == Pattern::CyclicCO {
+                    continue;
+                }
+                let node = |t: TransactionId| if t.is_initial() { NONE } else { index.node[t.index()] };
+                let [t1, t2, t3] = [0, 1, 2].map(|at| node(violation.transactions[at]));
+                assert!(listed.insert((violation.id.pattern, t1, t2)), "twice: {violation:?} {tiny:?}");
+                let key = violation.key.expect("a key").0;
+                let triple = oracle.triples.iter().find(|t| (t.key, t.t1, t.t2, t.t3) == (key, t1, t2, t3));
+                let triple = triple.expect("the axioms have it");
+                let closes = |level: &Level| t1 == NONE || oracle.commit_order(*level).has(t1, t2);
+                let level = LEVELS.into_iter().filter(|level| *level >= triple.level).find(closes);
+                assert_eq!(violation.levels, LevelSet::upward(level.expect("a level")), "{violation:?} {tiny:?}");
+                assert_eq!(violation.implied, t1 != NONE && oracle.causal.has(t2, t1));
+            }
+            assert_eq!(listed, expected.keys().copied().collect(), "{top} {tiny:?}");
+            let violated = !oracle.satisfies(top);
+            let only_same_key = oracle.triples.iter().any(|t| t.sees == Sees::SameKey || t.level < LEVELS[1]);
+            assert!(violated == !found.violations.is_empty() || only_same_key, "{top} {tiny:?}");
+        }
+    }
+    assert!(seen.len() >= 12 && seen.values().all(|&count| count > 200), "{seen:?}");
 }

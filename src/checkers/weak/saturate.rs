@@ -23,8 +23,19 @@ pub(super) struct ReadsOfOne {
     pub(super) by_key: Vec<(u32, u32, u32)>,
     /// (key, its range in `by_key`), by key.
     pub(super) keys: Vec<(u32, u32, u32)>,
-    /// (writer, place of the first read from it), ⊥ left out.
-    pub(super) writers: Vec<(Node, u32)>,
+    /// The writers read from, ⊥ left out, by node.
+    pub(super) writers: Vec<Seen>,
+}
+
+/// When a transaction first saw one of the transactions it reads from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seen {
+    /// The writer.
+    pub(super) writer: Node,
+    /// Place of the first read from it.
+    pub(super) first: u32,
+    /// Place of the first read from it of another key than that one, or [`NONE`].
+    pub(super) first_of_other_key: u32,
 }
 
 impl ReadsOfOne {
@@ -39,13 +50,20 @@ impl ReadsOfOne {
             if writer == NONE || !components.same(writer, t3) {
                 self.by_key.push((index.read_key[read], read as u32, writer));
                 if writer != NONE {
-                    self.writers.push((writer, read as u32));
+                    self.writers.push(Seen { writer, first: read as u32, first_of_other_key: NONE });
                 }
             }
         }
         self.by_key.sort_unstable();
         self.writers.sort_unstable();
-        self.writers.dedup_by_key(|&mut (writer, _)| writer);
+        self.writers.dedup_by(|later, kept| {
+            let same = later.writer == kept.writer;
+            let key = |read: u32| index.read_key[read as usize];
+            if same && kept.first_of_other_key == NONE && key(later.first) != key(kept.first) {
+                kept.first_of_other_key = later.first;
+            }
+            same
+        });
         for (at, &(key, ..)) in self.by_key.iter().enumerate() {
             match self.keys.last_mut() {
                 Some((last, _, end)) if *last == key => *end = at as u32 + 1,
@@ -130,7 +148,7 @@ pub(super) fn edges_of_transaction(
             }
         }
     }
-    for &(t2, first_read) in &reads.writers {
+    for &Seen { writer: t2, first: first_read, .. } in &reads.writers {
         reads.keys_written_by(causality, t2, |at| {
             let group = reads.group(at);
             if atomic {

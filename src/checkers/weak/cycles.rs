@@ -1,0 +1,92 @@
+//! TAP-g: cycles of SO ∪ WR, one per component, each as short as it can be found.
+
+use super::causality::{Causality, Components, tick};
+use super::paths::{Search, Step};
+use super::story::Story;
+use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::control::{Control, Interrupt};
+use crate::relations::{Node, Relation};
+
+/// Search steps per component; the first cycle is always found.
+const STEPS_PER_COMPONENT: u64 = 20_000_000;
+
+/// Counts the components with cycles and lists at most `max_instances` of them with their shortest cycles, shortest
+/// first.
+pub(super) fn add(
+    causality: &Causality<'_>,
+    components: &Components,
+    max_instances: usize,
+    found: &mut Instances,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    let cyclic: Vec<u32> =
+        (0..components.len() as u32).filter(|&component| components.members(component).len() > 1).collect();
+    found.counts.insert(Pattern::CyclicCO, cyclic.len() as u64);
+    let mut search = Search::new(causality);
+    let mut cycles = Vec::new();
+    for &component in &cyclic {
+        cycles.push((component, shortest_cycle(causality, components, component, &mut search, control)?));
+    }
+    cycles.sort_by_key(|(component, way)| (way.len(), components.members(*component)[0]));
+    cycles.truncate(max_instances);
+    for ((_, way), ordinal) in cycles.into_iter().zip(1..) {
+        let mut story = Story::new(causality, components);
+        way.iter().for_each(|step| story.mention(step.from()));
+        let cycle = story.way(&way, &mut search, control)?;
+        let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
+        found.violations.push(Violation {
+            id: ViolationId { pattern: Pattern::CyclicCO, ordinal },
+            also: vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()],
+            levels: LevelSet::upward(Level::ReadCommitted),
+            key: None,
+            transactions: story.transactions,
+            operations: Vec::new(),
+            edges: story.edges,
+            proof: Proof::Cycle(cycle),
+            implied: false,
+            group: ordinal,
+        });
+    }
+    Ok(())
+}
+
+/// A cycle has a write-read edge, so the shortest is one of those edges and the shortest way back.
+fn shortest_cycle(
+    causality: &Causality<'_>,
+    components: &Components,
+    component: u32,
+    search: &mut Search<'_>,
+    control: &Control,
+) -> Result<Vec<Step>, Interrupt> {
+    let members = components.members(component);
+    let inside = |v: Node| components.of[v as usize] == component;
+    let edges = || members.iter().flat_map(|&a| causality.readers(a).iter().map(move |&b| (a, b)));
+    let edges = || edges().filter(|&(_, b)| inside(b));
+    for (step, (a, b)) in edges().enumerate() {
+        tick(step, control)?;
+        if causality.in_session_order(b, a) {
+            return Ok(vec![Step::Read(a, b), Step::Session(b, a)]);
+        }
+        if causality.readers(b).binary_search(&a).is_ok() {
+            return Ok(vec![Step::Read(a, b), Step::Read(b, a)]);
+        }
+    }
+    let begun = search.steps;
+    let mut best: Option<Vec<Step>> = None;
+    for (a, b) in edges() {
+        if best.is_some() && search.steps - begun > STEPS_PER_COMPONENT {
+            break;
+        }
+        let back = search.shortest(b, a, None, inside, control)?;
+        let mut way = vec![Step::Read(a, b)];
+        way.extend(back.expect("a component has a way back for each of its edges"));
+        if best.as_ref().is_none_or(|best| way.len() < best.len()) {
+            let shortest_possible = way.len() == 3;
+            best = Some(way);
+            if shortest_possible {
+                break;
+            }
+        }
+    }
+    Ok(best.expect("a component with a cycle has a write-read edge inside"))
+}

@@ -1,0 +1,274 @@
+//! All instances of the patterns above single reads: exact counts, and a story for the smallest of them.
+
+use super::causality::{Causality, Components, ForcedEdges};
+use super::chains::Chains;
+use super::cycles;
+use super::paths::Search;
+use super::pool::{Candidate, is_initial};
+use super::saturate::{causal_edges, transaction_edges};
+use super::story::{Story, level_of};
+use super::survey::{PATTERNS, Survey, Tally};
+use super::vectors::{Direction, Rows, Vectors};
+use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::control::{Control, Interrupt};
+use crate::history::KeyId;
+use crate::relations::{Index, Relation};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Memory for the vectors of a survey.
+const VECTOR_BYTES: usize = 2 << 30;
+
+/// Candidates per listed instance while a history has at most [`SMALL`] nodes, so that true sizes, not estimates,
+/// choose what is listed.
+const SPARE: usize = 4;
+const SMALL: usize = 50_000;
+
+/// Search steps per pattern after which only instances whose ways are single edges are listed.
+const STEPS_PER_PATTERN: u64 = 40_000_000;
+
+/// The weak levels, and SO ∪ WR with what each forces.
+pub(super) struct Commit {
+    /// Weakest first.
+    pub(super) levels: Vec<(Level, ForcedEdges, Components)>,
+}
+
+/// See [`weak::instances`](super::instances).
+pub(super) fn instances(
+    index: &Index,
+    levels: LevelSet,
+    max_instances: usize,
+    control: &Control,
+) -> Result<Instances, Interrupt> {
+    let mut found = Instances::default();
+    let Some(top) = strongest(levels) else { return Ok(found) };
+    let causality = Causality::new(index, control)?;
+    let components = Components::new(&causality, &ForcedEdges::default(), control)?;
+    if !components.all_trivial() {
+        cycles::add(&causality, &components, max_instances, &mut found, control)?;
+    }
+    let chains = Chains::new(&causality, &components, control)?;
+    let rows = Rows::new(&components);
+    let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
+    let (_, forced, commit_components) = commit.levels.last().expect("a level was asked for");
+
+    let capacity = if index.n_nodes() <= SMALL { SPARE * max_instances } else { max_instances };
+    let mut tally = Tally::new(capacity);
+    for window in rows.windows(&chains, 2, VECTOR_BYTES) {
+        let vectors =
+            |direction| Vectors::new(&causality, &components, &chains, &rows, window.clone(), direction, control);
+        let (past, future) = (vectors(Direction::Past)?, vectors(Direction::Future)?);
+        let survey = Survey {
+            causality: &causality,
+            components: &components,
+            chains: &chains,
+            past: &past,
+            future: &future,
+            window: window.clone(),
+            top,
+            forced,
+            commit_components,
+            capacity,
+        };
+        tally = tally.merge(survey.run(control)?);
+    }
+    for (pattern, count) in PATTERNS.into_iter().zip(tally.counts) {
+        if count > 0 {
+            found.counts.insert(pattern, count as u64);
+        }
+    }
+    let teller = Teller { causality: &causality, components: &components, commit: &commit };
+    let lists = PATTERNS
+        .into_par_iter()
+        .zip(tally.pools)
+        .map(|(pattern, pool)| teller.list(pattern, pool.into_sorted(), max_instances, control));
+    for list in lists.collect::<Result<Vec<_>, Interrupt>>()? {
+        found.violations.extend(list);
+    }
+    Ok(found)
+}
+
+/// RC, RA or TCC: the strongest that a violation of one of `levels` can be told at.
+fn strongest(levels: LevelSet) -> Option<Level> {
+    let weak = [Level::ReadCommitted, Level::ReadAtomic];
+    let asked = |level: &Level| levels.contains(*level);
+    match Level::ALL.iter().any(|level| *level >= Level::TransactionalCausalConsistency && asked(level)) {
+        true => Some(Level::TransactionalCausalConsistency),
+        false => weak.into_iter().rev().find(asked),
+    }
+}
+
+fn commit_orders(
+    causality: &Causality<'_>,
+    components: &Components,
+    chains: &Chains,
+    rows: &Rows,
+    top: Level,
+    control: &Control,
+) -> Result<Commit, Interrupt> {
+    let mut levels = Vec::new();
+    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency] {
+        if level > top {
+            break;
+        }
+        let mut edges = Vec::new();
+        if level == Level::TransactionalCausalConsistency {
+            for window in rows.windows(chains, 1, VECTOR_BYTES) {
+                let past = Vectors::new(causality, components, chains, rows, window.clone(), Direction::Past, control)?;
+                edges.extend(causal_edges(causality, components, chains, &past, window, control)?.0);
+            }
+        } else {
+            edges = transaction_edges(causality, components, level, control)?.0;
+        }
+        let forced = ForcedEdges::new(causality.n(), edges);
+        let components = Components::new(causality, &forced, control)?;
+        levels.push((level, forced, components));
+    }
+    Ok(Commit { levels })
+}
+
+/// Makes violations of candidates.
+struct Teller<'a> {
+    causality: &'a Causality<'a>,
+    components: &'a Components,
+    commit: &'a Commit,
+}
+
+impl Teller<'_> {
+    fn list(
+        &self,
+        pattern: Pattern,
+        candidates: Vec<Candidate>,
+        max_instances: usize,
+        control: &Control,
+    ) -> Result<Vec<Violation>, Interrupt> {
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut search = Search::new(self.causality);
+        let mut told = Vec::new();
+        for candidate in candidates {
+            control.check()?;
+            // The size of a candidate with single edges only is 2.
+            if search.steps > STEPS_PER_PATTERN && candidate.size > 2 {
+                continue;
+            }
+            told.push((candidate, self.tell(pattern, &candidate, &mut search, control)?));
+        }
+        let length = |violation: &Violation| match &violation.proof {
+            Proof::Cycle(edges) => edges.len(),
+            _ => 0,
+        };
+        told.sort_by_cached_key(|(candidate, violation)| {
+            (candidate.implied, violation.size(), length(violation), Candidate { size: 0, ..*candidate })
+        });
+        told.truncate(max_instances);
+        let mut groups = FxHashMap::default();
+        Ok(told
+            .into_iter()
+            .zip(1..)
+            .map(|((candidate, mut violation), ordinal)| {
+                let pair = (candidate.t1.min(candidate.t2), candidate.t1.max(candidate.t2));
+                let next = groups.len() as u32 + 1;
+                violation.group = *groups.entry(pair).or_insert(next);
+                violation.id.ordinal = ordinal;
+                violation
+            })
+            .collect())
+    }
+
+    fn tell(
+        &self,
+        pattern: Pattern,
+        candidate: &Candidate,
+        search: &mut Search<'_>,
+        control: &Control,
+    ) -> Result<Violation, Interrupt> {
+        let &Candidate { implied, t1, t2, t3, key, .. } = candidate;
+        let read = self.telling_read(candidate);
+        let in_causal_order =
+            matches!(pattern, Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM);
+        let mut story = Story::new(self.causality, self.components);
+        [t1, t2, t3].into_iter().for_each(|node| story.mention(node));
+        let seen_at = level_of(self.causality, t2, read);
+        let commit = story.commit(t2, read, search, control)?;
+        let mut cycle = vec![commit];
+        let mut level = seen_at;
+        if is_initial(t1) {
+            cycle.push(story.initial_first(t2));
+        } else {
+            let way = if in_causal_order {
+                let bound = self.components.of[t2 as usize];
+                search.shortest(t1, t2, None, |v| self.components.of[v as usize] <= bound, control)?
+            } else {
+                let orders = self.commit.levels.iter().filter(|(level, ..)| *level >= seen_at);
+                let mut orders = orders.filter(|(.., components)| components.same(t1, t2));
+                let (at, forced, components) = orders.next().expect("the pair is in a component at the top level");
+                level = *at;
+                search.shortest(t1, t2, Some(forced), |v| components.same(v, t1), control)?
+            };
+            let way = way.expect("t1 precedes t2 by the order of the pattern");
+            cycle.extend(story.way(&way, search, control)?);
+        }
+        Ok(Violation {
+            id: ViolationId { pattern, ordinal: 0 },
+            also: self.also(pattern, candidate, &story),
+            levels: LevelSet::upward(level),
+            key: Some(KeyId(key)),
+            transactions: story.transactions,
+            operations: Vec::new(),
+            edges: story.edges,
+            proof: Proof::Cycle(cycle),
+            implied,
+            group: 0,
+        })
+    }
+
+    /// Which read of the key from t1 to tell: the last if it comes after a read from t2, else the first.
+    fn telling_read(&self, candidate: &Candidate) -> u32 {
+        let index = self.causality.index;
+        let reads = index.reads_of(candidate.t3);
+        let of_pair =
+            |&read: &usize| index.read_key[read] == candidate.key && index.writer_of_read(read) == candidate.t1;
+        let first = reads.clone().find(of_pair).expect("t3 reads the key from t1") as u32;
+        let last = reads.rev().find(of_pair).map_or(first, |read| read as u32);
+        match level_of(self.causality, candidate.t2, last) {
+            Level::ReadCommitted => last,
+            _ => first,
+        }
+    }
+
+    /// Other names of the same scenario: weaker patterns it is an instance of, C4's letter, Adya's name.
+    fn also(&self, pattern: Pattern, candidate: &Candidate, story: &Story<'_>) -> Vec<String> {
+        let &Candidate { t1, t2, t3, key, .. } = candidate;
+        let index = self.causality.index;
+        let by_read = index.reads_of(t3).any(|read| index.writer_of_read(read) == t2 && index.read_key[read] != key);
+        let (weaker, c4): (&[Pattern], char) = match (pattern, by_read) {
+            (Pattern::NonMonoReadCO, _) => (&PATTERNS[1..], 'h'),
+            (Pattern::NonMonoReadCM, _) => (&[Pattern::FracturedReadCM, Pattern::ConflictCM], 'i'),
+            (Pattern::FracturedReadCO, true) => (&PATTERNS[3..], 'h'),
+            (Pattern::FracturedReadCO, false) => (&PATTERNS[3..], 'k'),
+            (Pattern::FracturedReadCM, true) => (&PATTERNS[5..], 'i'),
+            (Pattern::FracturedReadCM, false) => (&PATTERNS[5..], 'l'),
+            (Pattern::COConflictCM, _) => (&PATTERNS[5..], 'k'),
+            _ => (&[], 'l'),
+        };
+        let mut also: Vec<String> = weaker.iter().map(|pattern| pattern.id().to_owned()).collect();
+        also.push(format!("C4 TAP-{c4}"));
+        if is_initial(t1) {
+            also.push("C4 TAP-j".to_owned());
+        }
+        // In causal order the newer version is known, so the scenario closes one cycle with one anti-dependency.
+        if matches!(pattern, Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM) {
+            let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
+            also.push(if session { "G-single-session" } else { "G-single" }.to_owned());
+            if pattern == Pattern::NonMonoReadCO {
+                also.push("G-monotonic".to_owned());
+            }
+            if self.causality.in_session_order(t2, t3) {
+                also.push("read-your-writes".to_owned());
+            }
+        }
+        also
+    }
+}

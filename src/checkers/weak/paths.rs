@@ -1,0 +1,138 @@
+//! Shortest ways from one node to another, as steps that can be told: a way along a session is one step.
+
+use super::causality::{Causality, Forced, ForcedEdges, tick};
+use crate::control::{Control, Interrupt};
+use crate::relations::{NONE, Node};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One step of a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Later in the same session.
+    Session(Node, Node),
+    /// The second reads from the first.
+    Read(Node, Node),
+    /// An inferred commit-order edge.
+    Forced(Forced),
+}
+
+impl Step {
+    /// Where it starts.
+    pub(super) fn from(&self) -> Node {
+        match *self {
+            Step::Session(from, _) | Step::Read(from, _) => from,
+            Step::Forced(edge) => edge.from,
+        }
+    }
+}
+
+/// How a state was entered; also its place among the states of a node.
+const BY_SESSION: u32 = 1;
+const OTHERWISE: u32 = 0;
+
+/// Working memory of searches; reuse it.
+pub(super) struct Search<'a> {
+    causality: &'a Causality<'a>,
+    /// By state (node, how entered): number of the search that reached it, cost, state it was reached from.
+    reached: Vec<u32>,
+    cost: Vec<(u32, u32)>,
+    parent: Vec<u32>,
+    search: u32,
+    /// Steps taken by all searches so far.
+    pub(super) steps: u64,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(causality: &'a Causality<'a>) -> Search<'a> {
+        let states = 2 * causality.n();
+        Search {
+            causality,
+            reached: vec![0; states],
+            cost: vec![(0, 0); states],
+            parent: vec![NONE; states],
+            search: 0,
+            steps: 0,
+        }
+    }
+
+    /// The way from `from` to another node `to` with the fewest forced edges, among those with the fewest steps;
+    /// `None` when there is none through admitted nodes. Dijkstra 1959 on pairs of costs: O(edges log edges) of what
+    /// is reached before `to`.
+    pub(super) fn shortest(
+        &mut self,
+        from: Node,
+        to: Node,
+        forced: Option<&ForcedEdges>,
+        admit: impl Fn(Node) -> bool,
+        control: &Control,
+    ) -> Result<Option<Vec<Step>>, Interrupt> {
+        if self.causality.in_session_order(from, to) {
+            return Ok(Some(vec![Step::Session(from, to)]));
+        }
+        if self.causality.readers(from).binary_search(&to).is_ok() {
+            return Ok(Some(vec![Step::Read(from, to)]));
+        }
+        self.search += 1;
+        let mut queue = BinaryHeap::new();
+        let start = from * 2 + OTHERWISE;
+        self.reach(start, (0, 0), NONE, &mut queue);
+        while let Some(Reverse((forced_edges, steps, state))) = queue.pop() {
+            self.steps += 1;
+            tick(self.steps as usize, control)?;
+            let cost = (forced_edges, steps);
+            if self.cost[state as usize] != cost {
+                continue;
+            }
+            let (v, entered) = (state / 2, state % 2);
+            if v == to {
+                return Ok(Some(self.way_to(state, forced)));
+            }
+            if let Some(next) = self.causality.index.successor(v).filter(|&next| admit(next)) {
+                let step = u32::from(entered != BY_SESSION);
+                self.reach(next * 2 + BY_SESSION, (forced_edges, steps + step), state, &mut queue);
+            }
+            let causality = self.causality;
+            for &next in causality.readers(v).iter().filter(|&&next| admit(next)) {
+                self.reach(next * 2 + OTHERWISE, (forced_edges, steps + 1), state, &mut queue);
+            }
+            for edge in forced.map_or(&[][..], |forced| forced.of(v)) {
+                if admit(edge.to) {
+                    self.reach(edge.to * 2 + OTHERWISE, (forced_edges + 1, steps + 1), state, &mut queue);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn reach(&mut self, state: u32, cost: (u32, u32), parent: u32, queue: &mut BinaryHeap<Reverse<(u32, u32, u32)>>) {
+        let at = state as usize;
+        if self.reached[at] != self.search || cost < self.cost[at] {
+            self.reached[at] = self.search;
+            self.cost[at] = cost;
+            self.parent[at] = parent;
+            queue.push(Reverse((cost.0, cost.1, state)));
+        }
+    }
+
+    fn way_to(&self, mut state: u32, forced: Option<&ForcedEdges>) -> Vec<Step> {
+        let mut way = Vec::new();
+        while self.parent[state as usize] != NONE {
+            let before = self.parent[state as usize];
+            let (a, b) = (before / 2, state / 2);
+            if state % 2 == BY_SESSION {
+                match way.last_mut() {
+                    Some(Step::Session(from, _)) => *from = a,
+                    _ => way.push(Step::Session(a, b)),
+                }
+            } else if self.cost[state as usize].0 == self.cost[before as usize].0 {
+                way.push(Step::Read(a, b));
+            } else if let Some(edge) = forced.and_then(|forced| forced.find(a, b)) {
+                way.push(Step::Forced(edge));
+            }
+            state = before;
+        }
+        way.reverse();
+        way
+    }
+}
