@@ -6,6 +6,8 @@
 //! its name breaks ties. Nothing here knows what a history means.
 
 mod error;
+pub mod hist;
+pub mod json;
 mod limits;
 mod name;
 pub mod plume;
@@ -99,7 +101,7 @@ pub struct Format {
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
-pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT];
+pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {

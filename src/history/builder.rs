@@ -69,6 +69,11 @@ impl Builder {
         self.session.len()
     }
 
+    /// Number of sessions made so far.
+    pub fn n_sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
     /// Declares the value that reads as "initial" where nobody writes it.
     pub fn initial_value(&mut self, value: Value) {
         self.initial_value = Some(value);

@@ -1,0 +1,62 @@
+//! IsoScope's own JSON.
+//!
+//! ```json
+//! {"schema": "isoscope.history/1",
+//!  "initial": 0,
+//!  "sessions": [
+//!    {"name": "a",
+//!     "transactions": [
+//!       {"id": 7, "outcome": "committed", "start": 10, "end": 20,
+//!        "operations": [["r", "x", 3], ["w", "x", 4], ["r", "y", null], ["r", "z"]]}]}]}
+//! ```
+//!
+//! | field | meaning | when absent |
+//! |---|---|---|
+//! | `schema` | always `isoscope.history/1`; comes before fields not listed here | error |
+//! | `initial` | the value that reads as the initial version where nobody writes it; `null` for none | none |
+//! | `sessions` | in any order | error |
+//! | `name` | of a session, before its transactions; each session has its own | its place in the array, from 0 |
+//! | `transactions` | in session order | none |
+//! | `id` | a number 7 is shown as T7, a string as it is | shown as session and place |
+//! | `outcome` | `committed`, `aborted` or `unknown` | `committed` |
+//! | `start`, `end` | when it ran, integers of 64 bits, both or neither | not recorded |
+//! | `operations` | in program order: letter, key, value | none |
+//!
+//! The value of a read is `null` when it returned the initial version and missing when it was not recorded. Names, keys
+//! and values are strings or integers; a string that is a number in its usual form means that number. Other fields are
+//! passed over. The schema can say everything that a [`History`](crate::history::History) can hold, so writing loses
+//! nothing; the writer gives each transaction a line of its own.
+//!
+//! The text is read as a stream: memory is needed for the history only.
+
+mod read;
+mod write;
+
+use super::{Format, Input, Likelihood};
+
+/// The row of the table.
+pub const FORMAT: Format = Format {
+    name: "json",
+    aliases: &["isoscope-json"],
+    about: "IsoScope's own JSON, schema isoscope.history/1",
+    extensions: &["json"],
+    sniff,
+    read: read::read,
+    write: Some(write::write),
+};
+
+/// The first field of every file.
+const SCHEMA: &str = "isoscope.history/1";
+
+fn sniff(input: &Input<'_>) -> Likelihood {
+    let head = input.head().trim_ascii_start();
+    let Some(inside) = head.strip_prefix(b"{") else { return Likelihood::No };
+    match inside.trim_ascii_start().first() {
+        _ if memchr::memmem::find(head, SCHEMA.as_bytes()).is_some() => Likelihood::Certain,
+        None | Some(b'"' | b'}') => Likelihood::Perhaps,
+        Some(_) => Likelihood::No,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,434 @@
+//! JSON → history, as a stream.
+
+use super::{FORMAT, SCHEMA};
+use crate::control::{Control, Interrupt};
+use crate::formats::error::{ReadError, escape};
+use crate::formats::{Input, Place, Problem, name};
+use crate::history::{Builder, Draft, History, Interval, OperationKind, Outcome, SessionId, Value};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de};
+use std::cell::Cell;
+use std::fmt;
+use std::io;
+
+pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
+    let bytes = crate::formats::without_mark(input.bytes());
+    control.phase("reading", bytes.len() as u64);
+    let watch = Watch { line: Cell::new(1), interrupt: Cell::new(None) };
+    let reader = WatchedReader { rest: bytes, unreported: 0, watch: &watch, control };
+    let mut state = State { builder: Builder::new(input.origin(FORMAT.name)), watch: &watch };
+    let mut deserializer = serde_json::Deserializer::from_reader(reader);
+    let result = HistorySeed(&mut state).deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    match (result, watch.interrupt.get()) {
+        (_, Some(interrupt)) => Err(ReadError::whole(FORMAT.name, interrupt)),
+        (Err(error), None) => Err(read_error(&error)),
+        (Ok(()), None) => state.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error)),
+    }
+}
+
+/// Longest message of the JSON parser that is passed on, in characters: it may quote the file.
+const MESSAGE: usize = 200;
+
+fn read_error(error: &serde_json::Error) -> ReadError {
+    let (line, column) = (error.line() as u64, error.column() as u64);
+    let problem = if error.is_eof() {
+        Problem::Expected { expected: "more JSON", found: "the end of the file".to_owned() }
+    } else {
+        let text = error.to_string();
+        let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+        let mut shown: String = text.chars().take(MESSAGE).collect();
+        if text.chars().nth(MESSAGE).is_some() {
+            shown.push('…');
+        }
+        Problem::Other(escape(&shown))
+    };
+    let place = if line == 0 { Place::Whole } else { Place::Line { line, column } };
+    ReadError { format: FORMAT.name, place, problem, looks_like: None }
+}
+
+/// What the visitors and the reader below the JSON parser tell each other.
+struct Watch {
+    /// The line of the last byte handed out, from 1.
+    line: Cell<u32>,
+    interrupt: Cell<Option<Interrupt>>,
+}
+
+/// Hands out bytes, counts lines, and ends early when asked to.
+struct WatchedReader<'a> {
+    rest: &'a [u8],
+    unreported: usize,
+    watch: &'a Watch,
+    control: &'a Control,
+}
+
+/// Bytes between two looks at the control.
+const BYTES_PER_CHECK: usize = 1 << 16;
+
+impl io::Read for WatchedReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // One byte at a time, whatever the caller asks for: else the line would run ahead of the parser.
+        let (Some((&byte, rest)), Some(place)) = (self.rest.split_first(), buffer.first_mut()) else { return Ok(0) };
+        *place = byte;
+        self.rest = rest;
+        if byte == b'\n' {
+            self.watch.line.set(self.watch.line.get().saturating_add(1));
+        }
+        self.unreported += 1;
+        if self.unreported == BYTES_PER_CHECK {
+            self.control.advance(self.unreported as u64);
+            self.unreported = 0;
+            if let Err(interrupt) = self.control.check() {
+                self.watch.interrupt.set(Some(interrupt));
+                return Err(io::Error::other(interrupt));
+            }
+        }
+        Ok(1)
+    }
+}
+
+struct State<'a> {
+    builder: Builder,
+    watch: &'a Watch,
+}
+
+/// A name, key or value: numbers stay numbers.
+enum Name {
+    Number(u64),
+    Text(String),
+}
+
+impl Name {
+    fn text(self) -> String {
+        match self {
+            Name::Number(number) => number.to_string(),
+            Name::Text(text) => text,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        struct NameVisitor;
+        impl Visitor<'_> for NameVisitor {
+            type Value = Name;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an integer of 64 bits")
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Name, E> {
+                Ok(Name::Number(number))
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Name, E> {
+                Ok(Name::Text(number.to_string()))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Name, E> {
+                Ok(name::number(text, u64::MAX).map_or_else(|| Name::Text(text.to_owned()), Name::Number))
+            }
+        }
+        deserializer.deserialize_any(NameVisitor)
+    }
+}
+
+/// Implements `DeserializeSeed` for a visitor by handing it to `deserialize_map` or `deserialize_seq`.
+macro_rules! seed {
+    ($name:ident, $method:ident, $output:ty) => {
+        impl<'de> DeserializeSeed<'de> for $name<'_, '_> {
+            type Value = $output;
+            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<$output, D::Error> {
+                deserializer.$method(self)
+            }
+        }
+    };
+}
+
+struct HistorySeed<'s, 'w>(&'s mut State<'w>);
+seed!(HistorySeed, deserialize_map, ());
+
+impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with the fields \"schema\" and \"sessions\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let (mut schema, mut sessions, mut initial) = (false, false, None);
+        while let Some(field) = map.next_key::<String>()? {
+            match field.as_str() {
+                "schema" => {
+                    let found = map.next_value::<String>()?;
+                    if found != SCHEMA {
+                        return Err(A::Error::custom(format!("expected the schema `{SCHEMA}`, found `{found}`")));
+                    }
+                    schema = true;
+                }
+                "initial" => initial = map.next_value::<Option<Name>>()?,
+                "sessions" if sessions => return Err(A::Error::duplicate_field("sessions")),
+                "sessions" => {
+                    map.next_value_seed(SessionsSeed(&mut *self.0))?;
+                    sessions = true;
+                }
+                other if !schema => {
+                    let message =
+                        format!("expected the field \"schema\": \"{SCHEMA}\" first, found the field `{other}`");
+                    return Err(A::Error::custom(message));
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if !schema {
+            return Err(A::Error::missing_field("schema"));
+        }
+        if !sessions {
+            return Err(A::Error::missing_field("sessions"));
+        }
+        if let Some(initial) = initial {
+            let value = name::value(&mut self.0.builder, &initial.text());
+            self.0.builder.initial_value(value);
+        }
+        Ok(())
+    }
+}
+
+struct SessionsSeed<'s, 'w>(&'s mut State<'w>);
+seed!(SessionsSeed, deserialize_seq, ());
+
+impl<'de> Visitor<'de> for SessionsSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of sessions")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sessions: A) -> Result<(), A::Error> {
+        let mut place = 0;
+        while sessions.next_element_seed(SessionSeed { state: &mut *self.0, place })?.is_some() {
+            place += 1;
+        }
+        Ok(())
+    }
+}
+
+struct SessionSeed<'s, 'w> {
+    state: &'s mut State<'w>,
+    place: u64,
+}
+seed!(SessionSeed, deserialize_map, ());
+
+impl SessionSeed<'_, '_> {
+    /// The session called `name`, which must be new.
+    fn begin<E: Error>(&mut self, name: &str) -> Result<SessionId, E> {
+        let before = self.state.builder.n_sessions();
+        let session = name::session(&mut self.state.builder, name);
+        match self.state.builder.n_sessions() > before {
+            true => Ok(session),
+            false => Err(E::custom(format!("two sessions are called `{name}`"))),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a session: an object with the fields \"name\" and \"transactions\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        let mut session = None;
+        while let Some(field) = map.next_key::<String>()? {
+            match (field.as_str(), session) {
+                ("name", None) => {
+                    let name = map.next_value::<Name>()?.text();
+                    session = Some(self.begin(&name)?);
+                }
+                ("name", Some(_)) => return Err(A::Error::custom("the name of a session stands once and first")),
+                ("transactions", _) => {
+                    let session = match session {
+                        Some(session) => session,
+                        None => self.begin(&self.place.to_string())?,
+                    };
+                    map.next_value_seed(TransactionsSeed { state: &mut *self.state, session })?;
+                    return pass_over_rest(map, &["name", "transactions"]);
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if session.is_none() {
+            self.begin::<A::Error>(&self.place.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Passes over the fields that are left, none of which may be one of `taken`.
+fn pass_over_rest<'de, A: MapAccess<'de>>(mut map: A, taken: &[&str]) -> Result<(), A::Error> {
+    while let Some(field) = map.next_key::<String>()? {
+        if taken.contains(&field.as_str()) {
+            return Err(A::Error::custom(format!("the field `{field}` stands too late or twice")));
+        }
+        map.next_value::<IgnoredAny>()?;
+    }
+    Ok(())
+}
+
+struct TransactionsSeed<'s, 'w> {
+    state: &'s mut State<'w>,
+    session: SessionId,
+}
+seed!(TransactionsSeed, deserialize_seq, ());
+
+impl<'de> Visitor<'de> for TransactionsSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of transactions")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut transactions: A) -> Result<(), A::Error> {
+        while transactions
+            .next_element_seed(TransactionSeed { state: &mut *self.state, session: self.session })?
+            .is_some()
+        {}
+        Ok(())
+    }
+}
+
+struct TransactionSeed<'s, 'w> {
+    state: &'s mut State<'w>,
+    session: SessionId,
+}
+seed!(TransactionSeed, deserialize_map, ());
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OutcomeName {
+    Committed,
+    Aborted,
+    Unknown,
+}
+
+impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a transaction: an object with the field \"operations\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let builder = &mut self.state.builder;
+        let draft = builder.transaction(self.session, Outcome::Committed);
+        let (mut start, mut end, mut operations) = (None, None, false);
+        while let Some(field) = map.next_key::<String>()? {
+            let builder = &mut self.state.builder;
+            match field.as_str() {
+                "id" => match map.next_value::<Name>()? {
+                    Name::Number(number) if number < u64::MAX => builder.number_transaction(draft, number),
+                    id => builder.name_transaction(draft, &id.text()),
+                },
+                "outcome" => {
+                    let outcome = match map.next_value::<OutcomeName>()? {
+                        OutcomeName::Committed => Outcome::Committed,
+                        OutcomeName::Aborted => Outcome::Aborted,
+                        OutcomeName::Unknown => Outcome::Unknown,
+                    };
+                    builder.set_outcome(draft, outcome);
+                }
+                "start" => start = Some(map.next_value::<i64>()?),
+                "end" => end = Some(map.next_value::<i64>()?),
+                "operations" if operations => return Err(A::Error::duplicate_field("operations")),
+                "operations" => {
+                    map.next_value_seed(OperationsSeed { state: &mut *self.state, draft })?;
+                    operations = true;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        match (start, end) {
+            (Some(start), Some(end)) => self.state.builder.set_interval(draft, Interval { start, end }),
+            (None, None) => {}
+            (Some(_), None) => return Err(A::Error::missing_field("end")),
+            (None, Some(_)) => return Err(A::Error::missing_field("start")),
+        }
+        Ok(())
+    }
+}
+
+struct OperationsSeed<'s, 'w> {
+    state: &'s mut State<'w>,
+    draft: Draft,
+}
+seed!(OperationsSeed, deserialize_seq, ());
+
+impl<'de> Visitor<'de> for OperationsSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of operations")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut operations: A) -> Result<(), A::Error> {
+        while operations.next_element_seed(OperationSeed { state: &mut *self.state, draft: self.draft })?.is_some() {}
+        Ok(())
+    }
+}
+
+struct OperationSeed<'s, 'w> {
+    state: &'s mut State<'w>,
+    draft: Draft,
+}
+seed!(OperationSeed, deserialize_seq, ());
+
+/// The first element of an operation.
+struct Letter(OperationKind);
+
+impl<'de> Deserialize<'de> for Letter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Letter, D::Error> {
+        struct LetterVisitor;
+        impl Visitor<'_> for LetterVisitor {
+            type Value = Letter;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"r\" or \"w\"")
+            }
+            fn visit_str<E: Error>(self, letter: &str) -> Result<Letter, E> {
+                match letter {
+                    "r" => Ok(Letter(OperationKind::Read)),
+                    "w" => Ok(Letter(OperationKind::Write)),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(letter), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_str(LetterVisitor)
+    }
+}
+
+impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an operation like [\"r\", \"x\", 3]")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<(), A::Error> {
+        let Letter(kind) = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let line = self.state.watch.line.get();
+        let key: Name = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let value: Option<Option<Name>> = parts.next_element()?;
+        let builder = &mut self.state.builder;
+        let key = match key {
+            Name::Number(number) => builder.key_number(number),
+            Name::Text(text) => builder.key_name(&text),
+        };
+        let value = match (value, kind) {
+            (Some(Some(Name::Number(number))), _) if number <= Value::MAX_NUMBER => builder.value_number(number),
+            (Some(Some(value)), _) => builder.value_name(&value.text()),
+            (Some(None), OperationKind::Read) => Value::INITIAL,
+            (None, OperationKind::Read) => Value::UNRECORDED,
+            (_, OperationKind::Write) => return Err(A::Error::custom("a write needs a value")),
+        };
+        if parts.next_element::<IgnoredAny>()?.is_some() {
+            return Err(A::Error::invalid_length(4, &self));
+        }
+        self.state.builder.operation(self.draft, kind, key, value, line);
+        Ok(())
+    }
+}

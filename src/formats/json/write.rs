@@ -1,0 +1,79 @@
+//! History → JSON, a line per transaction.
+
+use super::{FORMAT, SCHEMA};
+use crate::formats::{WriteError, name};
+use crate::history::{History, Interval, Label, OperationKind, Outcome, TransactionId, Value};
+use std::io::{self, BufWriter, Write};
+
+pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+    name::refuse_writes_of_nothing(history, FORMAT.name)?;
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    write!(out, "{{\"schema\":\"{SCHEMA}\",\"initial\":")?;
+    match history.initial_value() {
+        Some(value) => write_name(&mut out, &name::of_value(history, value), Value::MAX_NUMBER)?,
+        None => out.write_all(b"null")?,
+    }
+    out.write_all(b",\"sessions\":[")?;
+    for session in history.sessions() {
+        out.write_all(if session.0 == 0 { b"\n" } else { b",\n" })?;
+        out.write_all(b"{\"name\":")?;
+        write_name(&mut out, &history.session_names().text(session.index()), u64::MAX)?;
+        out.write_all(b",\"transactions\":[")?;
+        for (n, t) in history.transactions_of(session).enumerate() {
+            out.write_all(if n == 0 { b"\n" } else { b",\n" })?;
+            write_transaction(&mut out, history, t)?;
+        }
+        out.write_all(b"]}")?;
+    }
+    out.write_all(b"]}\n")?;
+    out.flush()?;
+    Ok(())
+}
+
+fn write_transaction(out: &mut BufWriter<&mut dyn io::Write>, history: &History, t: TransactionId) -> io::Result<()> {
+    out.write_all(b"{")?;
+    match history.transaction_label(t) {
+        Some(Label::Number(number)) => write!(out, "\"id\":{number},")?,
+        Some(Label::Name(id)) => {
+            out.write_all(b"\"id\":")?;
+            serde_json::to_writer(&mut *out, id)?;
+            out.write_all(b",")?;
+        }
+        None => {}
+    }
+    out.write_all(match history.outcome(t) {
+        Outcome::Committed => b"",
+        Outcome::Aborted => b"\"outcome\":\"aborted\",",
+        Outcome::Unknown => b"\"outcome\":\"unknown\",",
+    })?;
+    if let Some(Interval { start, end }) = history.interval(t) {
+        write!(out, "\"start\":{start},\"end\":{end},")?;
+    }
+    out.write_all(b"\"operations\":[")?;
+    for (n, o) in history.operations_of(t).enumerate() {
+        let operation = history.operation(o);
+        out.write_all(if n == 0 { b"" } else { b"," })?;
+        out.write_all(match operation.kind {
+            OperationKind::Read => b"[\"r\",",
+            OperationKind::Write => b"[\"w\",",
+        })?;
+        write_name(out, &history.key_names().text(operation.key.index()), u64::MAX)?;
+        match operation.value {
+            Value::UNRECORDED => {}
+            Value::INITIAL => out.write_all(b",null")?,
+            value => {
+                out.write_all(b",")?;
+                write_name(out, &name::of_value(history, value), Value::MAX_NUMBER)?;
+            }
+        }
+        out.write_all(b"]")?;
+    }
+    out.write_all(b"]}")
+}
+
+fn write_name(out: &mut BufWriter<&mut dyn io::Write>, text: &str, limit: u64) -> io::Result<()> {
+    match name::number(text, limit) {
+        Some(number) => write!(out, "{number}"),
+        None => Ok(serde_json::to_writer(out, text)?),
+    }
+}
