@@ -37,6 +37,7 @@ pub mod checkers;
 pub mod control;
 pub mod counterexample;
 pub mod diagram;
+pub mod export;
 pub mod formats;
 pub mod graph;
 pub mod history;

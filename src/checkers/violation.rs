@@ -55,6 +55,27 @@ pub enum Proof {
     },
 }
 
+impl Proof {
+    /// The edges of its cycle, or of the cycles of all branches with the assumptions they rest on; ascending, each once.
+    pub fn cycle_edges(&self) -> Vec<EdgeIndex> {
+        let mut edges = Vec::new();
+        let mut open = vec![self];
+        while let Some(proof) = open.pop() {
+            match proof {
+                Proof::Read => {}
+                Proof::Cycle(cycle) => edges.extend(cycle),
+                Proof::Split { first, second, .. } => {
+                    edges.extend([first.0, second.0]);
+                    open.extend([&*first.1, &*second.1]);
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+}
+
 /// One instance of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {

@@ -1,0 +1,131 @@
+//! A counterexample → bytes: pictures, graphs, data, words.
+//!
+//! [`compose`] puts everything that belongs on the page into a [`Picture`]; [`export`] turns that into a file of one
+//! of the kinds in [`EXPORTERS`]. No exporter computes geometry: it comes from the diagram's scene. The same input
+//! gives the same bytes. The window and its widgets are not known here.
+
+mod digest;
+mod dot;
+mod json;
+mod page;
+mod picture;
+mod png;
+mod svg;
+
+pub use digest::{sha256, sha256_of_file};
+pub use page::page;
+pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose, counterexample_diagram};
+
+use std::path::Path;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ExportKind {
+    /// Vector picture; text stays text.
+    Svg,
+    /// Pixel picture at twice the size.
+    Png,
+    /// Graph for Graphviz.
+    Dot,
+    /// Diagram, coordinates and steps as data.
+    Json,
+    /// The argument for an issue tracker.
+    Markdown,
+    /// The argument in plain text.
+    Text,
+}
+
+/// How a kind of file is made.
+pub struct Exporter {
+    /// The kind.
+    pub kind: ExportKind,
+    /// Its name for people.
+    pub name: &'static str,
+    /// Endings of file names, lower case, the usual one first.
+    pub extensions: &'static [&'static str],
+    /// Makes it.
+    pub run: fn(&Picture) -> Result<Vec<u8>, ExportError>,
+}
+
+/// All kinds, in the order of a menu.
+pub const EXPORTERS: &[Exporter] = &[
+    Exporter { kind: ExportKind::Svg, name: "SVG picture", extensions: &["svg"], run: |p| Ok(svg::export(p)) },
+    Exporter { kind: ExportKind::Png, name: "PNG picture", extensions: &["png"], run: png::export },
+    Exporter { kind: ExportKind::Dot, name: "Graphviz graph", extensions: &["dot", "gv"], run: |p| Ok(dot::export(p)) },
+    Exporter { kind: ExportKind::Json, name: "JSON data", extensions: &["json"], run: json::export },
+    Exporter {
+        kind: ExportKind::Markdown,
+        name: "Markdown report",
+        extensions: &["md", "markdown"],
+        run: |p| Ok(p.markdown.clone().into_bytes()),
+    },
+    Exporter {
+        kind: ExportKind::Text,
+        name: "Plain text",
+        extensions: &["txt", "text"],
+        run: |p| Ok(p.text.clone().into_bytes()),
+    },
+];
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The picture would need too many pixels to be legible within the cap.
+    #[error("the picture is {width} by {height} units, too large for a PNG: export SVG instead")]
+    TooLarge {
+        /// Its width.
+        width: u32,
+        /// Its height.
+        height: u32,
+    },
+    /// The renderer could not read the picture.
+    #[error("rendering the picture: {0}")]
+    Render(#[from] resvg::usvg::Error),
+    /// Writing the PNG failed.
+    #[error("writing PNG: {0}")]
+    Png(#[from] ::png::EncodingError),
+    /// Writing the JSON failed.
+    #[error("writing JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl ExportKind {
+    /// The row of this kind.
+    pub fn exporter(self) -> &'static Exporter {
+        EXPORTERS.iter().find(|row| row.kind == self).expect("every kind has a row")
+    }
+
+    /// The kind that the ending of a file name asks for.
+    pub fn from_path(path: &Path) -> Option<ExportKind> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        EXPORTERS.iter().find(|row| row.extensions.contains(&ending.as_str())).map(|row| row.kind)
+    }
+
+    /// The usual ending of file names.
+    pub fn extension(self) -> &'static str {
+        self.exporter().extensions[0]
+    }
+}
+
+/// A file of kind `kind`.
+pub fn export(kind: ExportKind, picture: &Picture) -> Result<Vec<u8>, ExportError> {
+    (kind.exporter().run)(picture)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_choose_kinds_whatever_their_case() {
+        for row in EXPORTERS {
+            for ending in row.extensions {
+                let path = format!("a.b/out.{}", ending.to_uppercase());
+                assert_eq!(ExportKind::from_path(Path::new(&path)), Some(row.kind));
+            }
+            assert_eq!(row.kind.exporter().kind, row.kind);
+        }
+        assert_eq!(ExportKind::from_path(Path::new("svg")), None);
+        assert_eq!(ExportKind::from_path(Path::new("x.bmp")), None);
+    }
+}

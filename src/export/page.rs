@@ -1,0 +1,222 @@
+//! A [`Picture`] as one scene: headline, verdicts, diagram, argument, legend, footer.
+
+use super::Picture;
+use crate::diagram::Emphasis;
+use crate::diagram::path::Path;
+use crate::diagram::scene::{Align, Mark, Scene, Shape, head};
+use crate::diagram::text_size::{columns, elide, width, wrap};
+use crate::diagram::theme::Role;
+use crate::relations::Relation;
+use emath::{Pos2, Rect, pos2, vec2};
+
+const MARGIN: f32 = 30.0;
+/// Least width of what is between the margins.
+const CONTENT: f32 = 840.0;
+const TITLE: f32 = 24.0;
+const SUBTITLE: f32 = 15.0;
+const BODY: f32 = 14.5;
+const LEGEND: f32 = 13.0;
+const FOOTER: f32 = 12.5;
+const PILL: f32 = 13.0;
+/// Lines of text longer than this are hard to follow.
+const MAX_COLUMNS: usize = 110;
+
+/// The page as a scene whose bounds start at the origin.
+///
+/// Up to a width of 1,000 units the smallest text (12.5 units) is at least 10 pixels high when the page is shown 800
+/// pixels wide; a wider page says in its footer how wide it is.
+pub fn page(picture: &Picture) -> Scene {
+    let content = picture.scene.bounds.width().max(CONTENT);
+    let mut page =
+        Writer { scene: Scene { bounds: Rect::ZERO, marks: Vec::new() }, left: MARGIN, width: content, y: MARGIN };
+    // The ground is drawn first and gets its size last.
+    let ground = Shape::Rect { rect: Rect::ZERO, radius: 0.0 };
+    page.scene.marks.push(Mark { shape: ground, role: Role::Page, target: None });
+    page.paragraph(&picture.title, TITLE, true, Role::Title, 32.0);
+    page.y += 2.0;
+    page.paragraph(&picture.subtitle, SUBTITLE, false, Role::Subtitle, 22.0);
+    page.y += 8.0;
+    page.pills(picture);
+    page.y += 18.0;
+    if !picture.diagram.cards.is_empty() {
+        // A narrow diagram stands in the middle.
+        let by =
+            vec2(MARGIN + (content - picture.scene.bounds.width()) / 2.0, page.y) - picture.scene.bounds.min.to_vec2();
+        page.scene.append(&picture.scene, by);
+        page.y += picture.scene.bounds.height() + 22.0;
+    }
+    page.steps(picture);
+    if !picture.conclusion.is_empty() {
+        page.y += 4.0;
+        page.paragraph(&picture.conclusion, BODY, false, Role::Subtitle, 22.0);
+    }
+    page.y += 12.0;
+    page.rule();
+    page.y += 10.0;
+    page.legend(picture);
+    let total = content + 2.0 * MARGIN;
+    let mut footer = picture.footer.clone();
+    if total > 1000.0 {
+        footer.push(format!("{total:.0} units wide: enlarge to read"));
+    }
+    page.y += 4.0;
+    page.items(&footer, FOOTER, Role::Footer, 20.0);
+    let bounds = Rect::from_min_max(Pos2::ZERO, pos2(total.ceil(), (page.y + MARGIN - 8.0).ceil()));
+    page.scene.marks[0].shape = Shape::Rect { rect: bounds, radius: 0.0 };
+    page.scene.bounds = bounds;
+    page.scene
+}
+
+/// Writes from top to bottom.
+struct Writer {
+    scene: Scene,
+    left: f32,
+    width: f32,
+    /// Top of what comes next.
+    y: f32,
+}
+
+impl Writer {
+    fn text(&mut self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, role: Role) {
+        let shape = Shape::Text { at, align, size, bold, text: text.to_owned() };
+        self.scene.marks.push(Mark { shape, role, target: None });
+    }
+
+    fn max_columns(&self, size: f32) -> usize {
+        ((self.width / width("x", size)) as usize).clamp(1, MAX_COLUMNS)
+    }
+
+    fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
+        if text.is_empty() {
+            return;
+        }
+        for line in wrap(text, self.max_columns(size)) {
+            self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
+            self.y += line_height;
+        }
+    }
+
+    fn pills(&mut self, picture: &Picture) {
+        let (height, mut x) = (25.0, self.left);
+        for (verdict, tone) in &picture.verdicts {
+            let pill = width(verdict, PILL) + 22.0;
+            if x > self.left && x + pill > self.left + self.width {
+                x = self.left;
+                self.y += height + 6.0;
+            }
+            let rect = Rect::from_min_size(pos2(x, self.y), vec2(pill, height));
+            let ground = Shape::Rect { rect, radius: height / 2.0 };
+            self.scene.marks.push(Mark { shape: ground, role: Role::Pill(*tone), target: None });
+            self.text(rect.center(), Align::Center, PILL, true, verdict, Role::PillText(*tone));
+            x += pill + 8.0;
+        }
+        if !picture.verdicts.is_empty() {
+            self.y += height;
+        }
+    }
+
+    /// Lead words in a column of their own, sentences beside them, edges named at the end in their colours.
+    fn steps(&mut self, picture: &Picture) {
+        let line_height = 22.0;
+        let longest = picture.steps.iter().map(|step| columns(&step.lead)).max().unwrap_or(0) + 1;
+        let indent = width(&" ".repeat(longest), BODY);
+        let max = self.max_columns(BODY).saturating_sub(longest).max(20);
+        let mut lead = "";
+        for step in &picture.steps {
+            self.y += 2.0;
+            let middle = self.y + line_height / 2.0;
+            // A lead word is said once for steps of one kind in a row.
+            if step.lead != lead {
+                self.text(pos2(self.left, middle), Align::Left, BODY, true, &step.lead, Role::Lead);
+            }
+            lead = &step.lead;
+            let mut used = 0;
+            for line in wrap(&step.text, max) {
+                let at = pos2(self.left + indent, self.y + line_height / 2.0);
+                self.text(at, Align::Left, BODY, false, &line, Role::Body);
+                used = columns(&line);
+                self.y += line_height;
+            }
+            for (mention, relation) in &step.mentions {
+                let mention = elide(mention, max);
+                let needed = columns(&mention) + 2;
+                if used > 0 && used + needed > max {
+                    used = 0;
+                    self.y += line_height;
+                }
+                let column = if used > 0 { used + 2 } else { 0 };
+                let x = self.left + indent + width(&" ".repeat(column), BODY);
+                let at = pos2(x, self.y - line_height / 2.0);
+                self.text(at, Align::Left, BODY, true, &mention, Role::LabelText(*relation));
+                used = column + columns(&mention);
+            }
+        }
+    }
+
+    fn rule(&mut self) {
+        let line = Path::line(pos2(self.left, self.y), pos2(self.left + self.width, self.y));
+        self.scene.marks.push(Mark { shape: Shape::Line(line), role: Role::Rule, target: None });
+    }
+
+    fn legend(&mut self, picture: &Picture) {
+        let (sample, gap, line_height) = (48.0, 28.0, 26.0);
+        let relations = picture.diagram.relations();
+        if relations.is_empty() {
+            return;
+        }
+        let mut x = self.left;
+        let mut room = |writer: &mut Writer, wide: f32| {
+            if x > writer.left && x + wide > writer.left + writer.width {
+                x = writer.left;
+                writer.y += line_height;
+            }
+            let at = pos2(x, writer.y + line_height / 2.0);
+            x += wide + gap;
+            at
+        };
+        for relation in relations {
+            let name = relation.name();
+            let code = relation.code();
+            let at = room(self, sample + 8.0 + width(code, LEGEND) + 8.0 + width(name, LEGEND));
+            self.sample(at, sample, relation);
+            let text_x = at.x + sample + 8.0;
+            self.text(pos2(text_x, at.y), Align::Left, LEGEND, true, code, Role::LabelText(relation));
+            self.text(pos2(text_x + width(code, LEGEND) + 8.0, at.y), Align::Left, LEGEND, false, name, Role::Legend);
+        }
+        let is = |emphasis| picture.diagram.arrows.iter().any(|arrow| arrow.emphasis == emphasis);
+        if is(Emphasis::Cycle) && is(Emphasis::Evidence) {
+            let text = "thick: the cycle, thin: its evidence";
+            let at = room(self, width(text, LEGEND));
+            self.text(at, Align::Left, LEGEND, false, text, Role::Legend);
+        }
+        self.y += line_height;
+    }
+
+    fn sample(&mut self, at: Pos2, length: f32, relation: Relation) {
+        let end = at + vec2(length, 0.0);
+        let line = Path::line(at, end - vec2(8.0, 0.0));
+        let (role, head_role) = (Role::Edge(relation, Emphasis::Cycle), Role::Head(relation, Emphasis::Cycle));
+        self.scene.marks.push(Mark { shape: Shape::Line(line), role, target: None });
+        let shape = Shape::Head(head(end, vec2(1.0, 0.0)));
+        self.scene.marks.push(Mark { shape, role: head_role, target: None });
+    }
+
+    /// Short facts with dots between them, broken between facts.
+    fn items(&mut self, items: &[String], size: f32, role: Role, line_height: f32) {
+        let max = self.max_columns(size);
+        let mut line = String::new();
+        let mut lines = Vec::new();
+        for item in items {
+            let longer = if line.is_empty() { item.clone() } else { format!("{line} · {item}") };
+            if columns(&longer) <= max || line.is_empty() {
+                line = longer;
+            } else {
+                lines.push(std::mem::replace(&mut line, item.clone()));
+            }
+        }
+        lines.push(line);
+        for line in lines {
+            self.paragraph(&line, size, false, role, line_height);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Everything that belongs on the page of one counterexample.
+
+use super::digest::shortened;
+use crate::counterexample::{Counterexample, Explanation, involved_operations, narrate};
+use crate::diagram::layout::{Layout, LayoutStyle, graphviz, lanes};
+use crate::diagram::scene::{Scene, scene};
+use crate::diagram::text_size::printable;
+use crate::diagram::theme::Tone;
+use crate::diagram::{Diagram, Subject, Target, diagram};
+use crate::history::History;
+use crate::relations::{EdgeIndex, Relation};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A step of the argument as shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PictureStep {
+    /// `Let`, `Then`, `Because`, `However`.
+    pub lead: String,
+    /// The sentence after it.
+    pub text: String,
+    /// Edges it speaks of.
+    pub edges: Vec<EdgeIndex>,
+    /// Edges named after the sentence, in their colours: `T297 → T295`.
+    pub mentions: Vec<(String, Relation)>,
+}
+
+/// A page: what all exporters work on.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Headline.
+    pub title: String,
+    /// What happened, in one sentence.
+    pub subtitle: String,
+    /// `RC holds`, `RA broken`, …
+    pub verdicts: Vec<(String, Tone)>,
+    /// What is drawn.
+    pub diagram: Diagram,
+    /// Where.
+    pub layout: Layout,
+    /// How.
+    pub scene: Scene,
+    /// The argument.
+    pub steps: Vec<PictureStep>,
+    /// What is left to say after the steps.
+    pub conclusion: String,
+    /// Facts about the file, the verdicts and the program, in order.
+    pub footer: Vec<String>,
+    /// What a viewer shows about a target.
+    pub tooltips: BTreeMap<TargetKey, String>,
+    /// The whole as Markdown.
+    pub markdown: String,
+    /// The whole as plain text.
+    pub text: String,
+}
+
+/// A [`Target`] as a key that can be sorted.
+pub type TargetKey = (u8, usize);
+
+/// The key of a target.
+pub(super) fn target_key(target: Target) -> TargetKey {
+    match target {
+        Target::Transaction(t) => (0, t.0 as usize),
+        Target::Operation(o) => (1, o.index()),
+        Target::Edge(e) => (2, e),
+    }
+}
+
+/// How a page is composed.
+#[derive(Clone, Debug, Default)]
+pub struct ComposeOptions {
+    /// Which layout; one that cannot take the diagram gives way to lanes.
+    pub layout: LayoutStyle,
+    /// Whether operations that nothing is about are shown too.
+    pub all_operations: bool,
+    /// Relations that are not drawn.
+    pub hidden: Vec<Relation>,
+    /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
+    pub drawn: Option<Layout>,
+    /// SHA-256 of the file the history was read from.
+    pub sha256: Option<String>,
+}
+
+impl ComposeOptions {
+    /// The usual page, with the fingerprint of the file that `whole` was read from where it can still be read.
+    pub fn for_history(whole: &History) -> ComposeOptions {
+        let path = &whole.origin().path;
+        let sha256 = (!path.is_empty()).then(|| super::sha256_of_file(Path::new(path)).ok()).flatten();
+        ComposeOptions { sha256, ..ComposeOptions::default() }
+    }
+}
+
+/// The diagram of a counterexample: what [`compose`] draws, and what a window shows.
+pub fn counterexample_diagram(
+    example: &Counterexample,
+    whole: &History,
+    all_operations: bool,
+    shown: &dyn Fn(EdgeIndex) -> bool,
+) -> Diagram {
+    let violation = &example.violation;
+    diagram(&Subject {
+        history: &example.history,
+        transactions: &violation.transactions,
+        edges: &violation.edges,
+        cycle: &violation.proof.cycle_edges(),
+        operations: &involved_operations(violation),
+        shown,
+        all_operations,
+        n_operations: &|t| whole.operation_range(example.renaming.old_transaction(t)).len(),
+    })
+}
+
+/// The page of a counterexample. `whole` is the history it was taken from.
+pub fn compose(
+    example: &Counterexample,
+    explanation: &Explanation,
+    whole: &History,
+    options: &ComposeOptions,
+) -> Picture {
+    let shown = |e: EdgeIndex| !options.hidden.contains(&example.violation.edges[e].relation);
+    let diagram = counterexample_diagram(example, whole, options.all_operations, &shown);
+    let fits = |layout: &&Layout| {
+        let rows = layout.cards.iter().zip(&diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
+        rows && layout.cards.len() == diagram.cards.len() && layout.routes.len() == diagram.arrows.len()
+    };
+    let layout = match (options.drawn.as_ref().filter(fits), options.layout) {
+        (Some(drawn), _) => drawn.clone(),
+        (None, LayoutStyle::Lanes) => lanes(&diagram),
+        (None, LayoutStyle::Layered) => graphviz(&diagram).unwrap_or_else(|_| lanes(&diagram)),
+    };
+    let scene = scene(&diagram, &layout);
+    let steps = explanation.steps.iter().map(|step| PictureStep {
+        lead: narrate::lead(step.role).to_owned(),
+        text: sentence(&step.text),
+        edges: step.edges.clone(),
+        mentions: mentions(example, &step.edges),
+    });
+    Picture {
+        title: printable(&explanation.title),
+        subtitle: printable(&explanation.summary),
+        verdicts: verdicts(example),
+        steps: steps.collect(),
+        conclusion: printable(&explanation.conclusion),
+        footer: footer(example, whole, options),
+        tooltips: tooltips(example, explanation, &diagram),
+        markdown: narrate::markdown(example, explanation, whole),
+        text: narrate::plain_text(example, explanation, whole),
+        diagram,
+        layout,
+        scene,
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = printable(text.trim());
+    if text.ends_with(['.', '!', '?', ':']) || text.is_empty() { text } else { format!("{text}.") }
+}
+
+/// Edges of a step by name, unless there are too many to read.
+fn mentions(example: &Counterexample, edges: &[EdgeIndex]) -> Vec<(String, Relation)> {
+    let known = edges.iter().filter_map(|&e| example.violation.edges.get(e));
+    let name = |t| printable(&example.history.transaction_name(t));
+    let all: Vec<_> = known.map(|e| (format!("{} → {}", name(e.from), name(e.to)), e.relation)).collect();
+    if all.len() > 2 { Vec::new() } else { all }
+}
+
+fn verdicts(example: &Counterexample) -> Vec<(String, Tone)> {
+    let said = |word: &str| match word {
+        "satisfied" => ("holds", Tone::Good),
+        "violated" => ("broken", Tone::Bad),
+        _ => ("undecided", Tone::Neutral),
+    };
+    let all = example.verdicts.iter().map(|(level, verdict)| (level.code(), said(verdict.word())));
+    all.map(|(code, (word, tone))| (format!("{code} {word}"), tone)).collect()
+}
+
+fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions) -> Vec<String> {
+    let mut footer = Vec::new();
+    let path = Path::new(&whole.origin().path);
+    if let Some(name) = path.file_name() {
+        let name = printable(&name.to_string_lossy());
+        footer.push(format!("{name} ({})", counted(example.n_transactions_of_whole, "transaction")));
+    }
+    footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
+    let n = example.history.n_transactions();
+    footer.push(match n {
+        1 => "verdicts of this transaction alone".to_owned(),
+        n => format!("verdicts of these {n} transactions alone"),
+    });
+    footer.push(example.minimality.word().to_owned());
+    footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
+    footer
+}
+
+/// `1,000 transactions`.
+fn counted(n: usize, what: &str) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn tooltips(example: &Counterexample, explanation: &Explanation, diagram: &Diagram) -> BTreeMap<TargetKey, String> {
+    let mut tooltips = BTreeMap::new();
+    for card in &diagram.cards {
+        let session = &diagram.lanes[card.lane].title;
+        let text = format!("{}: {}, {session}", card.title, card.status);
+        tooltips.insert(target_key(Target::Transaction(card.transaction)), text);
+        for row in &card.rows {
+            let place = if row.place.is_empty() { String::new() } else { format!(", {}", row.place) };
+            tooltips
+                .insert(target_key(Target::Operation(row.operation)), format!("{}: {}{place}", card.title, row.text));
+        }
+    }
+    for arrow in &diagram.arrows {
+        let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
+        let mut text =
+            format!("{from} → {to}, {} ({})", arrow.label, example.violation.edges[arrow.edge].relation.name());
+        if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {
+            text.push_str(": ");
+            text.push_str(&printable(reason));
+        }
+        tooltips.insert(target_key(Target::Edge(arrow.edge)), text);
+    }
+    tooltips
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_separators() {
+        assert_eq!(counted(1, "transaction"), "1 transaction");
+        assert_eq!(counted(1000, "transaction"), "1,000 transactions");
+        assert_eq!(counted(12_345_678, "row"), "12,345,678 rows");
+        assert_eq!(counted(100, "row"), "100 rows");
+    }
+}
