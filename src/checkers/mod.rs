@@ -5,9 +5,12 @@
 //! violations, or with the reason why they could not decide. No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
 
+pub mod derivation;
 mod level;
 mod monotonic_reads;
 mod pattern;
+#[cfg(test)]
+mod proof_rules;
 pub mod read_consistency;
 pub mod strong;
 mod violation;

@@ -72,7 +72,7 @@ fn the_solver_agrees_with_trying_all_combinations() {
             .map(|_| {
                 let mut side = || (0..random.usize(1..4)).map(|_| random_edge(&mut random, n)).collect::<Vec<_>>();
                 let (first, second) = (side(), side());
-                Choice { first, second, prefer_first: n % 2 == 0 }
+                Choice { first, second, prefer_first: n.is_multiple_of(2) }
             })
             .collect();
         let with = |sides: &dyn Fn(usize) -> bool| {

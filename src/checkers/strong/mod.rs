@@ -18,13 +18,12 @@ mod replay;
 mod saturation;
 mod search;
 
-pub(in crate::checkers) use known::{Events, Known};
+pub(in crate::checkers) use known::{Events, Known, Vertex};
 pub(in crate::checkers) use saturation::{Saturated, saturate};
 
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
-use known::Vertex;
 use search::Searched;
 
 /// The answer for one strong level.

@@ -4,6 +4,13 @@ use crate::history::{OperationId, TransactionId};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use std::fmt;
 
+/// A random history as text, see [`Sample::text`].
+pub(in crate::checkers) fn random_text(random: &mut fastrand::Rng) -> String {
+    let transactions = random.usize(3..7);
+    let shape = Shape { transactions, sessions: 4, operations: 4, keys: 3, write_percent: random.u32(35..65) };
+    Sample::random(random, shape).text()
+}
+
 /// Sizes of a random history.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::checkers) struct Shape {
@@ -117,6 +124,17 @@ impl Sample {
             txn
         });
         Sample { txns: txns.collect() }
+    }
+
+    /// The history as operations `w(key,value,session,transaction)`; value 0 is the initial one.
+    pub(in crate::checkers) fn text(&self) -> String {
+        let mut words = Vec::new();
+        for (t, txn) in self.txns.iter().enumerate() {
+            let value = |writer: Node| if writer == NONE { 0 } else { writer + 1 };
+            words.extend(txn.reads.iter().map(|&(k, writer)| format!("r({k},{},{},{t})", value(writer), txn.session)));
+            words.extend(txn.writes.iter().map(|k| format!("w({k},{},{},{t})", t + 1, txn.session)));
+        }
+        words.join(" ")
     }
 
     /// Four writers and four readers in four sessions: both orders of the two writers of x fail, no order follows from

@@ -1,0 +1,244 @@
+//! Edges between starts and commits, each with what it rests on.
+
+use crate::checkers::Level;
+use crate::checkers::strong::{Events, Vertex};
+use crate::graph::{Closure, Digraph};
+use crate::history::{History, KeyId};
+use crate::relations::{Axiom, Edge, Index, NONE, Node, Reason, Relation, Slot};
+use std::collections::VecDeque;
+
+/// Place of a fact in [`Facts::all`].
+pub(super) type FactId = u32;
+
+/// What a fact rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Because {
+    SessionOrder,
+    /// A read, as a place in the index.
+    Reads(usize),
+    /// t3's read; the path from t2's commit to t3's start.
+    Visible(usize, Vec<FactId>),
+    /// t3's read; the path from t1's commit to t2's commit, empty for ⊥.
+    Overwrites(usize, Vec<FactId>),
+    /// The path from the start of the one to the commit of the other.
+    Conflict(Vec<FactId>),
+    /// The write-read fact between the two.
+    ReadModifyWrite(FactId),
+    Assumed,
+}
+
+impl Because {
+    pub(super) fn premises(&self) -> &[FactId] {
+        match self {
+            Because::SessionOrder | Because::Reads(_) | Because::Assumed => &[],
+            Because::Visible(_, path) | Because::Overwrites(_, path) | Because::Conflict(path) => path,
+            Because::ReadModifyWrite(read) => std::slice::from_ref(read),
+        }
+    }
+}
+
+/// One edge between two transactions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fact {
+    pub(super) from: Node,
+    pub(super) to: Node,
+    pub(super) key: u32,
+    pub(super) because: Because,
+}
+
+/// A read of t1's version by t3.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadOf {
+    pub(super) read: usize,
+    pub(super) t3: Node,
+    /// t1, or [`NONE`] for ⊥.
+    pub(super) t1: Node,
+    pub(super) key: u32,
+}
+
+/// All facts ever derived, in every case; premises come before what rests on them.
+pub(super) struct Facts<'a> {
+    pub(super) index: &'a Index,
+    pub(super) events: Events,
+    pub(super) all: Vec<Fact>,
+    pub(super) reads: Vec<ReadOf>,
+}
+
+/// The facts that hold in one case, as a graph.
+#[derive(Clone)]
+pub(super) struct Case {
+    /// By vertex: where the facts that leave it lead.
+    out: Vec<Vec<(Vertex, FactId)>>,
+    pub(super) visible: Vec<FactId>,
+    pub(super) closure: Closure,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(index: &'a Index, level: Level) -> Facts<'a> {
+        let events = Events::new(level, index.n_nodes());
+        let mut reads = Vec::with_capacity(index.read_key.len());
+        for t3 in 0..index.n_nodes() as Node {
+            for read in index.reads_of(t3) {
+                let t1 = index.writer_of_read(read);
+                if t1 != t3 {
+                    reads.push(ReadOf { read, t3, t1, key: index.read_key[read] });
+                }
+            }
+        }
+        Facts { index, events, all: Vec::new(), reads }
+    }
+
+    /// Session order (every pair while that is few, else neighbours), write-read, and updates after what they read.
+    pub(super) fn given(&mut self) -> Case {
+        /// Sessions longer than this are given by neighbours only.
+        const LONG_SESSION: u32 = 64;
+        let index = self.index;
+        let mut case = Case::new(self.events, index.n_nodes());
+        for a in 0..index.n_nodes() as Node {
+            let end = index.session_begin[index.session[a as usize] as usize + 1];
+            let last = if end - index.session_begin[index.session[a as usize] as usize] > LONG_SESSION {
+                end.min(a + 2)
+            } else {
+                end
+            };
+            for b in a + 1..last {
+                self.add(&mut case, Fact { from: a, to: b, key: NONE, because: Because::SessionOrder });
+            }
+        }
+        for ReadOf { read, t3, t1, key } in self.reads.clone() {
+            if t1 == NONE {
+                continue;
+            }
+            let id = self.add(&mut case, Fact { from: t1, to: t3, key, because: Because::Reads(read) });
+            if index.slot_of(t3, key).is_some() {
+                self.add(&mut case, Fact { from: t1, to: t3, key, because: Because::ReadModifyWrite(id) });
+            }
+        }
+        case
+    }
+
+    pub(super) fn add(&mut self, case: &mut Case, fact: Fact) -> FactId {
+        let id = self.all.len() as FactId;
+        let (from, to) = self.span(&fact);
+        case.out[from as usize].push((to, id));
+        case.visible.push(id);
+        case.closure.add_edge(from, to);
+        self.all.push(fact);
+        id
+    }
+
+    /// The vertices a fact leads from and to.
+    pub(super) fn span(&self, fact: &Fact) -> (Vertex, Vertex) {
+        let events = self.events;
+        match fact.because {
+            Because::SessionOrder | Because::Reads(_) | Because::ReadModifyWrite(_) | Because::Conflict(_) => {
+                (events.commit(fact.from), events.start(fact.to))
+            }
+            Because::Visible(..) | Because::Assumed => (events.commit(fact.from), events.after_writer(fact.to)),
+            Because::Overwrites(..) => (events.start(fact.from), events.commit(fact.to)),
+        }
+    }
+
+    /// The writers of a key.
+    pub(super) fn writers(&self, key: u32) -> &'a [Node] {
+        &self.index.slot_node[self.index.slots_of(key)]
+    }
+
+    /// A path with the fewest facts, of those that hold in a case. The ends may be equal: then a cycle.
+    pub(super) fn path(&self, case: &Case, from: Vertex, to: Vertex) -> Option<Vec<FactId>> {
+        let mut reached: Vec<Option<(Vertex, Option<FactId>)>> = vec![None; case.out.len()];
+        let mut queue = VecDeque::new();
+        // The step from a start to its commit costs nothing, so both are reached in the same layer.
+        let own_commit = |v: Vertex| (self.events.split() && v.is_multiple_of(2)).then_some(v + 1);
+        queue.push_back(from);
+        if let Some(commit) = own_commit(from) {
+            reached[commit as usize] = Some((from, None));
+            queue.push_back(commit);
+        }
+        while reached[to as usize].is_none() {
+            let v = queue.pop_front()?;
+            for &(w, id) in &case.out[v as usize] {
+                if reached[w as usize].is_some() {
+                    continue;
+                }
+                reached[w as usize] = Some((v, Some(id)));
+                queue.push_back(w);
+                if let Some(commit) = own_commit(w).filter(|&commit| reached[commit as usize].is_none()) {
+                    reached[commit as usize] = Some((w, None));
+                    queue.push_back(commit);
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut v = to;
+        loop {
+            let (before, id) = reached[v as usize]?;
+            path.extend(id);
+            v = before;
+            if v == from {
+                break;
+            }
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// The fact as an edge of an argument, given where its premises stand there.
+    pub(super) fn edge(&self, history: &History, fact: &Fact, place: impl Fn(FactId) -> usize) -> Edge {
+        let index = self.index;
+        let places = |path: &[FactId]| path.iter().map(|&id| place(id)).collect::<Vec<usize>>();
+        let (from, to) = (index.transaction[fact.from as usize], index.transaction[fact.to as usize]);
+        let write = |node: Node| -> Option<Slot> { index.slot_of(node, fact.key) };
+        let write_of = |node: Node| write(node).map(|slot| index.slot_operation[slot as usize]);
+        let (relation, because) = match &fact.because {
+            Because::SessionOrder => return index.session_edge(fact.from, fact.to),
+            Because::Reads(read) => return index.read_edge(history, fact.to, *read),
+            Because::Visible(read, path) => {
+                let t3 = self.reader_of(*read);
+                let reason = Reason::Visible {
+                    axiom: Axiom::CommitOrder,
+                    reader: index.transaction[t3 as usize],
+                    read: index.read_operation[*read],
+                    seen: places(path),
+                };
+                (Relation::WriteWrite, reason)
+            }
+            Because::Overwrites(read, path) => {
+                let edge = index.read_edge(history, fact.from, *read);
+                return Edge {
+                    from,
+                    to,
+                    relation: Relation::AntiDependency,
+                    key: Some(KeyId(fact.key)),
+                    from_operation: edge.to_operation,
+                    to_operation: write_of(fact.to),
+                    because: Reason::Overwrites { writer: edge.from, order: places(path) },
+                };
+            }
+            Because::Conflict(path) => (Relation::WriteWrite, Reason::Conflict { order: places(path) }),
+            Because::ReadModifyWrite(read) => (Relation::WriteWrite, Reason::ReadModifyWrite { read: place(*read) }),
+            Because::Assumed => (Relation::WriteWrite, Reason::Assumed),
+        };
+        Edge {
+            from,
+            to,
+            relation,
+            key: Some(KeyId(fact.key)),
+            from_operation: write_of(fact.from),
+            to_operation: write_of(fact.to),
+            because,
+        }
+    }
+
+    fn reader_of(&self, read: usize) -> Node {
+        (self.index.read_begin.partition_point(|&begin| begin as usize <= read) - 1) as Node
+    }
+}
+
+impl Case {
+    fn new(events: Events, n_nodes: usize) -> Case {
+        let inside = (0..n_nodes as Node).filter(|_| events.split()).map(|t| (events.start(t), events.commit(t)));
+        let closure = Closure::new(&Digraph::new(events.n_events(), inside));
+        Case { out: vec![Vec::new(); events.n_events()], visible: Vec::new(), closure }
+    }
+}

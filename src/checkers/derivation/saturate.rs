@@ -1,0 +1,169 @@
+//! All consequences of the facts of one case, round by round, so that every fact has a short derivation.
+
+use super::facts::{Because, Case, Fact, FactId, Facts, ReadOf};
+use crate::control::{Control, Interrupt};
+use crate::relations::{NONE, Node};
+use std::collections::BTreeSet;
+
+/// What saturation ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// These facts close a cycle.
+    Cycle(Vec<FactId>),
+    /// Nothing more follows.
+    Quiet,
+    /// The effort was used up.
+    TooLong,
+}
+
+/// Steps that may still be taken, so that the result does not depend on the clock.
+pub(super) struct Effort {
+    pub(super) steps: u64,
+}
+
+impl Effort {
+    /// Takes steps; false when there are none left.
+    fn spend(&mut self, steps: usize) -> bool {
+        self.steps = self.steps.saturating_sub(steps as u64);
+        self.steps > 0
+    }
+}
+
+/// Adds all consequences, until a round closes a cycle (then the one whose whole argument is shortest is returned) or
+/// nothing new follows. O(rounds · (reads · writers of a key + writers² of a key)).
+pub(super) fn saturate(
+    facts: &mut Facts<'_>,
+    case: &mut Case,
+    effort: &mut Effort,
+    control: &Control,
+) -> Result<End, Interrupt> {
+    loop {
+        control.check()?;
+        if is_cyclic(facts, case) {
+            return shortest_cycle(facts, case, control).map(End::Cycle);
+        }
+        let new = consequences(facts, case, effort);
+        if effort.steps == 0 {
+            return Ok(End::TooLong);
+        }
+        if new.is_empty() {
+            return Ok(End::Quiet);
+        }
+        for fact in new {
+            facts.add(case, fact);
+        }
+    }
+}
+
+fn is_cyclic(facts: &Facts<'_>, case: &Case) -> bool {
+    (0..facts.events.n_events() as u32).any(|v| case.closure.reaches(v, v))
+}
+
+/// What follows in one step from the facts of the case and is not implied by them.
+fn consequences(facts: &Facts<'_>, case: &Case, effort: &mut Effort) -> Vec<Fact> {
+    let events = facts.events;
+    let mut new = Vec::new();
+    for &ReadOf { read, t3, t1, key } in &facts.reads {
+        let writers = facts.writers(key);
+        if !effort.spend(writers.len() + 1) {
+            return new;
+        }
+        for &t2 in writers.iter().filter(|&&t2| t2 != t1 && t2 != t3) {
+            // t3 reads the key from t1, and t2 writes it too.
+            if t1 != NONE
+                && case.closure.reaches(events.commit(t2), events.start(t3))
+                && !case.closure.reaches(events.commit(t2), events.after_writer(t1))
+                && let Some(path) = facts.path(case, events.commit(t2), events.start(t3))
+            {
+                new.push(Fact { from: t2, to: t1, key, because: Because::Visible(read, path) });
+            }
+            let older = t1 == NONE || case.closure.reaches(events.commit(t1), events.commit(t2));
+            if older && !case.closure.reaches(events.start(t3), events.commit(t2)) {
+                let path = if t1 == NONE { Some(Vec::new()) } else { version_order(facts, case, t1, t2, key) };
+                if let Some(path) = path {
+                    new.push(Fact { from: t3, to: t2, key, because: Because::Overwrites(read, path) });
+                }
+            }
+        }
+    }
+    if events.forbids_conflicts() {
+        conflicts(facts, case, effort, &mut new);
+    }
+    new
+}
+
+/// Why t1's version is older than t2's: an update of the very version if there is one, else the shortest path.
+fn version_order(facts: &Facts<'_>, case: &Case, t1: Node, t2: Node, key: u32) -> Option<Vec<FactId>> {
+    let update = case.visible.iter().copied().find(|&id| {
+        let fact = &facts.all[id as usize];
+        (fact.from, fact.to, fact.key) == (t1, t2, key) && matches!(fact.because, Because::ReadModifyWrite(_))
+    });
+    match update {
+        Some(id) => Some(vec![id]),
+        None => facts.path(case, facts.events.commit(t1), facts.events.commit(t2)),
+    }
+}
+
+/// First committer wins: of two writers of a key, the one that starts before the other commits also commits before the
+/// other starts.
+fn conflicts(facts: &Facts<'_>, case: &Case, effort: &mut Effort, new: &mut Vec<Fact>) {
+    let events = facts.events;
+    let mut seen = BTreeSet::new();
+    for key in 0..facts.index.n_keys() as u32 {
+        let writers = facts.writers(key);
+        if !effort.spend(writers.len() * writers.len()) {
+            return;
+        }
+        for (&a, &b) in writers.iter().flat_map(|a| writers.iter().map(move |b| (a, b))) {
+            if a != b
+                && case.closure.reaches(events.start(a), events.commit(b))
+                && !case.closure.reaches(events.commit(a), events.start(b))
+                && seen.insert((a, b))
+                && let Some(path) = facts.path(case, events.start(a), events.commit(b))
+            {
+                new.push(Fact { from: a, to: b, key, because: Because::Conflict(path) });
+            }
+        }
+    }
+}
+
+/// Among the cycles through the newest facts, the one whose argument needs the fewest facts, then the shortest one.
+fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<Vec<FactId>, Interrupt> {
+    /// Facts through which a cycle is looked for.
+    const TRIES: usize = 400;
+    let mut best: Option<((usize, usize), Vec<FactId>)> = None;
+    let mut tries = 0;
+    for &id in case.visible.iter().rev() {
+        let (from, to) = facts.span(&facts.all[id as usize]);
+        if !case.closure.reaches_or_is(to, from) {
+            continue;
+        }
+        tries += 1;
+        if tries > TRIES {
+            break;
+        }
+        control.check()?;
+        let mut cycle = vec![id];
+        if from != to {
+            let Some(path) = facts.path(case, to, from) else { continue };
+            cycle.extend(path);
+        }
+        let size = (needed(facts, cycle.iter().copied()).len(), cycle.len());
+        if best.as_ref().is_none_or(|(smallest, _)| size < *smallest) {
+            best = Some((size, cycle));
+        }
+    }
+    Ok(best.map(|(_, cycle)| cycle).unwrap_or_default())
+}
+
+/// These facts and all that they rest on.
+pub(super) fn needed(facts: &Facts<'_>, roots: impl IntoIterator<Item = FactId>) -> BTreeSet<FactId> {
+    let mut all: BTreeSet<FactId> = BTreeSet::new();
+    let mut todo: Vec<FactId> = roots.into_iter().collect();
+    while let Some(id) = todo.pop() {
+        if all.insert(id) {
+            todo.extend(facts.all[id as usize].because.premises());
+        }
+    }
+    all
+}

@@ -1,0 +1,156 @@
+//! An independent reading of the rules by which edges follow from each other, for the tests of what proves things.
+
+use super::{Level, Proof};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+
+/// An end of an edge: the start (0) or commit (1) of its transaction.
+type Span = (u8, u8);
+
+/// Panics unless every edge follows from its premises at `level` and the proof is a contradiction there.
+pub(super) fn assert_proof(history: &History, edges: &[Edge], proof: &Proof, level: Level) {
+    let rules = Rules { history, edges, level };
+    for index in 0..edges.len() {
+        rules.edge(index);
+    }
+    rules.proof(proof, &[]);
+}
+
+struct Rules<'a> {
+    history: &'a History,
+    edges: &'a [Edge],
+    level: Level,
+}
+
+impl Rules<'_> {
+    fn two_events(&self) -> bool {
+        self.level < Level::Serializability
+    }
+
+    fn read(&self, read: OperationId, reader: TransactionId, writer: TransactionId) {
+        let operation = self.history.operation(read);
+        assert_eq!((operation.kind, self.history.transaction_of(read)), (OperationKind::Read, reader));
+        match writer.is_initial() {
+            true => assert!(self.history.may_be_initial(operation.value)),
+            false => assert!(self.history.operations_of(writer).any(|o| {
+                let write = self.history.operation(o);
+                (write.kind, write.key, write.value) == (OperationKind::Write, operation.key, operation.value)
+            })),
+        }
+    }
+
+    fn write(&self, write: Option<OperationId>, writer: TransactionId, edge: &Edge) {
+        let write = write.expect("edges between writers name their writes");
+        let operation = self.history.operation(write);
+        assert_eq!((operation.kind, self.history.transaction_of(write)), (OperationKind::Write, writer));
+        assert_eq!(Some(operation.key), edge.key);
+    }
+
+    fn edge(&self, index: EdgeIndex) {
+        let edge = &self.edges[index];
+        assert!(edge.because.premises().iter().all(|&premise| premise < index), "premises come first");
+        assert_ne!(edge.from, edge.to);
+        match &edge.because {
+            Reason::SessionOrder => {
+                assert_eq!(edge.relation, Relation::SessionOrder);
+                assert_eq!(self.history.session_of(edge.from), self.history.session_of(edge.to));
+                assert!(edge.from < edge.to);
+            }
+            Reason::Reads => {
+                assert_eq!(edge.relation, Relation::WriteRead);
+                self.read(edge.to_operation.expect("a read"), edge.to, edge.from);
+            }
+            Reason::Visible { reader, read, seen, .. } => {
+                self.read(*read, *reader, edge.to);
+                self.write(edge.from_operation, edge.from, edge);
+                assert!(edge.from != *reader);
+                self.path(seen, edge.from, *reader);
+                let (leaves, enters) = self.compose(seen);
+                assert!(!self.two_events() || (leaves, enters) == (1, 0));
+            }
+            Reason::Overwrites { writer, order } => {
+                self.read(edge.from_operation.expect("a read"), edge.from, *writer);
+                self.write(edge.to_operation, edge.to, edge);
+                if !(writer.is_initial() && order.is_empty()) {
+                    self.path(order, *writer, edge.to);
+                    assert!(!self.two_events() || self.compose(order).0 == 1);
+                }
+            }
+            Reason::Conflict { order } => {
+                assert!(self.level >= Level::SnapshotIsolation);
+                self.write(edge.from_operation, edge.from, edge);
+                self.write(edge.to_operation, edge.to, edge);
+                self.path(order, edge.from, edge.to);
+                self.compose(order);
+            }
+            Reason::ReadModifyWrite { read } => {
+                let premise = &self.edges[*read];
+                assert_eq!((premise.from, premise.to, premise.key), (edge.from, edge.to, edge.key));
+                assert_eq!(premise.relation, Relation::WriteRead);
+                self.write(edge.to_operation, edge.to, edge);
+            }
+            Reason::Assumed => {
+                self.write(edge.from_operation, edge.from, edge);
+                self.write(edge.to_operation, edge.to, edge);
+            }
+            Reason::Path { through } => self.path(through, edge.from, edge.to),
+        }
+    }
+
+    fn path(&self, path: &[EdgeIndex], from: TransactionId, to: TransactionId) {
+        assert!(!path.is_empty());
+        let end = path.iter().fold(from, |at, &e| {
+            assert_eq!(self.edges[e].from, at);
+            self.edges[e].to
+        });
+        assert_eq!(end, to);
+    }
+
+    fn span(&self, edge: EdgeIndex) -> Span {
+        let version_order = if self.level == Level::PrefixConsistency { (1, 1) } else { (1, 0) };
+        match &self.edges[edge].because {
+            Reason::Overwrites { .. } => (0, 1),
+            Reason::Visible { .. } | Reason::Assumed => version_order,
+            Reason::Path { through } => self.compose(through),
+            _ => (1, 0),
+        }
+    }
+
+    fn compose(&self, path: &[EdgeIndex]) -> Span {
+        let spans: Vec<Span> = path.iter().map(|&e| self.span(e)).collect();
+        for pair in spans.windows(2) {
+            assert!(!self.two_events() || (pair[0].1, pair[1].0) != (1, 0), "an illegal path");
+        }
+        (spans[0].0, spans[spans.len() - 1].1)
+    }
+
+    fn proof(&self, proof: &Proof, assumed: &[EdgeIndex]) {
+        match proof {
+            Proof::Read => panic!("no proof by a read alone"),
+            Proof::Cycle(cycle) => {
+                let start = self.edges[cycle[0]].from;
+                self.path(cycle, start, start);
+                let (leaves, enters) = self.compose(cycle);
+                assert!(!self.two_events() || (enters, leaves) != (1, 0), "an illegal cycle");
+                let mut todo = cycle.clone();
+                let mut seen = vec![false; self.edges.len()];
+                while let Some(e) = todo.pop() {
+                    if !std::mem::replace(&mut seen[e], true) {
+                        assert!(self.edges[e].because != Reason::Assumed || assumed.contains(&e));
+                        todo.extend(self.edges[e].because.premises());
+                    }
+                }
+            }
+            Proof::Split { key, first, second } => {
+                let (a, b) = (&self.edges[first.0], &self.edges[second.0]);
+                assert_eq!((a.from, a.to, a.key, b.key), (b.to, b.from, Some(*key), Some(*key)));
+                assert!(a.because == Reason::Assumed && b.because == Reason::Assumed);
+                for (edge, branch) in [first, second] {
+                    let mut assumed = assumed.to_vec();
+                    assumed.push(*edge);
+                    self.proof(branch, &assumed);
+                }
+            }
+        }
+    }
+}
