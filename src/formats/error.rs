@@ -169,7 +169,13 @@ pub enum OpenCause {
     Unreadable(#[source] io::Error),
     /// The bytes are no history.
     #[error("{0}")]
-    Read(#[from] ReadError),
+    Read(#[source] Box<ReadError>),
+}
+
+impl From<ReadError> for OpenCause {
+    fn from(error: ReadError) -> OpenCause {
+        OpenCause::Read(Box::new(error))
+    }
 }
 
 /// Why a path could not be opened as a history. Displayed as one line that begins with the path.

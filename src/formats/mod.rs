@@ -106,7 +106,7 @@ pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT, hist::FORMAT, json
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
     let called = |candidate: &&str| candidate.eq_ignore_ascii_case(name);
-    FORMATS.iter().find(|f| called(&f.name) || f.aliases.iter().any(|alias| called(&alias)))
+    FORMATS.iter().find(|f| called(&f.name) || f.aliases.iter().any(called))
 }
 
 /// The names of all formats in a sentence.

@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Name {
                 Ok(Name::Text(number.to_string()))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Name, E> {
-                Ok(name::number(text, u64::MAX).map_or_else(|| Name::Text(text.to_owned()), Name::Number))
+                Ok(Name::Text(text.to_owned()))
             }
         }
         deserializer.deserialize_any(NameVisitor)
@@ -416,11 +416,11 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
         let builder = &mut self.state.builder;
         let key = match key {
             Name::Number(number) => builder.key_number(number),
-            Name::Text(text) => builder.key_name(&text),
+            Name::Text(text) => name::key(builder, &text),
         };
         let value = match (value, kind) {
             (Some(Some(Name::Number(number))), _) if number <= Value::MAX_NUMBER => builder.value_number(number),
-            (Some(Some(value)), _) => builder.value_name(&value.text()),
+            (Some(Some(value)), _) => name::value(builder, &value.text()),
             (Some(None), OperationKind::Read) => Value::INITIAL,
             (None, OperationKind::Read) => Value::UNRECORDED,
             (_, OperationKind::Write) => return Err(A::Error::custom("a write needs a value")),
