@@ -101,7 +101,7 @@ impl<'a> Causality<'a> {
 pub(super) struct Forced {
     /// t2.
     pub(super) from: Node,
-    /// t1.
+    /// t1, or [`NONE`] for ⊥.
     pub(super) to: Node,
     /// t3's read of the key, as a place in the `read_*` arrays.
     pub(super) read: u32,
@@ -144,6 +144,11 @@ impl ForcedEdges {
         &self.edges
     }
 
+    /// Whether some edge contradicts ⊥ being first.
+    pub(super) fn reach_initial(&self) -> bool {
+        self.edges.iter().any(|edge| edge.to == NONE)
+    }
+
     /// The edge from `a` to `b`, if it is there. O(log).
     pub(super) fn find(&self, a: Node, b: Node) -> Option<Forced> {
         let edges = self.of(a);
@@ -161,23 +166,26 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// Components of SO ∪ WR ∪ forced edges (Tarjan 1972, with an explicit stack). O(n + edges).
+    /// Components of SO ∪ WR ∪ forced edges (Tarjan 1972, with an explicit stack). ⊥ precedes every node: where a node is
+    /// forced before ⊥, that node and all before it form the first component. O(n + edges).
     pub(super) fn new(
         causality: &Causality<'_>,
         forced: &ForcedEdges,
         control: &Control,
     ) -> Result<Components, Interrupt> {
-        let n = causality.n();
+        // ⊥ is a vertex behind the nodes, only where something leads to it.
+        let n = causality.n() as Node;
+        let n_vertices = causality.n() + usize::from(forced.reach_initial());
         // Numbers of first visit from 1 (0: not visited); a finished component gets u32::MAX as low link.
-        let mut number = vec![0u32; n];
-        let mut low = vec![0u32; n];
-        let mut of = vec![0u32; n];
+        let mut number = vec![0u32; n_vertices];
+        let mut low = vec![0u32; n_vertices];
+        let mut of = vec![0u32; n_vertices];
         let mut open: Vec<Node> = Vec::new();
         let mut calls: Vec<(Node, u32)> = Vec::new();
         let mut visited = 0u32;
         let mut n_components = 0u32;
         let mut steps = 0usize;
-        for root in 0..n as Node {
+        for root in 0..n_vertices as Node {
             if number[root as usize] != 0 {
                 continue;
             }
@@ -191,7 +199,11 @@ impl Components {
                     low[v as usize] = visited;
                     open.push(v);
                 }
-                let next = neighbour(causality, forced, v, *cursor);
+                let next = match v == n {
+                    true if *cursor < n => Neighbour::Node(*cursor),
+                    true => Neighbour::End,
+                    false => neighbour(causality, forced, v, *cursor),
+                };
                 *cursor += 1;
                 match next {
                     Neighbour::None => {}
@@ -216,6 +228,8 @@ impl Components {
                 }
             }
         }
+        // ⊥, if it is a vertex, shares its component with the nodes that are forced before it.
+        of.truncate(n as usize);
         // Tarjan finishes components in reverse topological order.
         for c in &mut of {
             *c = n_components - 1 - *c;
@@ -290,7 +304,8 @@ fn neighbour(causality: &Causality<'_>, forced: &ForcedEdges, v: Node, cursor: u
     if let Some(&w) = readers.get(place) {
         return Neighbour::Node(w);
     }
-    forced.of(v).get(place - readers.len()).map_or(Neighbour::End, |edge| Neighbour::Node(edge.to))
+    let initial = causality.n() as Node;
+    forced.of(v).get(place - readers.len()).map_or(Neighbour::End, |edge| Neighbour::Node(edge.to.min(initial)))
 }
 
 /// The visit number of `w` while its component is open, else a number that changes no minimum.

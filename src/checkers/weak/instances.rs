@@ -24,7 +24,7 @@ const VECTOR_BYTES: usize = 2 << 30;
 const SPARE: usize = 4;
 const SMALL: usize = 50_000;
 
-/// Search steps per pattern after which only instances whose ways are single edges are listed.
+/// Search steps per pattern after which only instances are listed whose ways need no search.
 const STEPS_PER_PATTERN: u64 = 40_000_000;
 
 /// The weak levels, and SO ∪ WR with what each forces.
@@ -115,10 +115,10 @@ fn commit_orders(
         if level == Level::TransactionalCausalConsistency {
             for window in rows.windows(chains, 1, VECTOR_BYTES) {
                 let past = Vectors::new(causality, components, chains, rows, window.clone(), Direction::Past, control)?;
-                edges.extend(causal_edges(causality, components, chains, &past, window, control)?.0);
+                edges.extend(causal_edges(causality, components, chains, &past, window, control)?);
             }
         } else {
-            edges = transaction_edges(causality, components, level, control)?.0;
+            edges = transaction_edges(causality, components, level, control)?;
         }
         let forced = ForcedEdges::new(causality.n(), edges);
         let components = Components::new(causality, &forced, control)?;
@@ -149,8 +149,7 @@ impl Teller<'_> {
         let mut told = Vec::new();
         for candidate in candidates {
             control.check()?;
-            // The size of a candidate with single edges only is 2.
-            if search.steps > STEPS_PER_PATTERN && candidate.size > 2 {
+            if search.steps > STEPS_PER_PATTERN && candidate.needs_search {
                 continue;
             }
             told.push((candidate, self.tell(pattern, &candidate, &mut search, control)?));
@@ -160,7 +159,12 @@ impl Teller<'_> {
             _ => 0,
         };
         told.sort_by_cached_key(|(candidate, violation)| {
-            (candidate.implied, violation.size(), length(violation), Candidate { size: 0, ..*candidate })
+            (
+                candidate.implied,
+                violation.size(),
+                length(violation),
+                Candidate { size: 0, needs_search: false, ..*candidate },
+            )
         });
         told.truncate(max_instances);
         let mut groups = FxHashMap::default();

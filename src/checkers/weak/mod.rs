@@ -67,8 +67,8 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDeci
 /// component itself (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not
 /// counted.
 ///
-/// Besides, if RC is asked for, instances of TAP-j that violate RC too (its axiom holds for reads of one key) are
-/// listed with their edges, uncounted: the caller has them as reads that contradict CI.
+/// ⊥ is part of every commit order: where an axiom forces a transaction before ⊥ (a violation by itself), that
+/// transaction and all before it precede everything.
 ///
 /// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
 /// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on

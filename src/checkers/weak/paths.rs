@@ -13,8 +13,10 @@ pub(super) enum Step {
     Session(Node, Node),
     /// The second reads from the first.
     Read(Node, Node),
-    /// An inferred commit-order edge.
+    /// An inferred commit-order edge, perhaps to ⊥.
     Forced(Forced),
+    /// ⊥ precedes every node.
+    Initial(Node),
 }
 
 impl Step {
@@ -23,8 +25,23 @@ impl Step {
         match *self {
             Step::Session(from, _) | Step::Read(from, _) => from,
             Step::Forced(edge) => edge.from,
+            Step::Initial(_) => NONE,
         }
     }
+}
+
+/// Two steps of SO ∪ WR from a to b, if two are enough. O(reads of b + readers of a), up to logarithms.
+pub(super) fn two_steps(causality: &Causality<'_>, a: Node, b: Node) -> Option<[Step; 2]> {
+    for &w in causality.writers(b) {
+        if causality.in_session_order(a, w) {
+            return Some([Step::Session(a, w), Step::Read(w, b)]);
+        }
+        if causality.readers(a).binary_search(&w).is_ok() {
+            return Some([Step::Read(a, w), Step::Read(w, b)]);
+        }
+    }
+    let mut readers = causality.readers(a).iter();
+    readers.find(|&&r| causality.in_session_order(r, b)).map(|&r| [Step::Read(a, r), Step::Session(r, b)])
 }
 
 /// How a state was entered; also its place among the states of a node.
@@ -45,7 +62,8 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(causality: &'a Causality<'a>) -> Search<'a> {
-        let states = 2 * causality.n();
+        // One more node for ⊥.
+        let states = 2 * (causality.n() + 1);
         Search {
             causality,
             reached: vec![0; states],
@@ -73,7 +91,11 @@ impl<'a> Search<'a> {
         if self.causality.readers(from).binary_search(&to).is_ok() {
             return Ok(Some(vec![Step::Read(from, to)]));
         }
+        if let Some(way) = two_steps(self.causality, from, to) {
+            return Ok(Some(way.to_vec()));
+        }
         self.search += 1;
+        let initial = self.causality.n() as Node;
         let mut queue = BinaryHeap::new();
         let start = from * 2 + OTHERWISE;
         self.reach(start, (0, 0), NONE, &mut queue);
@@ -88,6 +110,11 @@ impl<'a> Search<'a> {
             if v == to {
                 return Ok(Some(self.way_to(state, forced)));
             }
+            if v == initial {
+                // Nothing is nearer to ⊥ than what is wanted.
+                self.reach(to * 2 + OTHERWISE, (forced_edges, steps + 1), state, &mut queue);
+                continue;
+            }
             if let Some(next) = self.causality.index.successor(v).filter(|&next| admit(next)) {
                 let step = u32::from(entered != BY_SESSION);
                 self.reach(next * 2 + BY_SESSION, (forced_edges, steps + step), state, &mut queue);
@@ -97,8 +124,8 @@ impl<'a> Search<'a> {
                 self.reach(next * 2 + OTHERWISE, (forced_edges, steps + 1), state, &mut queue);
             }
             for edge in forced.map_or(&[][..], |forced| forced.of(v)) {
-                if admit(edge.to) {
-                    self.reach(edge.to * 2 + OTHERWISE, (forced_edges + 1, steps + 1), state, &mut queue);
+                if edge.to == NONE || admit(edge.to) {
+                    self.reach(edge.to.min(initial) * 2 + OTHERWISE, (forced_edges + 1, steps + 1), state, &mut queue);
                 }
             }
         }
@@ -116,18 +143,21 @@ impl<'a> Search<'a> {
     }
 
     fn way_to(&self, mut state: u32, forced: Option<&ForcedEdges>) -> Vec<Step> {
+        let initial = self.causality.n() as Node;
         let mut way = Vec::new();
         while self.parent[state as usize] != NONE {
             let before = self.parent[state as usize];
             let (a, b) = (before / 2, state / 2);
-            if state % 2 == BY_SESSION {
+            if a == initial {
+                way.push(Step::Initial(b));
+            } else if state % 2 == BY_SESSION {
                 match way.last_mut() {
                     Some(Step::Session(from, _)) => *from = a,
                     _ => way.push(Step::Session(a, b)),
                 }
             } else if self.cost[state as usize].0 == self.cost[before as usize].0 {
                 way.push(Step::Read(a, b));
-            } else if let Some(edge) = forced.and_then(|forced| forced.find(a, b)) {
+            } else if let Some(edge) = forced.and_then(|forced| forced.find(a, if b == initial { NONE } else { b })) {
                 way.push(Step::Forced(edge));
             }
             state = before;

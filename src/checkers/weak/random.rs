@@ -268,8 +268,9 @@ impl Oracle {
     /// CM of a level.
     pub(super) fn commit_order(&self, level: Level) -> Bits {
         let mut edges = self.causal.clone();
-        for triple in self.triples.iter().filter(|triple| triple.level <= level && triple.t1 != NONE) {
-            edges.0[triple.t2 as usize] |= 1 << triple.t1;
+        for triple in self.triples.iter().filter(|triple| triple.level <= level) {
+            // ⊥ precedes every node, so what precedes ⊥ does too.
+            edges.0[triple.t2 as usize] |= if triple.t1 == NONE { (1 << self.n) - 1 } else { 1 << triple.t1 };
         }
         assert_eq!(edges.0.len(), self.n);
         edges.close()

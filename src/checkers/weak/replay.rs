@@ -93,29 +93,22 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<O
 
     // Saturation: all minimal forced edges at once, so any order that respects them is a witness.
     match &chains {
-        None => {
-            let (edges, initial) = transaction_edges(&causality, &components, level, control)?;
-            found.extend(edges);
-            if initial {
-                return Ok(None);
-            }
-        }
+        None => found.extend(transaction_edges(&causality, &components, level, control)?),
         Some(chains) => {
             for window in &windows {
                 let fresh = if kept.is_none() { Some(vectors(chains, window)?) } else { None };
                 if let Some(past) = kept.as_ref().or(fresh.as_ref()) {
-                    let (edges, initial) =
-                        causal_edges(&causality, &components, chains, past, window.clone(), control)?;
-                    found.extend(edges);
-                    if initial {
-                        return Ok(None);
-                    }
+                    found.extend(causal_edges(&causality, &components, chains, past, window.clone(), control)?);
                 }
             }
         }
     }
+    let forced = ForcedEdges::new(causality.n(), found);
+    if forced.reach_initial() {
+        return Ok(None);
+    }
     drop(kept);
-    linear_extension(&causality, &ForcedEdges::new(causality.n(), found), &rank, control)
+    linear_extension(&causality, &forced, &rank, control)
 }
 
 /// Position in the session, scaled to the length of the session: sessions then advance side by side.

@@ -9,12 +9,12 @@ use super::chains::Chains;
 use super::vectors::Vectors;
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::relations::{INITIAL_SLOT, NONE, Node};
+use crate::relations::{Index, NONE, Node};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Nodes per piece of parallel work.
-pub(super) const CHUNK: usize = 8192;
+/// Nodes or versions per piece of parallel work.
+const CHUNK: usize = 8192;
 
 /// The reads of one transaction, sorted in three ways. Reuse it: it keeps its memory.
 #[derive(Default)]
@@ -172,7 +172,7 @@ pub(super) fn edges_of_transaction(
 }
 
 /// Minimal edges of TCC into the writer of one version, within a window of chains: per chain the last writer of the
-/// key that some reader of the version sees. `reads` all return that version, or are one read of ⊥. Calls `emit(t2, read)`.
+/// key that some reader of the version sees. `reads` all return that version. Calls `emit(t2, read)`.
 #[inline]
 pub(super) fn edges_of_version(
     causality: &Causality<'_>,
@@ -207,36 +207,31 @@ pub(super) fn edges_of_version(
     }
 }
 
-/// All minimal forced edges of RC or RA, and whether a read of ⊥ is among them. Parallel over transactions.
+/// All minimal forced edges of RC or RA, those into ⊥ among them. Parallel over transactions.
 pub(super) fn transaction_edges(
     causality: &Causality<'_>,
     components: &Components,
     level: Level,
     control: &Control,
-) -> Result<(Vec<Forced>, bool), Interrupt> {
-    let n = causality.n();
-    let chunks: Vec<Range<usize>> = (0..n).step_by(CHUNK).map(|begin| begin..(begin + CHUNK).min(n)).collect();
-    let parts = chunks.into_par_iter().map(|nodes| {
+) -> Result<Vec<Forced>, Interrupt> {
+    let parts = pieces(causality.n()).into_par_iter().map(|nodes| {
         let mut edges = Vec::new();
-        let mut initial = false;
         let mut reads = ReadsOfOne::default();
         for t3 in nodes {
             tick(t3, control)?;
             edges_of_transaction(causality, components, level, t3 as Node, &mut reads, |t2, read| {
-                match causality.index.writer_of_read(read as usize) {
-                    NONE => initial = true,
-                    t1 if components.same(t1, t2) => {}
-                    t1 => edges.push(Forced { from: t2, to: t1, read }),
+                let t1 = causality.index.writer_of_read(read as usize);
+                if t1 == NONE || !components.same(t1, t2) {
+                    edges.push(Forced { from: t2, to: t1, read });
                 }
             });
         }
-        Ok((edges, initial))
+        Ok(edges)
     });
-    Ok(gather(parts.collect::<Result<Vec<_>, Interrupt>>()?))
+    Ok(parts.collect::<Result<Vec<_>, Interrupt>>()?.concat())
 }
 
-/// All minimal forced edges of TCC with t2 in a window of chains, and whether a read of ⊥ is among them. Parallel over
-/// slots.
+/// All minimal forced edges of TCC with t2 in a window of chains, those into ⊥ among them. Parallel over versions.
 pub(super) fn causal_edges(
     causality: &Causality<'_>,
     components: &Components,
@@ -244,36 +239,31 @@ pub(super) fn causal_edges(
     past: &Vectors<'_>,
     window: Range<u32>,
     control: &Control,
-) -> Result<(Vec<Forced>, bool), Interrupt> {
+) -> Result<Vec<Forced>, Interrupt> {
     let index = causality.index;
     let n_slots = index.slot_node.len();
-    let chunks: Vec<Range<usize>> =
-        (0..n_slots).step_by(CHUNK).map(|begin| begin..(begin + CHUNK).min(n_slots)).collect();
-    let parts = chunks.into_par_iter().map(|slots| {
+    // The initial versions of the keys follow the slots.
+    let parts = pieces(n_slots + index.n_keys()).into_par_iter().map(|versions| {
         let mut edges = Vec::new();
-        for slot in slots {
-            tick(slot, control)?;
-            let t1 = index.slot_node[slot];
-            let reads = index.readers_of(slot as u32);
+        for version in versions {
+            tick(version, control)?;
+            let (t1, reads) = match version.checked_sub(n_slots) {
+                None => (index.slot_node[version], index.readers_of(version as u32)),
+                Some(key) => (NONE, initial_readers(index, key)),
+            };
             edges_of_version(causality, components, chains, past, window.clone(), reads, |t2, read| {
                 edges.push(Forced { from: t2, to: t1, read });
             });
         }
-        Ok((edges, false))
+        Ok(edges)
     });
-    let (edges, _) = gather(parts.collect::<Result<Vec<_>, Interrupt>>()?);
-    let initial_reads = (0..index.read_key.len()).into_par_iter().filter(|&read| index.read_slot[read] == INITIAL_SLOT);
-    let initial = initial_reads.map(|read| read as u32).any(|read| {
-        let mut found = false;
-        edges_of_version(causality, components, chains, past, window.clone(), &[read], |_, _| found = true);
-        found
-    });
-    Ok((edges, initial))
+    Ok(parts.collect::<Result<Vec<_>, Interrupt>>()?.concat())
 }
 
-fn gather(parts: Vec<(Vec<Forced>, bool)>) -> (Vec<Forced>, bool) {
-    let initial = parts.iter().any(|part| part.1);
-    let mut edges = Vec::with_capacity(parts.iter().map(|part| part.0.len()).sum());
-    parts.into_iter().for_each(|part| edges.extend(part.0));
-    (edges, initial)
+fn initial_readers(index: &Index, key: usize) -> &[u32] {
+    &index.initial_reader[index.initial_reader_begin[key] as usize..index.initial_reader_begin[key + 1] as usize]
+}
+
+fn pieces(n: usize) -> Vec<Range<usize>> {
+    (0..n).step_by(CHUNK).map(|begin| begin..(begin + CHUNK).min(n)).collect()
 }

@@ -92,6 +92,7 @@ impl<'a> Story<'a> {
                 Step::Session(a, b) => Ok(self.session(a, b)),
                 Step::Read(a, b) => Ok(self.first_read(a, b)),
                 Step::Forced(edge) => self.commit(edge.from, edge.read, search, control),
+                Step::Initial(to) => Ok(self.initial_first(to)),
             })
             .collect()
     }

@@ -7,6 +7,7 @@
 
 use super::causality::{Causality, Components, ForcedEdges, tick};
 use super::chains::Chains;
+use super::paths::two_steps;
 use super::pool::{Candidate, Pool, is_initial};
 use super::saturate::{ReadsOfOne, Seen};
 use super::vectors::Vectors;
@@ -280,7 +281,7 @@ impl Survey<'_> {
         tally.offers += 1;
         let t1 = pair.t1;
         let implied = !is_initial(t1) && self.past.precedes(t2, t1);
-        let mut candidate = Candidate { implied, size: 0, t1, t2, t3, key: pair.key };
+        let mut candidate = Candidate { implied, size: 0, needs_search: false, t1, t2, t3, key: pair.key };
         if !tally.pools[class].admits(&candidate) {
             return;
         }
@@ -292,18 +293,11 @@ impl Survey<'_> {
             _ => self.forced.find(t1, t2).is_some(),
         };
         let seen = match class >= CAUSAL {
-            true => 2 + u32::from(!self.sees_in_two_steps(t2, t3)),
+            true => 2 + 2 * u32::from(two_steps(self.causality, t2, t3).is_none()),
             false => 1,
         };
         candidate.size = seen + if one_edge { 1 } else { 3 };
+        candidate.needs_search = candidate.size > 3 || (candidate.size == 3 && class < CAUSAL);
         tally.pools[class].push(candidate);
-    }
-
-    /// Whether two edges of SO ∪ WR lead from a to b.
-    pub(super) fn sees_in_two_steps(&self, a: Node, b: Node) -> bool {
-        let causality = self.causality;
-        let writers = causality.writers(b);
-        writers.iter().any(|&w| causality.in_session_order(a, w) || causality.readers(a).binary_search(&w).is_ok())
-            || causality.readers(a).iter().any(|&r| causality.in_session_order(r, b))
     }
 }
