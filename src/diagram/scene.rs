@@ -193,7 +193,7 @@ fn card_marks(marks: &mut Vec<Mark>, card: &Card, space: &CardBox, emphasis: Emp
     let (left, right) = (space.rect.left() + pad, space.rect.right() - pad);
     let ground = Shape::Rect { rect: space.rect, radius: 6.0 };
     marks.push(Mark { shape: ground, role: Role::Card(emphasis), target });
-    let title_y = space.rect.top() + layout::HEADER_HEIGHT / 2.0;
+    let title_y = space.header.center().y;
     marks.push(text(pos2(left, title_y), Align::Left, TITLE_FONT, true, title_text(card), Role::CardTitle, target));
     let status = card.status.clone();
     marks.push(text(pos2(right, title_y), Align::Right, SMALL_FONT, false, status, Role::CardStatus, target));

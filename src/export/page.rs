@@ -159,7 +159,7 @@ impl Writer {
     }
 
     fn legend(&mut self, picture: &Picture) {
-        let (sample, gap, line_height) = (48.0, 28.0, 26.0);
+        let (sample, gap, line_height) = (46.0, 24.0, 26.0);
         let relations = picture.diagram.relations();
         if relations.is_empty() {
             return;

@@ -90,8 +90,8 @@ fn lines(diagram: &Diagram, layout: &Layout, found: &mut Vec<Problem>) {
         let hit = layout.cards.iter().enumerate().filter(|(_, card)| inside(card.rect));
         found.extend(hit.map(|(card, _)| Problem::ThroughCard(i, card)));
         for (j, other) in lines.iter().enumerate().skip(i + 1) {
-            let near = route.path.bounds().expand(1.0).intersects(layout.routes[j].path.bounds());
-            if near && lie_on_each_other(&lines[i], other) {
+            let shared = route.path.bounds().expand(1.0).intersect(layout.routes[j].path.bounds().expand(1.0));
+            if shared.is_positive() && lie_on_each_other(&lines[i], other, shared) {
                 found.push(Problem::LinesOverlap(i, j));
             }
         }
@@ -107,17 +107,22 @@ fn on_border(card: Rect, part: Rect, is_row: bool, at: Pos2) -> bool {
     (vertical && within.y_range().contains(at.y)) || horizontal
 }
 
-/// Whether two lines share more than a point: axis-parallel chords on the same line that overlap by more than a little.
-fn lie_on_each_other(a: &[Pos2], b: &[Pos2]) -> bool {
+/// Whether two lines share more than a point in `area`: axis-parallel chords on the same line that overlap by more than
+/// a little.
+fn lie_on_each_other(a: &[Pos2], b: &[Pos2], area: Rect) -> bool {
+    let straight = |w: &&[Pos2]| {
+        (w[0].x == w[1].x || w[0].y == w[1].y) && Rect::from_two_pos(w[0], w[1]).expand(0.5).intersects(area)
+    };
+    let b: Vec<&[Pos2]> = b.windows(2).filter(straight).collect();
     let shared = |lo1: f32, hi1: f32, lo2: f32, hi2: f32| hi1.min(hi2) - lo1.max(lo2) > 1.0;
     let range = |p: f32, q: f32| (p.min(q), p.max(q));
-    a.windows(2).any(|v| {
-        b.windows(2).any(|w| {
+    a.windows(2).filter(straight).any(|v| {
+        b.iter().any(|w| {
             let flat = |axis: fn(Pos2) -> f32, along: fn(Pos2) -> f32| {
                 let (level, other) = (axis(v[0]), axis(w[0]));
-                let straight = axis(v[1]) == level && axis(w[1]) == other && (level - other).abs() < 1.0;
+                let same = axis(v[1]) == level && axis(w[1]) == other && (level - other).abs() < 1.0;
                 let ((lo1, hi1), (lo2, hi2)) = (range(along(v[0]), along(v[1])), range(along(w[0]), along(w[1])));
-                straight && shared(lo1, hi1, lo2, hi2)
+                same && shared(lo1, hi1, lo2, hi2)
             };
             flat(|p| p.x, |p| p.y) || flat(|p| p.y, |p| p.x)
         })

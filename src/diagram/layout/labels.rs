@@ -7,7 +7,7 @@ use emath::{Pos2, Rect, pos2};
 /// Room kept around a moved label.
 const CLEARANCE: f32 = 4.0;
 /// What a line shows on both sides of its label.
-const STUB: f32 = 14.0;
+const STUB: f32 = 12.0;
 
 /// All lines as chords, with the route they belong to.
 pub(super) struct Chords {
@@ -44,17 +44,22 @@ pub(super) fn is_free(rect: Rect, route: usize, cards: &[CardBox], routes: &[Rou
         && !chords.foreign_line_in(route, wide)
 }
 
-/// Moves each label to the middle of its edge's longest straight piece if that is free and the line is seen on both
-/// sides of it; others stay. O(edges²).
+/// Moves labels to the middle of a long piece where that is free and the line is seen on both sides: of a passage over
+/// other lanes, of the piece that leaves the card, or of the vertical piece of an edge that stays beside its lane.
+/// Others stay. O(edges²).
 pub(super) fn move_to_free_middles(cards: &[CardBox], routes: &mut [Route]) {
     let chords = Chords::new(routes);
     for route in 0..routes.len() {
         let size = routes[route].label.size();
+        let line = chords.line(route);
+        let stays = (line[0].x - line[line.len() - 1].x).abs() < 1.0;
         let mut pieces: Vec<(f32, Pos2)> = Vec::new();
-        for w in chords.line(route).windows(2) {
+        for (i, w) in line.windows(2).enumerate() {
             let along = w[1] - w[0];
-            let room = if along.y == 0.0 { size.x } else { size.y };
-            if along.length() >= room + 2.0 * STUB {
+            let level = along.y == 0.0;
+            let room = if level { size.x + 2.0 * STUB } else { size.y + 2.0 * STUB };
+            let wanted = i == 0 || (level && along.x.abs() > 3.0 * size.x) || (stays && along.x == 0.0);
+            if wanted && along.length() >= room {
                 pieces.push((along.length(), pos2((w[0].x + w[1].x) / 2.0, (w[0].y + w[1].y) / 2.0)));
             }
         }

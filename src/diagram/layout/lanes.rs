@@ -17,7 +17,7 @@ use super::lane_order::lane_order;
 use super::measure::{CORNER, LABEL_HEIGHT, card_width, label_size};
 use super::placement::{Tie, place};
 use super::ports::{CardShape, Grid, Ports, Side, Way, ports, ways, weight};
-use super::routes::{Column, Course, assign_passages, courses, gap_height};
+use super::routes::{Column, Course, assign_passages, courses, gap_height, level_out};
 use super::{CardBox, Layout, Route, labels};
 use crate::diagram::Diagram;
 use crate::diagram::path::Path;
@@ -25,12 +25,16 @@ use emath::{Pos2, Rect, pos2};
 
 /// Least room beside a card: an arrow head and a corner.
 const ZONE: f32 = 26.0;
-/// Distance of a label from its card.
-const LABEL_GAP: f32 = 7.0;
+/// What a line shows between its card and its label, and between its label and its first corner.
+const LABEL_GAP: f32 = 12.0;
 /// Distance of columns in a gutter.
 const COLUMN: f32 = 14.0;
 /// What a lane's ground extends beyond its cards.
 const LANE_PAD: f32 = 16.0;
+/// Lanes stand this wide if there is no need for more or less, so that few lanes do not look lost on a page.
+const WIDTH: f32 = 760.0;
+/// Most that a gutter is widened for that.
+const SPARE: f32 = 110.0;
 /// Height of a lane's title band.
 const LANE_TITLE: f32 = 34.0;
 
@@ -104,7 +108,7 @@ impl<'a> Frame<'a> {
         let columns: Vec<Column<'_>> =
             grid.lanes.iter().map(|cards| Column { cards, tops: &tops, heights: &heights }).collect();
         assign_passages(&mut courses, &columns, |card| down[card]);
-        level_out(&mut courses);
+        level_out(&mut courses, &columns, |card| down[card]);
         Frame { grid, ports: shape, tops, courses }
     }
 }
@@ -150,37 +154,6 @@ fn placed(diagram: &Diagram, grid: &Grid, ports: &Ports, down: &[bool], passages
     place(&grid.lanes, &heights, &gap_above, &ties)
 }
 
-/// Makes pieces level that differ by less than the distance of heights in use, where no other edge has that height in
-/// the gutters on both sides.
-fn level_out(courses: &mut [Option<Course>]) {
-    let near = super::measure::UNIT * 0.3;
-    let mut used: std::collections::BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
-    for (arrow, course) in courses.iter().enumerate() {
-        let Some(course) = course else { continue };
-        for hop in 0..course.lanes.len() - 1 {
-            let heights = [(course.levels[hop], arrow), (course.levels[hop + 1], arrow)];
-            used.entry(course.hop(hop).0).or_default().extend(heights);
-        }
-    }
-    for arrow in 0..courses.len() {
-        let Some(course) = &mut courses[arrow] else { continue };
-        let hops = course.lanes.len() - 1;
-        for hop in 0..hops {
-            let (before, after) = (course.levels[hop], course.levels[hop + 1]);
-            let same_lane = course.lanes[hop] == course.lanes[hop + 1];
-            if same_lane || before == after || (before - after).abs() > near {
-                continue;
-            }
-            let gutters: Vec<usize> = (hop..hops.min(hop + 2)).map(|hop| course.hop(hop).0).collect();
-            let taken = |y: f32, other: usize| other != arrow && (y - before).abs() < near - 0.5;
-            if !gutters.iter().any(|gutter| used[gutter].iter().any(|&(y, other)| taken(y, other))) {
-                course.levels[hop + 1] = before;
-                gutters.iter().for_each(|gutter| used.entry(*gutter).or_default().push((before, arrow)));
-            }
-        }
-    }
-}
-
 /// Widths: where lanes and vertical pieces stand.
 struct Gutters {
     /// By lane from the left: left and right side of its cards.
@@ -210,7 +183,7 @@ impl Gutters {
                 let (gutter, from_left, to_left) = course.hop(hop);
                 let zone = &mut zones[gutter];
                 let width =
-                    if hop == 0 { label_size(&diagram.arrows[arrow]).x + LABEL_GAP + CORNER + 3.0 } else { ZONE };
+                    if hop == 0 { label_size(&diagram.arrows[arrow]).x + 2.0 * LABEL_GAP + CORNER } else { ZONE };
                 let source = if from_left { &mut zone.0 } else { &mut zone.1 };
                 *source = source.max(width);
                 let target = if to_left { &mut zone.0 } else { &mut zone.1 };
@@ -231,18 +204,22 @@ impl Gutters {
                 .filter(|(a, way)| **way == Way::Down && frame.grid.lane_of[a.from] == lane);
             straight.map(|(arrow, _)| label_size(arrow).x + 2.0 * LABEL_GAP).fold(widest, f32::max)
         };
+        let packed: Vec<(Vec<usize>, usize)> = pieces.iter().map(|pieces| columns(pieces)).collect();
+        let widths: Vec<f32> = (0..n).map(lane_width).collect();
+        let needed = |gutter: usize| zones[gutter].0 + packed[gutter].1 as f32 * COLUMN + zones[gutter].1;
+        let total = widths.iter().sum::<f32>() + (0..=n).map(needed).sum::<f32>();
+        let spare = if n > 1 { ((WIDTH - total) / (n - 1) as f32).clamp(0.0, SPARE) } else { 0.0 };
+        zones[1..n].iter_mut().for_each(|zone| *zone = (zone.0 + spare / 2.0, zone.1 + spare / 2.0));
         let (mut x, mut lane_x) = (0.0, Vec::with_capacity(n));
-        for gutter in 0..=n {
-            let (column, n_columns) = columns(&pieces[gutter]);
+        for (gutter, (column, n_columns)) in packed.into_iter().enumerate() {
             let (left, right) = zones[gutter];
             for (piece, column) in pieces[gutter].iter().zip(column) {
                 tracks[piece.arrow][piece.hop] = Some(x + left + (column as f32 + 0.5) * COLUMN);
             }
             x += left + n_columns as f32 * COLUMN + right;
             if gutter < n {
-                let width = lane_width(gutter);
-                lane_x.push((x, x + width));
-                x += width;
+                lane_x.push((x, x + widths[gutter]));
+                x += widths[gutter];
             }
         }
         Gutters { lane_x, tracks, ends: (0.0, x) }

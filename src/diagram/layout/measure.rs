@@ -16,7 +16,7 @@ pub const LABEL_FONT: f32 = 13.0;
 /// Ports stand this far apart, and cards start at multiples of it.
 pub(super) const UNIT: f32 = 12.0;
 /// Height of a header with at most one port on a side.
-pub(crate) const HEADER_HEIGHT: f32 = 36.0;
+pub(super) const HEADER_HEIGHT: f32 = 36.0;
 /// Height of a row with at most one port on a side, and of the fold line.
 pub(super) const ROW_HEIGHT: f32 = 24.0;
 /// Space below the last row.

@@ -19,7 +19,7 @@ mod routes;
 pub use graphviz::{MAX_CARDS, TooManyCards, graphviz};
 pub use invariants::{Problem, problems};
 pub use lanes::lanes;
-pub(crate) use measure::{CARD_PAD, HEADER_HEIGHT, folded_text};
+pub(crate) use measure::{CARD_PAD, folded_text};
 pub use measure::{LABEL_FONT, ROW_FONT, SMALL_FONT, TITLE_FONT, label_text, row_text, title_text};
 pub use moved::lanes_moved;
 

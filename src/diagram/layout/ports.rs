@@ -141,8 +141,8 @@ pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize
                 let mut at = first;
                 for (i, &(_, arrow, end)) in ends.iter().enumerate() {
                     if i > 0 {
-                        // Labels sit on the lines that leave, so two of those need room for two labels.
-                        at += if end == 0 && ends[i - 1].2 == 0 { 2.0 * UNIT } else { UNIT };
+                        // Labels sit on the lines that leave, so those need room for a label.
+                        at += if end == 0 || ends[i - 1].2 == 0 { 2.0 * UNIT } else { UNIT };
                     }
                     result.offsets[arrow][end] = y + at + nudge;
                     height = f32::max(height, at + UNIT);

@@ -146,3 +146,50 @@ pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<
         }
     }
 }
+
+/// Takes out small steps: a piece gets the height of the piece before or after it where no other edge has that height
+/// in the gutters on both sides. Passages move within their gaps, target ports by less than the distance of heights in
+/// use, so that nothing else has to move.
+pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
+    let mut used: std::collections::BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
+    for (arrow, course) in courses.iter().enumerate() {
+        let Some(course) = course else { continue };
+        for hop in 0..course.lanes.len() - 1 {
+            let heights = [(course.levels[hop], arrow), (course.levels[hop + 1], arrow)];
+            used.entry(course.hop(hop).0).or_default().extend(heights);
+        }
+    }
+    for arrow in 0..courses.len() {
+        let Some(course) = &mut courses[arrow] else { continue };
+        let last = course.lanes.len() - 1;
+        if course.lanes[0] == course.lanes[last] {
+            continue;
+        }
+        // From the target to the source, so that a whole row of passages can follow.
+        for i in (1..=last).rev() {
+            let after = (i < last).then(|| course.levels[i + 1]);
+            for wished in after.into_iter().chain([course.levels[i - 1]]) {
+                let step = (wished - course.levels[i]).abs();
+                let gutters: Vec<usize> = (i - 1..last.min(i + 1)).map(|hop| course.hop(hop).0).collect();
+                let free = |clearance: f32| {
+                    let taken = |&(y, other): &(f32, usize)| other != arrow && (y - wished).abs() < clearance;
+                    !gutters.iter().any(|gutter| used[gutter].iter().any(taken))
+                };
+                let may = if i == last {
+                    step <= UNIT * 0.3 && free(UNIT * 0.3 - 0.5)
+                } else {
+                    let (column, gap) = (&columns[course.lanes[i]], course.gaps[i]);
+                    let (top, bottom) = column.gap(gap);
+                    let straight = gap > 0 && gap < column.cards.len() && down(column.cards[gap - 1]);
+                    let (above, below) = gap_margins(straight);
+                    step <= 4.0 * UNIT && top + above <= wished && wished <= bottom - below && free(UNIT * 0.7)
+                };
+                if step > 0.0 && may {
+                    course.levels[i] = wished;
+                    gutters.iter().for_each(|gutter| used.entry(*gutter).or_default().push((wished, arrow)));
+                    break;
+                }
+            }
+        }
+    }
+}

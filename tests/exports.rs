@@ -1,0 +1,473 @@
+//! Pictures: every layout keeps its promises, every export is well formed, and the same input gives the same bytes.
+//!
+//! With `ISOSCOPE_PICTURES` set to a folder, the pictures of these tests are written there to be looked at.
+
+use isoscope::checkers::{Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
+use isoscope::counterexample::{Counterexample, Minimality, explain};
+use isoscope::diagram::layout::{self, LayoutStyle, Problem, lanes, lanes_moved, problems};
+use isoscope::diagram::scene::{Shape, scene};
+use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole, Target};
+use isoscope::export::{ComposeOptions, EXPORTERS, ExportKind, Picture, compose, export, page, sha256};
+use isoscope::formats::text;
+use isoscope::history::{History, KeyId, OperationId, SessionId, TransactionId, TransactionSet};
+use isoscope::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+use resvg::usvg;
+
+/// A transaction by its name, `⊥` for the initial one.
+fn transaction(history: &History, name: &str) -> TransactionId {
+    if name == "⊥" {
+        return TransactionId::INITIAL;
+    }
+    history.transactions().find(|&t| history.transaction_name(t) == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// The operation of a transaction with this text.
+fn operation(history: &History, t: TransactionId, text: &str) -> OperationId {
+    history.operations_of(t).find(|&o| history.operation_text(o) == text).unwrap_or_else(|| panic!("no {text}"))
+}
+
+/// `T1 WR T2 w(x) = 1 > r(x) = 1`: an edge with its operations; `-` where it has none.
+fn edge(history: &History, text: &str, because: Reason) -> Edge {
+    let mut words = text.splitn(4, ' ');
+    let mut word = || words.next().expect("four words");
+    let (from, code, to, operations) = (word(), word(), word(), word());
+    let relation = Relation::ALL.into_iter().find(|r| r.code() == code).expect("a relation");
+    let (from, to) = (transaction(history, from), transaction(history, to));
+    let (a, b) = operations.split_once(" > ").expect("two operations");
+    let find = |t: TransactionId, text: &str| (text != "-").then(|| operation(history, t, text));
+    let (from_operation, to_operation) = (find(from, a), find(to, b));
+    let key = from_operation.or(to_operation).map(|o| history.operation(o).key);
+    Edge { from, to, relation, key, from_operation, to_operation, because }
+}
+
+fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, broken: &[Level]) -> Counterexample {
+    let (history, renaming) = history.restrict(&TransactionSet::full(&history), |_| true);
+    let mut transactions: Vec<TransactionId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+    transactions.sort();
+    transactions.dedup();
+    let verdict = |level: Level| match broken.contains(&level) {
+        true => (level, Verdict::Violated),
+        false => (level, Verdict::Satisfied(Witness::Reads)),
+    };
+    let key = edges.iter().find_map(|edge| edge.key);
+    Counterexample {
+        n_transactions_of_whole: history.n_transactions(),
+        level: *broken.first().expect("something is broken"),
+        violation: Violation {
+            id: ViolationId { pattern, ordinal: 1 },
+            also: Vec::new(),
+            levels: LevelSet::upward(broken[0]),
+            key,
+            transactions,
+            operations: Vec::new(),
+            edges,
+            proof,
+            implied: false,
+            group: 1,
+        },
+        verdicts: Level::WITHOUT_TIMES.into_iter().map(verdict).collect(),
+        minimality: Minimality::Irreducible,
+        history,
+        renaming,
+    }
+}
+
+const ABOVE_RC: [Level; 5] = [
+    Level::ReadAtomic,
+    Level::TransactionalCausalConsistency,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializability,
+];
+
+/// The fractured read of a real history: three transactions, two sessions.
+fn fractured_read() -> Counterexample {
+    let history =
+        text::parse("2: T295 [w 4 3285, w 7 1, w 8 2] T297 [w 4 3335, w 0 3328]\n3: T393 [r 0 3328, r 4 3285, w 9 1]")
+            .expect("the notation is right");
+    let visible = Reason::Visible {
+        axiom: Axiom::ReadAtomic,
+        reader: transaction(&history, "T393"),
+        read: operation(&history, transaction(&history, "T393"), "r(4) = 3285"),
+        seen: vec![1],
+    };
+    let edges = vec![
+        edge(&history, "T295 SO T297 - > -", Reason::SessionOrder),
+        edge(&history, "T297 WR T393 w(0) = 3328 > r(0) = 3328", Reason::Reads),
+        edge(&history, "T295 WR T393 w(4) = 3285 > r(4) = 3285", Reason::Reads),
+        edge(&history, "T297 CM T295 w(4) = 3335 > w(4) = 3285", visible),
+    ];
+    example(history, Pattern::FracturedReadCO, edges, Proof::Cycle(vec![0, 3]), &ABOVE_RC)
+}
+
+fn write_skew() -> Counterexample {
+    let history = text::parse("a: [r x 0, r y 0, w x 1]\nb: [r x 0, r y 0, w y 2]").expect("the notation is right");
+    let overwrites = || Reason::Overwrites { writer: TransactionId::INITIAL, order: Vec::new() };
+    let edges = vec![
+        edge(&history, "⊥ WR a1 - > r(y) = 0", Reason::Reads),
+        edge(&history, "⊥ WR b1 - > r(x) = 0", Reason::Reads),
+        edge(&history, "a1 RW b1 r(y) = 0 > w(y) = 2", overwrites()),
+        edge(&history, "b1 RW a1 r(x) = 0 > w(x) = 1", overwrites()),
+    ];
+    example(history, Pattern::WriteSkew, edges, Proof::Cycle(vec![2, 3]), &[Level::Serializability])
+}
+
+fn long_fork() -> Counterexample {
+    let history = text::parse("a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]").expect("right");
+    let overwrites = || Reason::Overwrites { writer: TransactionId::INITIAL, order: Vec::new() };
+    let edges = vec![
+        edge(&history, "a1 WR c1 w(x) = 1 > r(x) = 1", Reason::Reads),
+        edge(&history, "b1 WR d1 w(y) = 1 > r(y) = 1", Reason::Reads),
+        edge(&history, "c1 RW b1 r(y) = 0 > w(y) = 1", overwrites()),
+        edge(&history, "d1 RW a1 r(x) = 0 > w(x) = 1", overwrites()),
+    ];
+    let broken = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+    example(history, Pattern::LongFork, edges, Proof::Cycle(vec![0, 2, 1, 3]), &broken)
+}
+
+/// Eight transactions: whichever of two writers of x comes first, a cycle follows.
+fn case_split() -> Counterexample {
+    let history = text::parse(
+        "1: T1 [w x 1, w a 1] T2 [r b 2, w c 3]\n\
+         2: T3 [w x 2, w b 2] T4 [r a 1, w d 4]\n\
+         3: T5 [r x 1, r d 4] T6 [w balance/0001 7, r c 3]\n\
+         4: T7 [r x 2, r balance/0001 7] T8 [w e 1]",
+    )
+    .expect("the notation is right");
+    let overwrites =
+        |name: &str, order: Vec<EdgeIndex>| Reason::Overwrites { writer: transaction(&history, name), order };
+    let edges = vec![
+        edge(&history, "T1 WR T4 w(a) = 1 > r(a) = 1", Reason::Reads),
+        edge(&history, "T3 WR T2 w(b) = 2 > r(b) = 2", Reason::Reads),
+        edge(&history, "T1 WR T5 w(x) = 1 > r(x) = 1", Reason::Reads),
+        edge(&history, "T3 WR T7 w(x) = 2 > r(x) = 2", Reason::Reads),
+        edge(&history, "T4 WR T5 w(d) = 4 > r(d) = 4", Reason::Reads),
+        edge(&history, "T2 WR T6 w(c) = 3 > r(c) = 3", Reason::Reads),
+        edge(&history, "T6 WR T7 w(balance/0001) = 7 > r(balance/0001) = 7", Reason::Reads),
+        edge(&history, "T3 SO T4 - > -", Reason::SessionOrder),
+        edge(&history, "T1 SO T2 - > -", Reason::SessionOrder),
+        edge(&history, "T5 SO T6 - > -", Reason::SessionOrder),
+        edge(&history, "T1 WW T3 w(x) = 1 > w(x) = 2", Reason::Assumed),
+        edge(&history, "T5 RW T3 r(x) = 1 > w(x) = 2", overwrites("T1", vec![10])),
+        edge(&history, "T3 WW T1 w(x) = 2 > w(x) = 1", Reason::Assumed),
+        edge(&history, "T7 RW T1 r(x) = 2 > w(x) = 1", overwrites("T3", vec![12])),
+    ];
+    let key = edges[10].key.expect("it is about x");
+    let proof = Proof::Split {
+        key,
+        first: (10, Box::new(Proof::Cycle(vec![11, 7, 4]))),
+        second: (12, Box::new(Proof::Cycle(vec![13, 8, 5, 6]))),
+    };
+    example(history, Pattern::SERCycle, edges, proof, &[Level::Serializability])
+}
+
+fn examples() -> Vec<(&'static str, Counterexample)> {
+    vec![
+        ("fractured-read", fractured_read()),
+        ("write-skew", write_skew()),
+        ("long-fork", long_fork()),
+        ("case-split", case_split()),
+    ]
+}
+
+fn picture(example: &Counterexample, options: &ComposeOptions) -> Picture {
+    compose(example, &explain(example), &example.history, options)
+}
+
+fn keep(name: &str, kind: ExportKind, bytes: &[u8]) {
+    if let Some(folder) = std::env::var_os("ISOSCOPE_PICTURES") {
+        let path = std::path::Path::new(&folder).join(format!("{name}.{}", kind.extension()));
+        std::fs::write(&path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
+/// Text for XML as a strict reader sees it.
+fn parse_svg(bytes: &[u8]) -> usvg::Tree {
+    let mut options = usvg::Options { font_family: "Hack".to_owned(), ..Default::default() };
+    options.fontdb_mut().load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
+    usvg::Tree::from_data(bytes, &options).expect("the SVG is well formed")
+}
+
+#[test]
+fn every_export_of_every_example_is_well_formed_and_the_same_twice() {
+    for (name, example) in examples() {
+        let options = ComposeOptions { sha256: Some(sha256(name.as_bytes())), ..ComposeOptions::default() };
+        let (once, twice) = (picture(&example, &options), picture(&example, &options));
+        assert_eq!(problems(&once.diagram, &once.layout), [], "{name}");
+        for row in EXPORTERS {
+            let bytes = export(row.kind, &once).expect("small pictures can be exported");
+            assert_eq!(bytes, export(row.kind, &twice).expect("twice"), "{name} as {}", row.name);
+            keep(name, row.kind, &bytes);
+            match row.kind {
+                ExportKind::Svg => check_svg(&once, &bytes),
+                ExportKind::Png => check_png(&once, &bytes),
+                ExportKind::Dot => check_dot(&once, &bytes),
+                ExportKind::Json => check_json(&once, &bytes),
+                ExportKind::Markdown | ExportKind::Text => {
+                    let text = String::from_utf8(bytes).expect("text is UTF-8");
+                    assert!(text.contains(&explain(&example).title.replace('_', "\\_")), "{text}");
+                }
+            }
+        }
+    }
+}
+
+fn check_svg(picture: &Picture, bytes: &[u8]) {
+    let tree = parse_svg(bytes);
+    let bounds = page(picture).bounds;
+    assert_eq!((tree.size().width(), tree.size().height()), (bounds.width(), bounds.height()));
+    let text = std::str::from_utf8(bytes).expect("SVG is UTF-8");
+    for card in &picture.diagram.cards {
+        assert!(text.contains(&format!(">{}</text>", card.title)), "{} stays text", card.title);
+    }
+    for relation in picture.diagram.relations() {
+        assert!(text.contains(&format!(".edge.{}", relation.code())), "{relation:?} has a style");
+        assert!(text.contains(relation.name()), "{relation:?} is in the legend");
+    }
+}
+
+fn check_png(picture: &Picture, bytes: &[u8]) {
+    let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
+    let bounds = page(picture).bounds;
+    assert_eq!((reader.info().width, reader.info().height), (2 * bounds.width() as u32, 2 * bounds.height() as u32));
+}
+
+fn check_dot(picture: &Picture, bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).expect("DOT is UTF-8");
+    assert_eq!(text.matches(" -> ").count(), picture.diagram.arrows.len(), "{text}");
+    assert_eq!(text.matches('{').count(), text.matches('}').count());
+}
+
+fn check_json(picture: &Picture, bytes: &[u8]) {
+    let json: serde_json::Value = serde_json::from_slice(bytes).expect("JSON");
+    assert_eq!(json["schema"], "isoscope.picture/1");
+    assert_eq!(json["cards"].as_array().map(Vec::len), Some(picture.diagram.cards.len()));
+    assert_eq!(json["arrows"].as_array().map(Vec::len), Some(picture.diagram.arrows.len()));
+    assert_eq!(json["steps"].as_array().map(Vec::len), Some(picture.steps.len()));
+}
+
+#[test]
+fn text_on_a_page_is_legible_at_800_pixels_and_inside_the_page() {
+    for (name, example) in examples() {
+        let picture = picture(&example, &ComposeOptions::default());
+        let page = page(&picture);
+        if picture.diagram.lanes.len() <= 3 {
+            assert!(page.bounds.width() <= 1000.0, "{name} is {} wide", page.bounds.width());
+        }
+        for mark in &page.marks {
+            let Shape::Text { at, align, size, text, .. } = &mark.shape else { continue };
+            let width = isoscope::diagram::text_size::width(text, *size);
+            let left = match align {
+                isoscope::diagram::scene::Align::Left => at.x,
+                isoscope::diagram::scene::Align::Center => at.x - width / 2.0,
+                isoscope::diagram::scene::Align::Right => at.x - width,
+            };
+            assert!(left >= 0.0 && left + width <= page.bounds.width(), "{name}: `{text}` sticks out");
+            if page.bounds.width() <= 1000.0 {
+                assert!(size * 800.0 / page.bounds.width() >= 10.0, "{name}: `{text}` is too small");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_with_markup_and_control_characters_stay_well_formed() {
+    let history = text::parse(
+        "\"<a>&\\\"\\u0000\": [w \"k<&>\\u0001]]>\" 1] [r \"k<&>\\u0001]]>\" 1]\n\"漢字|{}\\\\\": [w \"⊥\" 2]",
+    )
+    .expect("the notation is right");
+    let (a, b) = (TransactionId(0), TransactionId(1));
+    let reads = Edge {
+        from: a,
+        to: b,
+        relation: Relation::WriteRead,
+        key: Some(KeyId(0)),
+        from_operation: Some(OperationId(0)),
+        to_operation: Some(OperationId(1)),
+        because: Reason::Reads,
+    };
+    let back = Edge { from: b, to: a, relation: Relation::CommitOrder, because: Reason::Assumed, ..reads.clone() };
+    let back = Edge { from_operation: Some(OperationId(1)), to_operation: Some(OperationId(0)), ..back };
+    let proof = Proof::Cycle(vec![0, 1]);
+    let example = example(history, Pattern::SERCycle, vec![reads, back], proof, &[Level::Serializability]);
+    let picture = picture(&example, &ComposeOptions { all_operations: true, ..ComposeOptions::default() });
+    parse_svg(&export(ExportKind::Svg, &picture).expect("SVG"));
+    for row in EXPORTERS {
+        let bytes = export(row.kind, &picture).expect("it can be exported");
+        assert!(!bytes.is_empty(), "{}", row.name);
+    }
+}
+
+/// A random diagram: lanes with cards of up to five rows, edges of all kinds, parallel ones and self loops too.
+fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) -> Diagram {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let initial = random.bool();
+    let lane = |lane: usize| Lane {
+        session: (lane > 0 || !initial).then(|| SessionId::new(lane)),
+        title: format!("session {lane}"),
+    };
+    let n_lanes = n_lanes.clamp(1, n_cards.max(1));
+    let mut lane_of: Vec<usize> =
+        (0..n_cards).map(|card| if card < n_lanes { card } else { random.usize(0..n_lanes) }).collect();
+    lane_of.sort();
+    let mut next_operation = 0;
+    let cards: Vec<Card> = lane_of
+        .iter()
+        .enumerate()
+        .map(|(card, &lane)| {
+            let rows = (0..random.usize(0..5)).map(|_| {
+                next_operation += 1;
+                let (key, value) = (random.u32(0..30), random.u64(0..1_000_000_000));
+                Row {
+                    operation: OperationId(next_operation),
+                    text: format!("{}(k{key}) = {value}", if random.bool() { 'r' } else { 'w' }),
+                    place: if random.bool() { format!("line {}", random.u32(0..100_000)) } else { String::new() },
+                    role: if random.bool() { RowRole::Involved } else { RowRole::Context },
+                }
+            });
+            Card {
+                transaction: TransactionId::new(card),
+                lane,
+                title: format!("T{card}"),
+                status: "committed".to_owned(),
+                rows: rows.collect(),
+                folded: random.usize(0..3),
+            }
+        })
+        .collect();
+    let arrows = (0..if n_cards == 0 { 0 } else { n_arrows })
+        .map(|edge| {
+            let relation = Relation::ALL[random.usize(0..7)];
+            let from = random.usize(0..n_cards);
+            // Neighbours in a lane are likely, as session order makes them.
+            let to = if random.u8(0..4) == 0 { (from + 1) % n_cards } else { random.usize(0..n_cards) };
+            let mut row = |card: usize| (!cards[card].rows.is_empty()).then(|| random.usize(0..cards[card].rows.len()));
+            let has_rows = !matches!(relation, Relation::SessionOrder | Relation::CausalOrder);
+            let (from_row, to_row) = if has_rows { (row(from), row(to)) } else { (None, None) };
+            Arrow {
+                edge,
+                also: Vec::new(),
+                from,
+                from_row,
+                to,
+                to_row,
+                relation,
+                label: format!("{} k{}", relation.code(), "9".repeat(random.usize(0..12))),
+                emphasis: if random.u8(0..3) == 0 { Emphasis::Cycle } else { Emphasis::Evidence },
+            }
+        })
+        .collect();
+    let lanes = (0..if n_cards == 0 { 0 } else { n_lanes }).map(lane).collect();
+    Diagram { lanes, cards, arrows }
+}
+
+#[test]
+fn lanes_keep_every_promise_on_small_random_diagrams() {
+    for seed in 0..1500 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let n = random.usize(0..12);
+        let diagram = random_diagram(seed, n, random.usize(1..6), random.usize(0..3 * n + 1));
+        let layout = lanes(&diagram);
+        assert_eq!(problems(&diagram, &layout), [], "seed {seed}: {diagram:?}");
+    }
+}
+
+#[test]
+fn lanes_keep_every_promise_on_large_random_diagrams() {
+    for (seed, n, n_lanes, n_arrows) in [
+        (1, 30, 5, 54),
+        (2, 60, 8, 120),
+        (3, 100, 10, 190),
+        (4, 200, 12, 400),
+        (5, 70, 70, 140),
+        (6, 40, 1, 90),
+        (7, 25, 3, 400),
+    ] {
+        let diagram = random_diagram(seed, n, n_lanes, n_arrows);
+        let layout = lanes(&diagram);
+        assert_eq!(problems(&diagram, &layout), [], "seed {seed}");
+        assert_eq!(layout, lanes(&diagram), "seed {seed}");
+    }
+}
+
+#[test]
+fn moving_cards_keeps_arrows_on_their_rows() {
+    for seed in 0..200 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let diagram = random_diagram(seed, 6, 3, 9);
+        let base = lanes(&diagram);
+        assert_eq!(lanes_moved(&diagram, &base, &[]), base);
+        let card = random.usize(0..6);
+        let to = emath::pos2(random.f32() * 2000.0 - 500.0, random.f32() * 2000.0 - 500.0);
+        let layout = lanes_moved(&diagram, &base, &[(card, to), (99, to)]);
+        assert!((layout.cards[card].rect.min - to).length() < 0.01);
+        let wrong = problems(&diagram, &layout);
+        let broken = |p: &Problem| {
+            matches!(p, Problem::LooseEnd(_) | Problem::OutOfBounds | Problem::Incomplete | Problem::LabelOffLine(_))
+        };
+        assert!(!wrong.iter().any(broken), "seed {seed}: {wrong:?}");
+    }
+}
+
+#[test]
+fn the_layered_layout_takes_every_shape_of_graph() {
+    for (seed, n, n_arrows) in [(0, 0, 0), (1, 1, 0), (2, 1, 3), (3, 2, 6), (4, 10, 16), (5, 12, 40), (6, 30, 54)] {
+        let diagram = random_diagram(seed, n, 3, n_arrows);
+        let layout = layout::graphviz(&diagram).expect("it is small enough");
+        let wrong = problems(&diagram, &layout);
+        let broken = |p: &Problem| matches!(p, Problem::CardsOverlap(..) | Problem::OutOfBounds | Problem::Incomplete);
+        assert!(!wrong.iter().any(broken), "seed {seed}: {wrong:?}");
+        for (arrow, route) in diagram.arrows.iter().zip(&layout.routes) {
+            let (from, to) = (layout.cards[arrow.from].rect, layout.cards[arrow.to].rect);
+            assert!(from.expand(1.0).contains(route.path.start), "seed {seed}: {arrow:?} starts at its source");
+            assert!(to.expand(1.0).contains(route.path.end()), "seed {seed}: {arrow:?} ends at its target");
+        }
+        assert_eq!(layout, layout::graphviz(&diagram).expect("again"), "seed {seed}");
+    }
+    assert!(layout::graphviz(&random_diagram(7, layout::MAX_CARDS + 1, 3, 0)).is_err());
+}
+
+#[test]
+fn a_scene_answers_what_is_under_the_pointer() {
+    let example = fractured_read();
+    let picture = picture(&example, &ComposeOptions::default());
+    let scene = scene(&picture.diagram, &picture.layout);
+    for (card, space) in picture.diagram.cards.iter().zip(&picture.layout.cards) {
+        let at = space.header.center();
+        assert_eq!(scene.at(at, 4.0), Some(Target::Transaction(card.transaction)));
+        for (row, rect) in card.rows.iter().zip(&space.rows) {
+            assert_eq!(scene.at(rect.center(), 4.0), Some(Target::Operation(row.operation)));
+        }
+    }
+    for (arrow, route) in picture.diagram.arrows.iter().zip(&picture.layout.routes) {
+        assert_eq!(scene.at(route.label.center(), 4.0), Some(Target::Edge(arrow.edge)));
+        let between = route.path.start.lerp(route.path.flatten(1)[1], 0.9) + emath::vec2(0.0, 2.0);
+        let hit = scene.at(between, 4.0);
+        assert!(matches!(hit, Some(Target::Edge(_) | Target::Transaction(_))), "{hit:?}");
+    }
+    assert_eq!(scene.at(scene.bounds.max + emath::vec2(50.0, 50.0), 4.0), None);
+}
+
+#[test]
+fn hidden_relations_and_folded_operations_are_not_drawn() {
+    let example = fractured_read();
+    let all = picture(&example, &ComposeOptions::default());
+    assert_eq!(all.diagram.cards.iter().map(|card| card.folded).collect::<Vec<_>>(), [2, 0, 1]);
+    let hidden = vec![Relation::CommitOrder, Relation::SessionOrder];
+    let options = ComposeOptions { all_operations: true, hidden, layout: LayoutStyle::Layered, ..Default::default() };
+    let fewer = picture(&example, &options);
+    assert!(fewer.diagram.arrows.iter().all(|arrow| arrow.relation == Relation::WriteRead));
+    assert!(fewer.diagram.cards.iter().all(|card| card.folded == 0));
+    assert!(fewer.layout.lanes.is_empty(), "layers have no lanes");
+}
+
+#[test]
+fn a_picture_too_large_for_pixels_is_refused_in_words() {
+    let mut large = picture(&fractured_read(), &ComposeOptions::default());
+    large.diagram = random_diagram(1, 200, 1, 20);
+    large.layout = lanes(&large.diagram);
+    large.scene = scene(&large.diagram, &large.layout);
+    large.scene.bounds.max.y = 200_000.0;
+    let error = export(ExportKind::Png, &large).expect_err("200,000 units are too many");
+    assert!(error.to_string().contains("export SVG instead"), "{error}");
+}
