@@ -5,17 +5,24 @@
 //! violations, or with the reason why they could not decide. No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
 
+mod ambiguity;
+mod check;
+mod cut_isolation;
+mod decide;
 pub mod derivation;
+mod evidence;
 mod level;
 mod monotonic_reads;
 mod pattern;
 #[cfg(test)]
 mod proof_rules;
 pub mod read_consistency;
+mod strict;
 pub mod strong;
 mod violation;
 pub mod weak;
 
+pub use check::check;
 pub use level::{Level, LevelSet};
 pub use pattern::{Pattern, PatternRow};
 pub use violation::{Instances, Proof, Violation, ViolationId};

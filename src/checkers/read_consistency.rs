@@ -67,7 +67,7 @@ pub fn instances(
         all.listed.extend(part.listed);
     }
     all.listed.sort_by_key(|finding| finding.pattern());
-    let backward = match all.instances.counts.contains_key(&Pattern::NonRepeatableRead) {
+    let backward = match all.listed.iter().any(|finding| finding.pattern() == Pattern::NonRepeatableRead) {
         true => Some(BackwardReads::new(index, control)?),
         false => None,
     };

@@ -96,7 +96,8 @@ pub struct MultipleSources {
     pub read: OperationId,
     /// Its transaction.
     pub reader: TransactionId,
-    /// Everything that may have been read. The first [`kept`](Self::kept) sources are those worth trying.
+    /// Everything that may have been read: [`Source::Transaction`] and [`Source::Initial`] only. The first
+    /// [`kept`](Self::kept) sources are those worth trying.
     pub sources: Vec<Source>,
     /// Number of leading sources that do not, by themselves, already violate read committed; all others do. At least
     /// one: if every source violates it, the first stands for all.

@@ -404,8 +404,10 @@ impl<'a> Join<'a> {
             chain.into_iter().partition(|&at| self.writes[at as usize].transaction == transaction);
         let own_operations = || own_writes.iter().map(|&at| OperationId(self.writes[at as usize].operation));
         let read = OperationId(operation);
-        let overwritten = own_operations().rfind(|&write| write < read).map(|write| Source::OwnOverwritten { write });
-        let future = own_operations().find(|&write| write > read).map(|write| Source::Future { write });
+        if let Some(overwritten) = own_operations().rfind(|&write| write < read) {
+            return overwritten.0;
+        }
+        let future = own_operations().find(|&write| write > read).map(|write| write.0);
         let (aborted, candidates): (Vec<u32>, Vec<u32>) = others
             .into_iter()
             .partition(|&at| self.standing[self.writes[at as usize].transaction as usize] == Standing::Aborted);
@@ -429,22 +431,14 @@ impl<'a> Join<'a> {
             found.push(Source::Initial { after_own_write });
         }
         let reader = TransactionId(transaction);
-        let mut kept = self.rule_out(&mut found, reader);
-        if let Some(source) = overwritten {
-            found.insert(0, source);
-            kept = 1;
-        } else if after_own_write {
-            kept = kept.min(1);
-        }
-        if let Some(source) = future {
-            found.push(source);
-        }
         if found.is_empty() {
             let first = aborted.first().map(|&at| self.writes[at as usize].operation);
-            return first.unwrap_or(THIN_AIR);
+            return future.or(first).unwrap_or(THIN_AIR);
         }
+        let sensible = self.rule_out(&mut found, reader);
+        // After an own write every other source is TAP-d, so there is nothing to choose above cut isolation.
+        let kept = if after_own_write { 1 } else { sensible };
         let chosen = found[0];
-        kept = kept.max(1);
         if found.len() > 1 {
             self.exceptions.multiple.push(MultipleSources { read, reader, sources: found, kept });
         }

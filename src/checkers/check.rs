@@ -1,0 +1,362 @@
+//! The one entry: any set of levels of one history, with everything that violates them.
+
+use super::ambiguity::{Chooser, Found, facts_of};
+use super::decide::{Decision, Decisions, decide_all};
+use super::evidence::{self, Case};
+use super::{
+    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness,
+    cut_isolation, read_consistency, strict,
+};
+use crate::control::{Control, Interrupt};
+use crate::history::History;
+use crate::relations::{Choice, Index, Resolution, resolve, resolve_literally};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Name of the engines in reports.
+const CHECKER: &str = "fast";
+
+/// Checks a history against the levels asked for and lists what violates them.
+///
+/// `observe` hears of each level as soon as it is decided, from whichever thread found out; a satisfied level may get
+/// another witness in the end. Levels are decided side by side in the current rayon pool. When `control` ends the work,
+/// the levels that are not decided are [`Verdict::Undecided`] and what was found so far is kept.
+///
+/// CI is violated exactly by TAP-j. Every other level is violated by TAP-a to f, by a cycle of SO ∪ WR, or if no commit
+/// order fits its axioms (Biswas & Enea 2019, Definition 2.2). Where reads have several possible writers, a level is
+/// satisfied if one choice of writers satisfies it.
+pub fn check(
+    history: &History,
+    options: &Options,
+    control: &Control,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    let mut levels: Vec<Level> = Vec::new();
+    options.levels.iter().for_each(|level| {
+        if !levels.contains(level) {
+            levels.push(*level)
+        }
+    });
+    let mut run = Run {
+        history,
+        options,
+        control,
+        observe,
+        levels,
+        told: Mutex::default(),
+        verdicts: BTreeMap::new(),
+        assumptions: Vec::new(),
+    };
+    control.phase("indexing", 0);
+    let begin = Instant::now();
+    let prepared = Prepared::new(history, options.max_instances, control);
+    let index_seconds = begin.elapsed().as_secs_f64();
+    let begin = Instant::now();
+    let found = match prepared {
+        Ok(prepared) => run.check(prepared),
+        Err(interrupt) => {
+            for level in run.levels.clone() {
+                run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
+            }
+            Instances::default()
+        }
+    };
+    run.findings(found, index_seconds, begin.elapsed().as_secs_f64())
+}
+
+/// A resolved history with its ambiguous reads left out.
+struct Prepared {
+    resolution: Resolution,
+    choice: Choice,
+    index: Index,
+    reads: Instances,
+}
+
+impl Prepared {
+    fn new(history: &History, max_instances: usize, control: &Control) -> Result<Prepared, Interrupt> {
+        Prepared::of(resolve(history, control)?, history, max_instances, control)
+    }
+
+    fn of(
+        resolution: Resolution,
+        history: &History,
+        max_instances: usize,
+        control: &Control,
+    ) -> Result<Prepared, Interrupt> {
+        let choice = resolution.choice_of_none();
+        let index = Index::build_with(history, &resolution, &choice, control)?;
+        let reads = read_consistency::instances(history, &resolution, &index, max_instances, control)?;
+        Ok(Prepared { resolution, choice, index, reads })
+    }
+}
+
+struct Run<'a> {
+    history: &'a History,
+    options: &'a Options,
+    control: &'a Control,
+    observe: &'a (dyn Fn(&LevelResult) + Sync),
+    levels: Vec<Level>,
+    told: Mutex<LevelSet>,
+    verdicts: BTreeMap<Level, (Verdict, f64)>,
+    assumptions: Vec<String>,
+}
+
+impl Run<'_> {
+    /// Tells the verdict of a level that was asked for, once.
+    fn tell(&self, level: Level, verdict: Verdict, seconds: f64) {
+        let is_new = {
+            let mut told = self.told.lock().expect("no holder panics");
+            let is_new = self.levels.contains(&level) && !told.contains(level);
+            told.insert(level);
+            is_new
+        };
+        if is_new {
+            (self.observe)(&LevelResult { level, verdict, checker: CHECKER, seconds });
+            self.control.advance(1);
+        }
+    }
+
+    /// Keeps a final verdict and tells it.
+    fn decided(&mut self, level: Level, verdict: Verdict, seconds: f64) {
+        self.tell(level, verdict.clone(), seconds);
+        self.verdicts.insert(level, (verdict, seconds));
+    }
+
+    fn check(&mut self, prepared: Prepared) -> Instances {
+        self.control.phase("checking", self.levels.len() as u64);
+        self.assumptions.extend_from_slice(prepared.resolution.assumptions());
+        let patterns: Vec<Pattern> = prepared.reads.counts.keys().copied().collect();
+        let facts = facts_of(&patterns, &prepared.index);
+        if self.levels.contains(&Level::CutIsolation) {
+            let begin = Instant::now();
+            let verdict = match (prepared.resolution.has_multiple_sources(), facts.non_repeatable_reads) {
+                (true, _) => cut_isolation::verdict(self.history, &prepared.resolution),
+                (false, true) => Verdict::Violated,
+                (false, false) => Verdict::Satisfied(Witness::Reads),
+            };
+            self.decided(Level::CutIsolation, verdict, begin.elapsed().as_secs_f64());
+        }
+        // Verdicts are told at once unless other choices of writers can still change them.
+        let ambiguous = prepared.resolution.n_ambiguous() > 0;
+        let merged = prepared.resolution.merged_into_initial().next().is_some();
+        let told = |level: Level, decision: &Decision, seconds: f64| {
+            if !ambiguous && !(merged && decision.is_violated()) {
+                self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
+            }
+        };
+        let mut decisions = decide_all(&prepared.index, facts, &self.engine_levels(), self.control, &told);
+        for (&level, (decision, seconds)) in &decisions {
+            let verdict = verdict_of(decision, level, &prepared.index);
+            self.verdicts.insert(level, (verdict, *seconds));
+        }
+        let mut by_choice = LevelSet::default();
+        if ambiguous {
+            by_choice = self.choose(&prepared.resolution, &mut decisions);
+        }
+        if merged {
+            self.reconsider_set_up(&mut decisions);
+        }
+        for level in self.engine_levels() {
+            let (verdict, seconds) = self.verdicts[&level].clone();
+            self.tell(level, verdict, seconds);
+        }
+        self.strict_serializability(&prepared.resolution);
+        self.list(prepared, &decisions, by_choice)
+    }
+
+    /// The levels that engines have to decide.
+    fn engine_levels(&self) -> Vec<Level> {
+        let mut levels = self.levels.clone();
+        if levels.contains(&Level::StrictSerializability) && self.history.has_times() {
+            levels.push(Level::Serializability);
+        }
+        levels.retain(|level| !matches!(level, Level::CutIsolation | Level::StrictSerializability));
+        levels.sort_unstable();
+        levels.dedup();
+        levels
+    }
+
+    /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
+    /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
+    fn choose(&mut self, resolution: &Resolution, decisions: &mut Decisions) -> LevelSet {
+        let chooser = Chooser { history: self.history, resolution, control: self.control };
+        let mut violated = LevelSet::default();
+        let mut choices: Vec<Choice> = Vec::new();
+        // Strongest first: the choice that satisfies a level satisfies all weaker ones.
+        for (&level, (decision, seconds)) in decisions.iter_mut().rev() {
+            let begin = Instant::now();
+            let verdict = match decision {
+                Decision::Violated(_) => Verdict::Violated,
+                Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
+                Decision::Satisfied(_) => match chooser.decide(level, &choices) {
+                    Ok(Found::Satisfied(choice, witness)) => {
+                        choices = vec![choice];
+                        Verdict::Satisfied(witness)
+                    }
+                    Ok(Found::Violated) => {
+                        violated.insert(level);
+                        Verdict::Violated
+                    }
+                    Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
+                    Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
+                },
+            };
+            *seconds += begin.elapsed().as_secs_f64();
+            let entry = (verdict, *seconds);
+            self.verdicts.insert(level, entry);
+        }
+        self.spread_violations();
+        violated
+    }
+
+    /// What is undecided although a weaker level is violated is violated, too.
+    fn spread_violations(&mut self) {
+        let violated: Vec<Level> =
+            self.verdicts.iter().filter(|(_, (verdict, _))| *verdict == Verdict::Violated).map(|(l, _)| *l).collect();
+        for (level, (verdict, _)) in &mut self.verdicts {
+            let implied = violated.iter().any(|weaker| *level != *weaker && level.implies(*weaker));
+            if implied && matches!(verdict, Verdict::Undecided(_)) {
+                *verdict = Verdict::Violated;
+            }
+        }
+    }
+
+    /// Levels that are violated only because set-up transactions count as part of ⊥ are not: whoever wrote the initial
+    /// values may have done so later.
+    fn reconsider_set_up(&mut self, decisions: &mut Decisions) {
+        let engine_levels = self.engine_levels().into_iter();
+        let violated: Vec<Level> =
+            engine_levels.filter(|level| self.verdicts.get(level).is_some_and(|v| v.0 == Verdict::Violated)).collect();
+        if violated.is_empty() {
+            return;
+        }
+        let Ok(literal) = resolve_literally(self.history, self.control) else { return };
+        for (level, witness) in self.satisfied_literally(&literal, &violated) {
+            decisions.remove(&level);
+            if let Some((verdict, _)) = self.verdicts.get_mut(&level) {
+                *verdict = Verdict::Satisfied(witness);
+            }
+            self.assumptions.push(format!(
+                "{level} is satisfied only if the set-up transactions do not count as part of the initial state; for \
+                 {level} they count as ordinary ones."
+            ));
+        }
+    }
+
+    /// Which of `levels` some choice of writers satisfies.
+    fn satisfied_literally(&self, literal: &Resolution, levels: &[Level]) -> Vec<(Level, Witness)> {
+        let chooser = Chooser { history: self.history, resolution: literal, control: self.control };
+        let mut satisfied = Vec::new();
+        let mut choices: Vec<Choice> = Vec::new();
+        // Weakest first here: these levels are most likely violated, and then so are the stronger ones.
+        for &level in levels {
+            let Ok(Some(_)) = chooser.attempt(level, &literal.choice_of_none()) else { break };
+            let found = match literal.n_ambiguous() {
+                0 => break,
+                _ => chooser.decide(level, &choices),
+            };
+            let Ok(Found::Satisfied(choice, witness)) = found else { break };
+            choices = vec![choice];
+            satisfied.push((level, witness));
+        }
+        satisfied
+    }
+
+    /// SSER, from what is known of SER.
+    fn strict_serializability(&mut self, resolution: &Resolution) {
+        let level = Level::StrictSerializability;
+        if !self.levels.contains(&level) {
+            return;
+        }
+        let begin = Instant::now();
+        let verdict = match self.verdicts.get(&Level::Serializability) {
+            _ if !self.history.has_times() => Verdict::Undecided(Cause::NoTimestamps),
+            Some((verdict, _)) => strict::verdict(self.history, resolution, verdict),
+            None => Verdict::Undecided(Cause::NoTimestamps),
+        };
+        self.decided(level, verdict, begin.elapsed().as_secs_f64());
+    }
+
+    fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
+        self.control.phase("listing violations", 0);
+        let Prepared { resolution, choice, index, reads } = prepared;
+        let case = Case { history: self.history, resolution: &resolution, choice: &choice, index: &index };
+        let max = self.options.max_instances;
+        let mut found = evidence::collect(&case, reads, decisions, max, self.control);
+        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
+        let unseen =
+            cut_isolation == Some(&Verdict::Violated) && !found.counts.contains_key(&Pattern::NonRepeatableRead);
+        if by_choice.weakest().is_some() || unseen {
+            let mut wanted = by_choice;
+            if unseen {
+                wanted.insert(Level::CutIsolation);
+            }
+            self.list_one_choice(&resolution, wanted, &mut found);
+        }
+        let satisfied: LevelSet = Level::ALL
+            .into_iter()
+            .filter(|&weaker| {
+                self.verdicts.iter().any(|(l, (v, _))| matches!(v, Verdict::Satisfied(_)) && l.implies(weaker))
+            })
+            .collect();
+        evidence::arrange(&mut found, satisfied, max);
+        found
+    }
+
+    /// Lists what violates `wanted` when every ambiguous read takes its first candidate.
+    fn list_one_choice(&mut self, resolution: &Resolution, wanted: LevelSet, found: &mut Instances) {
+        let (history, control, max) = (self.history, self.control, self.options.max_instances);
+        let choice = resolution.default_choice();
+        let Ok(index) = Index::build_with(history, resolution, &choice, control) else { return };
+        let Ok(reads) = read_consistency::instances(history, resolution, &index, max, control) else { return };
+        let patterns: Vec<Pattern> = reads.counts.keys().copied().collect();
+        let facts = facts_of(&patterns, &index);
+        let levels: Vec<Level> = wanted.iter().filter(|level| *level != Level::CutIsolation).collect();
+        let decisions = decide_all(&index, facts, &levels, control, &|_, _, _| {});
+        let case = Case { history, resolution, choice: &choice, index: &index };
+        let more = evidence::collect(&case, reads, &decisions, max, control);
+        let names = |violation: &Violation| violation.levels.iter().any(|level| wanted.contains(level));
+        let known: Vec<Pattern> = found.counts.keys().copied().collect();
+        let new: Vec<Violation> = more
+            .violations
+            .into_iter()
+            .filter(|violation| names(violation) && !known.contains(&violation.id.pattern))
+            .collect();
+        for violation in &new {
+            let pattern = violation.id.pattern;
+            found.counts.entry(pattern).or_insert_with(|| more.counts.get(&pattern).copied().unwrap_or(1));
+        }
+        found.violations.extend(new);
+        let codes: Vec<&str> = wanted.iter().map(Level::code).collect();
+        self.assumptions.push(format!(
+            "What violates {} is shown for one choice of writers of the ambiguous reads; every other choice violates {} \
+             as well.",
+            codes.join(", "),
+            if codes.len() == 1 { "it" } else { "them" },
+        ));
+    }
+
+    fn findings(mut self, found: Instances, index_seconds: f64, check_seconds: f64) -> Findings {
+        let levels = self.levels.iter().filter_map(|level| {
+            let (verdict, seconds) = self.verdicts.remove(level)?;
+            Some(LevelResult { level: *level, verdict, checker: CHECKER, seconds })
+        });
+        Findings {
+            levels: levels.collect(),
+            patterns: found.counts,
+            violations: found.violations,
+            assumptions: self.assumptions,
+            index_seconds,
+            check_seconds,
+        }
+    }
+}
+
+fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
+    match decision {
+        Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
+        Decision::Violated(_) => Verdict::Violated,
+        Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
+    }
+}

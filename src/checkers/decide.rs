@@ -1,0 +1,195 @@
+//! Several levels of one index, side by side, each helped by what is known of the others.
+
+use super::strong::{self, StrongDecision};
+use super::weak::{self, WeakDecision};
+use super::{Event, Level, Witness};
+use crate::control::{Control, Interrupt};
+use crate::graph::{Digraph, topological_order};
+use crate::relations::{Index, NONE, Node};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// The answer of an engine, in nodes of the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// An order explains the reads.
+    Satisfied(Order),
+    /// None does; the nodes suffice for that, where the engine of the level itself found out.
+    Violated(Option<Vec<Node>>),
+    /// The engine was stopped.
+    Undecided(Interrupt),
+}
+
+impl Decision {
+    pub(super) fn is_violated(&self) -> bool {
+        matches!(self, Decision::Violated(_))
+    }
+}
+
+/// An order that explains the reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// A commit order.
+    Commits(Vec<Node>),
+    /// Starts (`false`) and commits (`true`).
+    Events(Vec<(Node, bool)>),
+}
+
+impl Order {
+    /// The witness of a level that this order, found for the level itself or a stronger one, is good for.
+    ///
+    /// Running transactions one after the other is a special order of starts and commits, and the commits of an order
+    /// of starts and commits satisfy the axioms of every level below (Biswas & Enea 2019, section 2.3).
+    pub(super) fn witness(&self, level: Level, index: &Index) -> Witness {
+        let transaction = |node: Node| index.transaction[node as usize];
+        let has_events = matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation);
+        match (self, has_events) {
+            (Order::Commits(nodes), false) => Witness::CommitOrder(nodes.iter().map(|&n| transaction(n)).collect()),
+            (Order::Commits(nodes), true) => Witness::Events(
+                nodes.iter().flat_map(|&n| [Event::Start(transaction(n)), Event::Commit(transaction(n))]).collect(),
+            ),
+            (Order::Events(events), true) => Witness::Events(
+                events
+                    .iter()
+                    .map(
+                        |&(n, commit)| {
+                            if commit { Event::Commit(transaction(n)) } else { Event::Start(transaction(n)) }
+                        },
+                    )
+                    .collect(),
+            ),
+            (Order::Events(events), false) => {
+                Witness::CommitOrder(events.iter().filter(|event| event.1).map(|event| transaction(event.0)).collect())
+            }
+        }
+    }
+}
+
+/// What is known of an index before any engine runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// There is a TAP-a to f: every level above CI is violated.
+    pub(super) wrong_reads: bool,
+    /// There is a TAP-j: read atomic and everything above is violated.
+    pub(super) non_repeatable_reads: bool,
+    /// SO ∪ WR has a cycle: every level above CI is violated.
+    pub(super) cyclic: bool,
+}
+
+impl Facts {
+    /// Whether they violate a level above CI.
+    pub(super) fn violate(self, level: Level) -> bool {
+        self.wrong_reads || self.cyclic || (self.non_repeatable_reads && level.implies(Level::ReadAtomic))
+    }
+}
+
+/// Whether SO ∪ WR has a cycle. O(nodes + reads).
+pub(super) fn is_cyclic(index: &Index) -> bool {
+    let nodes = 0..index.n_nodes() as Node;
+    let edges = nodes.flat_map(|node| {
+        let written = index.reads_of(node).map(|read| index.writer_of_read(read)).filter(|&writer| writer != NONE);
+        written.map(move |writer| (writer, node)).chain(index.successor(node).map(|next| (node, next)))
+    });
+    topological_order(&Digraph::new(index.n_nodes(), edges)).is_none()
+}
+
+/// Asks the engine of one level above CI, SSER apart.
+pub(super) fn ask(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
+    Ok(match level {
+        Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability => {
+            match strong::decide(index, level, control)? {
+                StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
+                StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
+                StrongDecision::Violated { core } => Decision::Violated(Some(core)),
+            }
+        }
+        _ => match weak::decide(index, level, control)? {
+            WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
+            WeakDecision::Violated => Decision::Violated(None),
+        },
+    })
+}
+
+/// Decisions with the seconds each took.
+pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
+
+/// Decides `levels` (CI and SSER apart) side by side in the current rayon pool. A level is not asked for when a weaker
+/// one is known to be violated or a stronger one to be satisfied by then. `told` hears of each decision as it falls.
+///
+/// Which levels are violated does not depend on the number of threads; the order found for a satisfied level does,
+/// until [`share_orders`] has replaced it.
+pub(super) fn decide_all(
+    index: &Index,
+    facts: Facts,
+    levels: &[Level],
+    control: &Control,
+    told: &(dyn Fn(Level, &Decision, f64) + Sync),
+) -> Decisions {
+    // TCC and SER first: the one violated or the other satisfied settles most of the rest.
+    const ORDER: [Level; 6] = [
+        Level::TransactionalCausalConsistency,
+        Level::Serializability,
+        Level::SnapshotIsolation,
+        Level::PrefixConsistency,
+        Level::ReadAtomic,
+        Level::ReadCommitted,
+    ];
+    let known: Mutex<Decisions> = Mutex::new(BTreeMap::new());
+    let settle = |level: Level| {
+        let begin = Instant::now();
+        let from_others = || implied(&known.lock().expect("no holder panics"), level);
+        let before = if facts.violate(level) { Some(Decision::Violated(None)) } else { from_others() };
+        let decision = before.unwrap_or_else(|| match ask(index, level, control) {
+            Ok(decision) => decision,
+            Err(interrupt) => from_others().unwrap_or(Decision::Undecided(interrupt)),
+        });
+        let seconds = begin.elapsed().as_secs_f64();
+        told(level, &decision, seconds);
+        known.lock().expect("no holder panics").insert(level, (decision, seconds));
+    };
+    let settle = &settle;
+    rayon::scope_fifo(|scope| {
+        for level in ORDER.into_iter().filter(|level| levels.contains(level)) {
+            scope.spawn_fifo(move |_| settle(level));
+        }
+    });
+    let mut known = known.into_inner().expect("no holder panics");
+    share_orders(&mut known);
+    known
+}
+
+/// What the other levels say about a level.
+fn implied(known: &Decisions, level: Level) -> Option<Decision> {
+    let mut others = known.iter().filter(|(other, _)| **other != level);
+    let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| level.implies(*other) && decision.is_violated();
+    if others.clone().any(violated) {
+        return Some(Decision::Violated(None));
+    }
+    others.find_map(|(other, (decision, _))| match decision {
+        Decision::Satisfied(order) if other.implies(level) => Some(Decision::Satisfied(order.clone())),
+        _ => None,
+    })
+}
+
+/// Gives every satisfied level the order of the strongest satisfied one that implies it, so that orders do not depend on
+/// which engine was the first; settles undecided levels from the others.
+fn share_orders(known: &mut Decisions) {
+    let before = known.clone();
+    for (&level, (decision, _)) in known.iter_mut() {
+        if let Decision::Undecided(_) = decision
+            && let Some(settled) = implied(&before, level)
+        {
+            *decision = settled;
+        }
+        let stronger = before.iter().rev().filter(|(other, _)| other.implies(level));
+        if let Decision::Satisfied(order) = decision
+            && let Some(best) = stronger.into_iter().find_map(|(_, (decision, _))| match decision {
+                Decision::Satisfied(order) => Some(order),
+                _ => None,
+            })
+        {
+            order.clone_from(best);
+        }
+    }
+}
