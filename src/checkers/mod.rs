@@ -19,6 +19,7 @@ mod proof_rules;
 pub mod read_consistency;
 mod strict;
 pub mod strong;
+pub mod strong_patterns;
 mod violation;
 pub mod weak;
 

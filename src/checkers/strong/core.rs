@@ -5,7 +5,7 @@ use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, shortest_cycle, strong_components};
 use crate::relations::Node;
 use crate::sat::CycleEdge;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Work spent on following derivations, in edges looked at (an upper bound); then the core is everything.
@@ -13,7 +13,7 @@ const MOST_WORK: usize = 2_000_000_000;
 
 /// Collects transactions that suffice for a refutation: those on its cycles and, for every edge that was derived,
 /// those on the path it was derived from, and so on.
-pub(super) struct Core<'k, 'a> {
+pub(in crate::checkers) struct Core<'k, 'a> {
     known: &'k Known<'a>,
     /// All edges with their ids: base edges first, then derived ones by round.
     graph: Digraph,
@@ -23,13 +23,14 @@ pub(super) struct Core<'k, 'a> {
     position: Option<Vec<u32>>,
     finder: PathFinder,
     nodes: BTreeSet<Node>,
-    /// Ids of derived edges to be followed.
+    /// Places of derived edges to be followed.
     todo: Vec<u32>,
-    followed: Vec<bool>,
+    followed: FxHashSet<u32>,
 }
 
 impl<'k, 'a> Core<'k, 'a> {
-    pub(super) fn new(known: &'k Known<'a>, order: Option<&[Vertex]>) -> Core<'k, 'a> {
+    /// `order` is a topological order of all known edges but those of the last round, if there is one.
+    pub(in crate::checkers) fn new(known: &'k Known<'a>, order: Option<&[Vertex]>) -> Core<'k, 'a> {
         let position = order.map(|order| {
             let mut position = vec![0; known.n_vertices];
             order.iter().enumerate().for_each(|(place, &v)| position[v as usize] = place as u32);
@@ -43,15 +44,32 @@ impl<'k, 'a> Core<'k, 'a> {
             finder: PathFinder::new(known.n_vertices),
             nodes: BTreeSet::new(),
             todo: Vec::new(),
-            followed: vec![false; known.derived.len()],
+            followed: FxHashSet::default(),
         }
     }
 
     /// The core of a cycle in the known edges; there must be one.
     pub(super) fn of_cyclic(mut self, control: &Control) -> Result<Vec<Node>, Interrupt> {
         let cycle = self.light_cycle();
-        self.add_path(&cycle);
+        let core = self.of_path(&cycle, control)?;
+        Ok(core.unwrap_or_else(|| self.everything()))
+    }
+
+    /// The transactions that a path of known edges rests on; `None` if that is too much work.
+    pub(in crate::checkers) fn of_path(
+        &mut self,
+        path: &[Arc],
+        control: &Control,
+    ) -> Result<Option<Vec<Node>>, Interrupt> {
+        self.nodes.clear();
+        self.todo.clear();
+        self.followed.clear();
+        self.add_path(path);
         self.follow(control)
+    }
+
+    fn everything(&self) -> Vec<Node> {
+        (0..self.known.index.n_nodes() as Node).collect()
     }
 
     /// The core of a refutation by search.
@@ -70,7 +88,8 @@ impl<'k, 'a> Core<'k, 'a> {
                 self.require(id);
             }
         }
-        self.follow(control)
+        let core = self.follow(control)?;
+        Ok(core.unwrap_or_else(|| self.everything()))
     }
 
     /// The edge between two vertices that was known first.
@@ -128,14 +147,15 @@ impl<'k, 'a> Core<'k, 'a> {
 
     fn require(&mut self, id: u32) {
         let Some(place) = (id as usize).checked_sub(self.known.base.len()) else { return };
-        if !std::mem::replace(&mut self.followed[place], true) {
+        if self.followed.insert(place as u32) {
             self.todo.push(place as u32);
         }
     }
 
-    /// Follows all derivations to the ground.
-    fn follow(mut self, control: &Control) -> Result<Vec<Node>, Interrupt> {
-        let (known, events) = (self.known, self.known.events);
+    /// Follows all derivations to the ground; `None` if that is too much work.
+    fn follow(&mut self, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
+        let known = self.known;
+        let events = known.events;
         let mut work = 0usize;
         while let Some(place) = self.todo.pop() {
             control.check()?;
@@ -182,10 +202,9 @@ impl<'k, 'a> Core<'k, 'a> {
             };
             match path {
                 Some(path) => self.add_path(&path),
-                // Not found within the limits: everything is a core too.
-                None => return Ok((0..known.index.n_nodes() as Node).collect()),
+                None => return Ok(None),
             }
         }
-        Ok(self.nodes.into_iter().collect())
+        Ok(Some(std::mem::take(&mut self.nodes).into_iter().collect()))
     }
 }

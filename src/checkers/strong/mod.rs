@@ -18,7 +18,9 @@ mod replay;
 mod saturation;
 mod search;
 
-pub(in crate::checkers) use known::{Events, Known, Vertex};
+pub(in crate::checkers) use core::Core;
+pub(in crate::checkers) use known::{Events, Known, Rule, Vertex};
+pub(in crate::checkers) use reachability::CausalPast;
 pub(in crate::checkers) use saturation::{Saturated, saturate};
 
 use crate::checkers::Level;
@@ -58,13 +60,13 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
     let witness = match saturate(&mut known, control)? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
-            let core = core::Core::new(&known, before.as_deref()).of_cyclic(control)?;
+            let core = Core::new(&known, before.as_deref()).of_cyclic(control)?;
             return Ok(StrongDecision::Violated { core });
         }
         Saturated::Open(order) => match search::search(&known, order.clone(), control)? {
             Searched::Witness(order) => order,
             Searched::Refuted { cycles, pairs } => {
-                let core = core::Core::new(&known, Some(&order)).of_refuted(&cycles, &pairs, control)?;
+                let core = Core::new(&known, Some(&order)).of_refuted(&cycles, &pairs, control)?;
                 return Ok(StrongDecision::Violated { core });
             }
         },

@@ -7,9 +7,10 @@
 //! counts as "not known to lead there".
 
 use super::known::{Events, Vertex};
+use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::graph::Digraph;
-use crate::relations::Index;
+use crate::graph::{Digraph, topological_order};
+use crate::relations::{Index, Node};
 
 /// Most vector entries held at a time (4 bytes each).
 const BLOCK_ENTRIES: usize = 1 << 28;
@@ -103,6 +104,41 @@ pub(super) fn past_sizes(
         }
     }
     Ok(size)
+}
+
+/// Which transactions precede which others in (SO ∪ WR)⁺.
+pub(in crate::checkers) struct CausalPast {
+    vectors: Vectors,
+}
+
+impl CausalPast {
+    /// From the graph of SO ∪ WR over transactions; `None` if it has a cycle or the vectors would be too large.
+    /// O(edges · sessions) time, 4 bytes for a transaction and session.
+    pub(in crate::checkers) fn new(
+        index: &Index,
+        graph: &Digraph,
+        control: &Control,
+    ) -> Result<Option<CausalPast>, Interrupt> {
+        let mut sessions = index.session.clone();
+        sessions.dedup();
+        let work = sessions.len().saturating_mul(graph.n_edges() + index.n_nodes());
+        if work > MOST_VECTOR_WORK || sessions.len().saturating_mul(index.n_nodes()) > 2 * BLOCK_ENTRIES {
+            return Ok(None);
+        }
+        let Some(order) = topological_order(graph) else { return Ok(None) };
+        let chains = Chains { index, events: Events::new(Level::Serializability, index.n_nodes()) };
+        Ok(Some(CausalPast { vectors: Vectors::new(&chains, graph, &order, &sessions, control)? }))
+    }
+
+    /// How many transactions of a session precede `t`.
+    pub(in crate::checkers) fn count(&self, t: Node, session: u32) -> u32 {
+        self.vectors.get(t, session).unwrap_or(0)
+    }
+
+    /// Whether `a` precedes `b`.
+    pub(in crate::checkers) fn precedes(&self, index: &Index, a: Node, b: Node) -> bool {
+        self.count(b, index.session[a as usize]) > index.position(a)
+    }
 }
 
 /// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex.

@@ -1,0 +1,64 @@
+//! Names of cycles.
+
+use crate::checkers::{Level, Pattern, Proof};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+
+/// The pattern of a proof and its other names, given the weakest level it violates.
+pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
+    let general = if weakest == Level::Serializability { Pattern::SERCycle } else { Pattern::SICycle };
+    let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
+    let pattern = match weakest {
+        Level::PrefixConsistency if is_long_fork(edges, cycle) => Pattern::LongFork,
+        Level::SnapshotIsolation if is_lost_update(edges, cycle) => Pattern::LostUpdate,
+        Level::Serializability if is_write_skew(edges, cycle) => Pattern::WriteSkew,
+        _ => general,
+    };
+    let name = phenomenon(edges, cycle);
+    let mut also = vec![name.to_owned()];
+    if cycle.iter().any(|&e| edges[e].relation == Relation::SessionOrder) {
+        also.push(format!("{name}-session"));
+    }
+    (pattern, also)
+}
+
+/// Adya's and Jepsen's name.
+fn phenomenon(edges: &[Edge], cycle: &[EdgeIndex]) -> &'static str {
+    let is_rw = |&e: &EdgeIndex| edges[e].relation == Relation::AntiDependency;
+    let n_rw = cycle.iter().filter(|e| is_rw(e)).count();
+    let adjacent = cycle.len() > 1 && cycle.iter().zip(cycle.iter().cycle().skip(1)).any(|(a, b)| is_rw(a) && is_rw(b));
+    let only_versions = cycle.iter().all(|&e| edges[e].relation == Relation::WriteWrite);
+    match (n_rw, adjacent) {
+        (0, _) if only_versions => "G0",
+        (0, _) => "G1c",
+        (1, _) => "G-single",
+        (_, false) => "G-nonadjacent",
+        (_, true) => "G2-item",
+    }
+}
+
+/// Two anti-dependencies on different keys, and from each to the other only what was seen.
+fn is_long_fork(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
+    let missed: Vec<&Edge> =
+        cycle.iter().map(|&e| &edges[e]).filter(|e| e.relation == Relation::AntiDependency).collect();
+    let seen = |e: &EdgeIndex| {
+        matches!(edges[*e].relation, Relation::AntiDependency | Relation::SessionOrder | Relation::WriteRead)
+    };
+    missed.len() == 2 && missed[0].key != missed[1].key && cycle.iter().all(seen)
+}
+
+/// A transaction misses a version of a key that it overwrites.
+fn is_lost_update(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
+    let [a, b] = *cycle else { return false };
+    let (missed, order) = match edges[a].relation {
+        Relation::AntiDependency => (&edges[a], &edges[b]),
+        _ => (&edges[b], &edges[a]),
+    };
+    missed.relation == Relation::AntiDependency && order.relation == Relation::WriteWrite && missed.key == order.key
+}
+
+/// Two transactions that miss each other's versions of different keys, neither because the other updated the same key.
+fn is_write_skew(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
+    let [a, b] = *cycle else { return false };
+    let overwrites = |e: &Edge| matches!(e.because, Reason::Overwrites { .. });
+    overwrites(&edges[a]) && overwrites(&edges[b]) && edges[a].key != edges[b].key
+}

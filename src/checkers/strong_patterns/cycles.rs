@@ -1,0 +1,193 @@
+//! Cycles of certain edges, one shortest for each anti-dependency of a component, each proved anew on its own
+//! transactions; and a case tree where no cycle is certain.
+
+use super::Listing;
+use super::argument::violation;
+use super::class::classify;
+use super::part::part;
+use crate::checkers::strong::{Core, Known, Rule, Saturated, StrongDecision, decide, saturate};
+use crate::checkers::weak::{self, WeakDecision};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, derivation};
+use crate::control::{Control, Interrupt};
+use crate::graph::{Arc, Digraph, PathFinder, strong_components};
+use crate::history::History;
+use crate::relations::{Index, Node};
+use std::collections::BTreeSet;
+
+/// The strong levels, weakest first.
+pub(super) const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+
+/// Transactions from which a proof is tried at once; more are reduced first.
+const SMALL: usize = 48;
+/// Work for reducing one core, in transactions decided.
+const REDUCING: usize = 2_000_000;
+
+/// Lists cycles at one level. The count of a pattern grows by one for each different cycle.
+pub(super) fn find(
+    history: &History,
+    index: &Index,
+    level: Level,
+    most: usize,
+    listing: &mut Listing,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    /// Edges visited by searches for cycles.
+    const SEARCHING: usize = 400_000_000;
+    let mut known = Known::new(index, level);
+    let Saturated::Cyclic { before } = saturate(&mut known, control)? else { return Ok(()) };
+    let graph = Digraph::with_ids(known.n_vertices, known.edges());
+    let components = strong_components(&graph);
+    let mut finder = PathFinder::new(known.n_vertices);
+    let mut core = Core::new(&known, before.as_deref());
+    let mut seen: BTreeSet<Vec<Node>> = BTreeSet::new();
+    let mut work = 0usize;
+    let most_tries = most.clamp(8, 400);
+    let mut tries = 0;
+    for component in components.cyclic() {
+        let group = listing.new_group();
+        let inside = |v: u32| components.component[v as usize] == component;
+        let members = components.members(component);
+        let n_edges: usize = members.iter().map(|&v| graph.row(v).len()).sum();
+        // Every cycle has a derived edge or passes through a helper, whose edges are anti-dependencies too.
+        let interesting = |arc: &Arc| match (arc.id as usize).checked_sub(known.base.len()) {
+            Some(place) => known.derived[place].rule == Rule::Overwritten,
+            None => known.events.node(arc.to).is_none(),
+        };
+        let edges_inside = || members.iter().flat_map(|&v| graph.edges_of(v)).filter(|arc| inside(arc.to));
+        let mut candidates: Vec<Arc> = edges_inside().filter(interesting).collect();
+        if candidates.is_empty() {
+            candidates = edges_inside().take(8).collect();
+        }
+        for arc in candidates {
+            control.check()?;
+            work = work.saturating_add(n_edges);
+            if tries >= most_tries || work > SEARCHING {
+                return Ok(());
+            }
+            let Some(mut cycle) = finder.shortest(&graph, arc.to, arc.from, inside) else { continue };
+            cycle.push(arc);
+            let mut nodes: Vec<Node> = cycle.iter().filter_map(|arc| known.events.node(arc.from)).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            if !seen.insert(nodes) {
+                continue;
+            }
+            tries += 1;
+            let Some(nodes) = core.of_path(&cycle, control)? else { continue };
+            if let Some(violation) = prove(history, index, nodes, level, true, control)? {
+                listing.add_new(violation, group);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A violation at `level` where no pattern has been listed: a certain cycle or a case tree of the engine's core.
+pub(super) fn fallback(
+    history: &History,
+    index: &Index,
+    level: Level,
+    listing: &mut Listing,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {
+        return Ok(());
+    }
+    let StrongDecision::Violated { core } = decide(index, level, control)? else { return Ok(()) };
+    if let Some(violation) = prove(history, index, core, level, false, control)? {
+        let group = listing.new_group();
+        listing.add_new(violation, group);
+    }
+    Ok(())
+}
+
+/// Proves that these transactions alone violate the weakest strong level that they violate. With `skip_known` nothing
+/// is returned for what other patterns show already: violations of TCC, and two updates of one version.
+fn prove(
+    history: &History,
+    index: &Index,
+    mut nodes: Vec<Node>,
+    level: Level,
+    skip_known: bool,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    if nodes.len() > SMALL {
+        nodes = reduce(index, nodes, level, control)?;
+    }
+    let small = part(index, &nodes);
+    let causal = Level::TransactionalCausalConsistency;
+    if skip_known && weak::decide(&small, causal, control)? == WeakDecision::Violated {
+        return Ok(None);
+    }
+    let mut weakest = None;
+    for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
+        if matches!(decide(&small, candidate, control)?, StrongDecision::Violated { .. }) {
+            weakest = Some(candidate);
+            break;
+        }
+    }
+    let Some(weakest) = weakest else { return Ok(None) };
+    if skip_known && weakest != Level::PrefixConsistency && has_divergence(&small) {
+        return Ok(None);
+    }
+    let Some((mut edges, mut proof)) = derivation::prove(history, &small, weakest, control)? else { return Ok(None) };
+    // The part numbers keys anew; operations know their keys.
+    for edge in &mut edges {
+        let operation = edge.from_operation.or(edge.to_operation);
+        edge.key = operation.map(|operation| history.operation(operation).key);
+    }
+    name_keys(&mut proof, &edges);
+    let (pattern, also) = classify(&edges, &proof, weakest);
+    let first = match &proof {
+        Proof::Cycle(cycle) => cycle.iter().map(|&e| edges[e].from).collect(),
+        _ => Vec::new(),
+    };
+    let key = match pattern {
+        Pattern::LostUpdate => edges.last().and_then(|edge| edge.key),
+        _ => None,
+    };
+    Ok(Some(violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)))
+}
+
+/// Sets the keys of case splits from the assumed edges.
+fn name_keys(proof: &mut Proof, edges: &[crate::relations::Edge]) {
+    let mut todo = vec![proof];
+    while let Some(proof) = todo.pop() {
+        if let Proof::Split { key, first, second } = proof {
+            *key = edges[first.0].key.unwrap_or(*key);
+            todo.extend([&mut *first.1, &mut *second.1]);
+        }
+    }
+}
+
+fn has_divergence(index: &Index) -> bool {
+    let mut updates: Vec<(u32, u32, Node)> = Vec::new();
+    for t in 0..index.n_nodes() as Node {
+        let of_t = index.reads_of(t).filter(|&read| index.slot_of(t, index.read_key[read]).is_some());
+        updates.extend(of_t.map(|read| (index.read_key[read], index.read_slot[read], t)));
+    }
+    updates.sort_unstable();
+    updates.dedup();
+    updates.windows(2).any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1))
+}
+
+/// Removes transactions as long as the rest violates the level, in chunks of halving size.
+fn reduce(index: &Index, mut nodes: Vec<Node>, level: Level, control: &Control) -> Result<Vec<Node>, Interrupt> {
+    let mut work = 0;
+    let mut size = nodes.len() / 2;
+    while size > 0 {
+        let mut at = 0;
+        while at < nodes.len() && work < REDUCING {
+            let mut rest = nodes.clone();
+            rest.drain(at..(at + size).min(nodes.len()));
+            work += rest.len() + 16;
+            match decide(&part(index, &rest), level, control)? {
+                // The core of the rest may be smaller still.
+                StrongDecision::Violated { core } => nodes = core.iter().map(|&place| rest[place as usize]).collect(),
+                _ => at += size,
+            }
+        }
+        size /= 2;
+    }
+    Ok(nodes)
+}

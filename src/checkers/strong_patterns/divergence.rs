@@ -1,0 +1,92 @@
+//! Two updates of one version: Divergence (MTC, Def. 10), the common case of a lost update.
+//!
+//! ```text
+//!        t1 writes x
+//!     WR /         \ WR
+//!       t2 ─ RW ──→ t3      both write x
+//!          ←─ RW ──
+//! ```
+
+use super::Listing;
+use super::argument::Argument;
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, TransactionId};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+
+/// The updates of one version: reader and read.
+type Updates = Vec<(Node, u32)>;
+
+/// Counts all pairs and lists at most `most` of them, version by version. O(reads log + pairs listed).
+pub(super) fn find(
+    history: &History,
+    index: &Index,
+    most: usize,
+    listing: &mut Listing,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    let mut updates: Vec<(u32, u32, Node, u32)> = Vec::new();
+    for t in 0..index.n_nodes() as Node {
+        if t % 65536 == 0 {
+            control.check()?;
+        }
+        for read in index.reads_of(t) {
+            let (key, slot) = (index.read_key[read], index.read_slot[read]);
+            let own = slot != INITIAL_SLOT && index.slot_node[slot as usize] == t;
+            if !own && index.slot_of(t, key).is_some() {
+                updates.push((key, slot.wrapping_add(1), t, read as u32));
+            }
+        }
+    }
+    updates.sort_unstable();
+    // One transaction may read the version twice.
+    updates.dedup_by_key(|&mut (key, slot, t, _)| (key, slot, t));
+    let mut listed = 0;
+    for version in updates.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|version| version.len() > 1) {
+        let n = version.len() as u64;
+        listing.count(Pattern::Divergence, n * (n - 1) / 2);
+        listing.count(Pattern::LostUpdate, n * (n - 1) / 2);
+        let group = listing.new_group();
+        let version: Updates = version.iter().map(|&(_, _, t, read)| (t, read)).collect();
+        for (place, &first) in version.iter().enumerate() {
+            for &second in &version[place + 1..] {
+                if listed == most {
+                    break;
+                }
+                listed += 1;
+                for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
+                    listing.add(instance(history, index, pattern, first, second), group);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// t2 and t3 each miss the other's version. At SI two writers of a key may not overlap, so t3, which starts before t2
+/// commits, would have to come before t2, which it does not see either.
+fn instance(history: &History, index: &Index, pattern: Pattern, t2: (Node, u32), t3: (Node, u32)) -> Violation {
+    let mut argument = Argument::new(history, index);
+    let (t2, read2) = (t2.0, t2.1 as usize);
+    let (t3, read3) = (t3.0, t3.1 as usize);
+    let key = index.read_key[read2];
+    let writer = index.writer_of_read(read2);
+    let (second_is_newer, first_is_newer) = match writer {
+        NONE => (Vec::new(), Vec::new()),
+        _ => (vec![argument.read(t3, read3)], vec![argument.read(t2, read2)]),
+    };
+    let t2_misses_t3 = argument.overwrites(t2, read2, t3, second_is_newer);
+    let t3_misses_t2 = argument.overwrites(t3, read3, t2, first_is_newer);
+    let t3_first = argument.conflict(t3, t2, key, vec![t3_misses_t2]);
+    let t1 = if writer == NONE { TransactionId::INITIAL } else { index.transaction[writer as usize] };
+    let order = [t1, index.transaction[t2 as usize], index.transaction[t3 as usize]];
+    let other = if pattern == Pattern::Divergence { Pattern::LostUpdate } else { Pattern::Divergence };
+    argument.violation(
+        pattern,
+        vec![other.id().to_owned(), "G-single".to_owned()],
+        LevelSet::upward(Level::SnapshotIsolation),
+        Some(key),
+        &order,
+        Proof::Cycle(vec![t2_misses_t3, t3_first]),
+    )
+}

@@ -1,0 +1,138 @@
+//! Anti-dependencies that every legal execution has, at most one for a read: to the certain next version.
+//!
+//! "Certain" means by causality alone, so that the edges mean something even in a history that violates the level:
+//! either exactly one transaction updated the version that was read, or one writer of the key follows the version
+//! causally and precedes all other writers that do not come before the version.
+
+use crate::checkers::strong::CausalPast;
+use crate::control::{Control, Interrupt};
+use crate::graph::{Digraph, topological_order};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+
+/// How it is known that a version is newer than the one read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Newer {
+    /// The version read is the initial one.
+    ThanInitial,
+    /// Its writer updated the version read, by this read (a place in the index).
+    Update(u32),
+    /// The writer of the version read causally precedes its writer.
+    Causally,
+}
+
+/// A read of a version and the writer of the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AntiDependency {
+    pub(super) reader: Node,
+    pub(super) read: u32,
+    /// Writer of the next version.
+    pub(super) next: Node,
+    pub(super) newer: Newer,
+}
+
+/// SO (to the next transaction) and WR between transactions.
+pub(super) fn causal_graph(index: &Index) -> Digraph {
+    let mut edges = Vec::new();
+    for t in 0..index.n_nodes() as Node {
+        edges.extend(index.successor(t).map(|next| (t, next)));
+        let writers = index.reads_of(t).map(|read| index.writer_of_read(read));
+        edges.extend(writers.filter(|&writer| writer != NONE && writer != t).map(|writer| (writer, t)));
+    }
+    Digraph::new(index.n_nodes(), edges.iter().copied())
+}
+
+/// All such anti-dependencies, by version read. None if SO ∪ WR has a cycle: then nothing is certain. Without `past`
+/// only updates and single writers are found. O((reads + versions · sessions that write the key) log).
+pub(super) fn anti_dependencies(
+    index: &Index,
+    graph: &Digraph,
+    past: Option<&CausalPast>,
+    control: &Control,
+) -> Result<Vec<AntiDependency>, Interrupt> {
+    let mut found = Vec::new();
+    if topological_order(graph).is_none() {
+        return Ok(found);
+    }
+    let mut reader_of = vec![0; index.read_key.len()];
+    for t in 0..index.n_nodes() as Node {
+        index.reads_of(t).for_each(|read| reader_of[read] = t);
+    }
+    let initial = |key: u32| {
+        let begin = &index.initial_reader_begin;
+        &index.initial_reader[begin[key as usize] as usize..begin[key as usize + 1] as usize]
+    };
+    for key in 0..index.n_keys() as u32 {
+        if key % 1024 == 0 {
+            control.check()?;
+        }
+        let versions = index.slots_of(key).map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
+        for (writer, readers) in std::iter::once((NONE, initial(key))).chain(versions) {
+            if readers.is_empty() {
+                continue;
+            }
+            let Some((next, newer)) = next_version(index, past, &reader_of, key, writer, readers) else { continue };
+            let others = readers.iter().map(|&read| (reader_of[read as usize], read)).filter(|&(t, _)| t != next);
+            // A transaction that reads the version twice depends once.
+            let mut last = NONE;
+            for (reader, read) in others {
+                if reader != last {
+                    found.push(AntiDependency { reader, read, next, newer });
+                }
+                last = reader;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The writer of the version certainly next after that of `writer`.
+fn next_version(
+    index: &Index,
+    past: Option<&CausalPast>,
+    reader_of: &[Node],
+    key: u32,
+    writer: u32,
+    readers: &[u32],
+) -> Option<(Node, Newer)> {
+    let mut updates = readers.iter().filter(|&&read| {
+        let t = reader_of[read as usize];
+        t != writer && index.slot_of(t, key).is_some()
+    });
+    if let Some(&update) = updates.next() {
+        let t = reader_of[update as usize];
+        let alone = updates.all(|&read| reader_of[read as usize] == t);
+        return alone.then_some((t, if writer == NONE { Newer::ThanInitial } else { Newer::Update(update) }));
+    }
+    let slots = index.slots_of(key);
+    let writers = &index.slot_node[slots];
+    let Some(past) = past else {
+        return match *writers {
+            [only] if writer == NONE => Some((only, Newer::ThanInitial)),
+            _ => None,
+        };
+    };
+    // The first writer of each session that does not come before the version read; an earlier one in the session of a
+    // later one precedes it anyway.
+    let mut firsts: Vec<Node> = Vec::new();
+    for session in writers.chunk_by(|&a, &b| index.session[a as usize] == index.session[b as usize]) {
+        let first = match writer {
+            NONE => session.first(),
+            _ => {
+                let seen = past.count(writer, index.session[session[0] as usize]);
+                let from = session.partition_point(|&t| index.position(t) < seen);
+                session[from..].iter().find(|&&t| t != writer)
+            }
+        };
+        firsts.extend(first);
+    }
+    let next = firsts.iter().copied().reduce(|a, b| if past.precedes(index, b, a) { b } else { a })?;
+    let certain = firsts.iter().all(|&t| t == next || past.precedes(index, next, t));
+    let after = writer == NONE || past.precedes(index, writer, next);
+    let newer = if writer == NONE { Newer::ThanInitial } else { Newer::Causally };
+    (certain && after).then_some((next, newer))
+}
+
+/// The version that an anti-dependency leads to.
+pub(super) fn missed_slot(index: &Index, edge: &AntiDependency) -> u32 {
+    index.slot_of(edge.next, index.read_key[edge.read as usize]).unwrap_or(INITIAL_SLOT)
+}

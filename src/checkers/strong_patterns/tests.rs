@@ -1,0 +1,146 @@
+//! Names and counts of known shapes; on random histories every listed violation is real and every violated level has
+//! one.
+
+use super::*;
+use crate::checkers::Level;
+use crate::checkers::proof_rules::assert_proof;
+use crate::checkers::strong::sample::random_text;
+use crate::checkers::strong::{StrongDecision, decide};
+use crate::checkers::weak::{self, WeakDecision};
+use crate::relations::testing::history;
+use crate::relations::{Reason, resolve};
+
+const STRONG: [Level; 3] = cycles::STRONG;
+
+fn index_of(history: &History) -> Index {
+    let control = Control::new();
+    let resolution = resolve(history, &control).expect("no limit was set");
+    Index::build(history, &resolution, &control).expect("no limit was set")
+}
+
+fn violated_levels(index: &Index) -> LevelSet {
+    let violated = |level: &Level| {
+        let decision = decide(index, *level, &Control::new()).expect("no limit was set");
+        matches!(decision, StrongDecision::Violated { .. })
+    };
+    STRONG.into_iter().filter(violated).collect()
+}
+
+/// Finds the patterns and checks all that must hold of any answer.
+fn found(text: &str) -> Instances {
+    let history = history(text);
+    let index = index_of(&history);
+    let violated = violated_levels(&index);
+    let found = instances(&history, &index, violated, 1000, &Control::new()).expect("no limit was set");
+    for violation in &found.violations {
+        for level in STRONG.into_iter().filter(|&level| violation.levels.contains(level)) {
+            assert!(violated.contains(level), "{} of {text} at {level}", violation.id);
+            assert_proof(&history, &violation.edges, &violation.proof, level);
+        }
+        let named = violation.edges.iter().flat_map(|edge| [edge.from, edge.to]);
+        assert!(named.into_iter().all(|t| violation.transactions.contains(&t)));
+        assert!(found.counts[&violation.id.pattern] >= u64::from(violation.id.ordinal));
+    }
+    found
+}
+
+fn names(found: &Instances) -> BTreeSet<String> {
+    let also = found.violations.iter().flat_map(|violation| violation.also.clone());
+    found.counts.keys().map(|pattern| pattern.id().to_owned()).chain(also).collect()
+}
+
+fn assert_names(text: &str, expected: &[&str], not: &[&str]) {
+    let names = names(&found(text));
+    assert!(expected.iter().all(|name| names.contains(*name)), "{names:?} of {text}");
+    assert!(not.iter().all(|name| !names.contains(*name)), "{names:?} of {text}");
+}
+
+#[test]
+fn known_shapes_have_their_names() {
+    let long_fork = "w(1,1,0,0) w(2,1,1,1) r(1,1,2,2) r(2,0,2,2) r(2,1,3,3) r(1,0,3,3)";
+    assert_names(long_fork, &["LongFork", "G-nonadjacent"], &["SICycle", "SERCycle"]);
+    let split_reader = "w(1,1,0,0) w(2,1,1,1) r(1,1,2,2) r(2,0,2,2) r(2,1,3,3) r(1,0,3,4)";
+    assert_names(split_reader, &["LongFork", "G-nonadjacent", "G-nonadjacent-session"], &["SICycle"]);
+    let sessions = "w(1,1,0,0) r(2,0,0,1) w(2,1,1,2) r(1,0,1,3)";
+    assert_names(sessions, &["LongFork", "G-nonadjacent"], &["SICycle", "WriteSkew"]);
+    let conflict = "w(1,1,0,0) w(2,1,0,0) r(2,0,1,1) w(1,2,1,1) r(1,2,2,2) r(2,1,2,2)";
+    assert_names(conflict, &["SICycle", "G-single"], &["LostUpdate", "Divergence", "SERCycle"]);
+    let skew = "r(1,0,0,0) r(2,0,0,0) w(1,1,0,0) r(1,0,1,1) r(2,0,1,1) w(2,1,1,1)";
+    assert_names(skew, &["WriteSkew", "G2-item"], &["SERCycle", "SICycle", "LostUpdate"]);
+    assert_names("r(1,0,0,0) w(2,1,0,0) r(2,0,1,1) w(1,1,1,1)", &["WriteSkew", "G2-item"], &["SERCycle"]);
+    let three = "r(1,0,0,0) w(2,1,0,0) r(2,0,1,1) w(3,1,1,1) r(3,0,2,2) w(1,1,2,2)";
+    assert_names(three, &["SERCycle", "G2-item"], &["WriteSkew", "SICycle"]);
+    let read_only = "r(2,0,0,0) w(2,1,0,0) r(1,0,1,1) r(2,0,1,1) w(1,1,1,1) r(1,0,2,2) r(2,1,2,2)";
+    assert_names(read_only, &["SERCycle", "G2-item"], &["WriteSkew", "SICycle"]);
+}
+
+#[test]
+fn updates_of_one_version_are_counted_in_pairs() {
+    let two = found("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,2,2) w(1,3,2,2)");
+    assert_eq!(two.counts, BTreeMap::from([(Pattern::Divergence, 1), (Pattern::LostUpdate, 1)]));
+    assert!(two.violations.iter().all(|violation| violation.also.contains(&"G-single".to_owned())));
+    let three = found("r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) r(1,0,2,2) w(1,3,2,2)");
+    assert_eq!(three.counts, BTreeMap::from([(Pattern::Divergence, 3), (Pattern::LostUpdate, 3)]));
+    assert!(three.violations.iter().all(|violation| violation.group == 1));
+}
+
+#[test]
+fn long_forks_are_counted_by_readers() {
+    // Two readers on one side, three on the other.
+    let mut text = "w(1,1,0,0) w(2,1,1,1)".to_owned();
+    for t in 2..4 {
+        text += &format!(" r(1,1,{t},{t}) r(2,0,{t},{t})");
+    }
+    for t in 4..7 {
+        text += &format!(" r(2,1,{t},{t}) r(1,0,{t},{t})");
+    }
+    let found = found(&text);
+    assert_eq!(found.counts[&Pattern::LongFork], 6);
+    assert_eq!(found.violations.iter().filter(|v| v.id.pattern == Pattern::LongFork).count(), 6);
+}
+
+#[test]
+fn a_case_split_is_listed_as_a_case_tree() {
+    let grid = "w(2,1,0,0) w(3,1,0,0) r(1,1,0,1) r(6,1,0,1) w(2,2,1,2) w(6,1,1,2) r(1,2,1,3) r(3,1,1,3) \
+        w(1,1,2,4) w(4,1,2,4) r(2,1,2,5) r(5,1,2,5) w(1,2,3,6) w(5,1,3,6) r(2,2,3,7) r(4,1,3,7)";
+    let found = found(grid);
+    assert_eq!(found.violations.len(), 1);
+    assert!(matches!(found.violations[0].proof, Proof::Split { .. }));
+    assert!(STRONG.iter().all(|&level| found.violations[0].levels.contains(level)));
+    assert!(found.violations[0].edges.iter().all(|edge| edge.key.is_some() == (edge.because != Reason::SessionOrder)));
+}
+
+#[test]
+fn every_violated_level_of_random_histories_has_a_real_violation() {
+    let mut random = fastrand::Rng::with_seed(31);
+    let mut patterns: BTreeMap<Pattern, u32> = BTreeMap::new();
+    for _ in 0..6000 {
+        let text = random_text(&mut random);
+        let found = found(&text);
+        let history = history(&text);
+        let index = index_of(&history);
+        let causal = weak::decide(&index, Level::TransactionalCausalConsistency, &Control::new());
+        if causal.expect("no limit was set") == WeakDecision::Violated {
+            continue;
+        }
+        for level in violated_levels(&index).iter() {
+            assert!(found.violations.iter().any(|violation| violation.levels.contains(level)), "{text} at {level}");
+        }
+        found.counts.keys().for_each(|&pattern| *patterns.entry(pattern).or_default() += 1);
+    }
+    assert!(patterns.values().all(|&n| n > 5) && patterns.len() == 6, "{patterns:?}");
+}
+
+#[test]
+fn the_bound_on_lists_leaves_counts_alone() {
+    let mut text = "w(1,1,0,0)".to_owned();
+    for t in 1..9 {
+        text += &format!(" r(1,1,{t},{t}) w(1,{},{t},{t})", t + 1);
+    }
+    let history = history(&text);
+    let index = index_of(&history);
+    let levels = violated_levels(&index);
+    let found = instances(&history, &index, levels, 3, &Control::new()).expect("no limit was set");
+    assert_eq!(found.counts[&Pattern::Divergence], 28);
+    assert_eq!(found.violations.iter().filter(|v| v.id.pattern == Pattern::Divergence).count(), 3);
+}
