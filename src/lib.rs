@@ -34,6 +34,7 @@
 //! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export |
 
 pub mod checkers;
+pub mod cli;
 pub mod control;
 pub mod counterexample;
 pub mod diagram;

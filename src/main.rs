@@ -1,1 +1,12 @@
-fn main() {}
+//! Chooses command line or window from the arguments; nothing else.
+
+use isoscope::cli::{self, Invocation};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::parse(std::env::args_os()) {
+        Invocation::Command(command) => cli::run(&command).into(),
+        Invocation::Done(code) => code.into(),
+        Invocation::Window(files) => cli::without_window("no display can be opened", files).into(),
+    }
+}

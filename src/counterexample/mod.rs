@@ -5,10 +5,12 @@
 //! Colours and coordinates are not known here.
 
 mod explain;
+mod minimize;
 pub mod narrate;
 mod words;
 
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
+pub use minimize::minimize;
 
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};

@@ -40,7 +40,7 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-fn facts(history: &History) -> HistoryFacts {
+pub(super) fn facts(history: &History) -> HistoryFacts {
     let with = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
     HistoryFacts {
         path: history.origin().path.clone(),

@@ -7,9 +7,11 @@
 
 mod build;
 mod json;
+mod statistics;
 
 pub use build::Settings;
 pub use json::to_line;
+pub use statistics::{STATISTICS_SCHEMA, StatisticsReport};
 
 use serde::{Deserialize, Serialize};
 

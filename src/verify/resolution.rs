@@ -31,6 +31,26 @@ pub(super) enum Source {
     Ambiguous,
 }
 
+/// Possible sources of one read: the first in the order of the file, and whether there are several.
+#[derive(Clone, Copy, Debug, Default)]
+struct Candidates {
+    first: Option<(TransactionId, OperationId)>,
+    several: bool,
+}
+
+impl Candidates {
+    /// Adds a writer; writes come last first, so of two writers the later call is the earlier in the file.
+    fn add(&mut self, writer: TransactionId, write: OperationId) {
+        match self.first {
+            Some((same, _)) if same == writer => {}
+            known => {
+                self.several |= known.is_some();
+                self.first = Some((writer, write));
+            }
+        }
+    }
+}
+
 /// No operation, end of a chain.
 const END: u32 = u32::MAX;
 
@@ -148,12 +168,49 @@ impl<'a> Resolution<'a> {
         let o = self.history.operation(read);
         o.value == Value::UNRECORDED
             || self.history.may_be_initial(o.value)
-            || self.writes(o.key.0, o.value.0).any(|w| self.owner(w) == t || self.member[self.owner(w).index()])
+            || self.writes(o.key.0, o.value.0).any(|w| match self.owner(w) {
+                owner if owner == t => w < read,
+                owner => self.member[owner.index()],
+            })
     }
 
-    /// The set-up transactions: each a write-only prefix of its session, writing only values that nobody else writes,
-    /// together covering every key. Then reads of those values are reads of the initial version.
-    fn find_setup(&mut self) {}
+    /// The set-up transactions, which count as part of ⊥: they committed, write the initial value only, stand at the
+    /// beginning of their sessions and write each key that is used exactly once among them, while nobody else who may
+    /// have committed writes an initial value. O(operations).
+    fn find_setup(&mut self) {
+        let history = self.history;
+        let Some(initial) = history.initial_value() else { return };
+        let may_commit = |t: TransactionId| history.outcome(t) != Outcome::Aborted;
+        let resets = |o: OperationId| {
+            let o = history.operation(o);
+            o.kind == OperationKind::Write && o.value == initial
+        };
+        let mut is_setup = vec![false; history.n_transactions()];
+        for session in history.sessions() {
+            let used =
+                history.transactions_of(session).filter(|&t| may_commit(t) && history.operations_of(t).len() > 0);
+            let prefix =
+                used.take_while(|&t| history.outcome(t) == Outcome::Committed && history.operations_of(t).all(resets));
+            prefix.for_each(|t| is_setup[t.index()] = true);
+        }
+        let mut set_up_by: Vec<Option<TransactionId>> = vec![None; history.n_keys()];
+        for t in history.transactions().filter(|t| is_setup[t.index()]) {
+            for o in history.operations_of(t) {
+                let by = &mut set_up_by[history.operation(o).key.index()];
+                if by.replace(t).is_some_and(|other| other != t) {
+                    return;
+                }
+            }
+        }
+        let others = history.transactions().filter(|&t| may_commit(t) && !is_setup[t.index()]);
+        let unfit = |o: OperationId| resets(o) || set_up_by[history.operation(o).key.index()].is_none();
+        for t in others {
+            if history.operations_of(t).any(unfit) {
+                return;
+            }
+        }
+        self.setup = is_setup;
+    }
 
     /// The other transactions that take part and wrote the value of a read as their last.
     pub(super) fn candidates(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
@@ -179,11 +236,13 @@ impl<'a> Resolution<'a> {
             return Source::Own;
         }
         let (mut own_before, mut own_after, mut aborted) = (false, false, false);
-        let mut candidate: Option<(TransactionId, OperationId)> = None;
-        let mut several = false;
+        // A source that by itself violates RC (a version its writer overwrote, a writer later in the reader's session)
+        // counts only where there is no other.
+        let mut fair = Candidates::default();
+        let mut all = Candidates::default();
         let mut from_setup = false;
         for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
-            if several && n >= LONG_CHAIN {
+            if fair.several && n >= LONG_CHAIN {
                 break;
             }
             let writer = self.owner(w);
@@ -193,9 +252,10 @@ impl<'a> Resolution<'a> {
             } else if self.setup[writer.index()] {
                 from_setup = true;
             } else if self.member[writer.index()] {
-                match candidate {
-                    None => candidate = Some((writer, w)),
-                    Some((other, _)) => several |= other != writer,
+                all.add(writer, w);
+                let later = history.session_of(writer) == history.session_of(t) && writer > t;
+                if self.is_final(w) && !later {
+                    fair.add(writer, w);
                 }
             } else {
                 aborted |= history.outcome(writer) == Outcome::Aborted;
@@ -206,15 +266,16 @@ impl<'a> Resolution<'a> {
         }
         let initial = from_setup || history.may_be_initial(o.value);
         let after_own_write = own_last.is_some();
-        match candidate {
-            _ if several => Source::Ambiguous,
-            Some(_) if initial => Source::Ambiguous,
+        let from_initial = Source::Other { writer: TransactionId::INITIAL, after_own_write, intermediate: false };
+        // After an own write every source is a violation, so the first stands for all.
+        let settled = if after_own_write || (fair.first.is_none() && !initial) { &all } else { &fair };
+        match settled.first {
+            Some(_) if !after_own_write && (fair.several || fair.first.is_some() && initial) => Source::Ambiguous,
             Some((writer, write)) => {
                 // Of one transaction's writes of one value the last is found first.
-                let intermediate = self.neighbour[write.index()] != END;
-                Source::Other { writer, after_own_write, intermediate }
+                Source::Other { writer, after_own_write, intermediate: !self.is_final(write) }
             }
-            None if initial => Source::Other { writer: TransactionId::INITIAL, after_own_write, intermediate: false },
+            None if initial => from_initial,
             None if own_after => Source::Future,
             None if aborted => Source::Aborted,
             None => Source::ThinAir,

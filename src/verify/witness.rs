@@ -22,14 +22,14 @@ pub(super) fn check(
     let order = entries.iter().map(|entry| names.find(history, entry)).collect::<Result<Vec<_>, _>>()?;
     let order = Order::new(history, resolution, order)?;
     match level.level.as_str() {
-        "SER" => serial(history, &order),
-        "SSER" => serial(history, &order).and_then(|()| in_real_time(history, &order)),
+        "SER" => serial(history, resolution, &order),
+        "SSER" => serial(history, resolution, &order).and_then(|()| in_real_time(history, &order)),
         "PC" | "SI" => {
             let snapshots = level.snapshots.as_ref().ok_or("it has no snapshots")?;
-            snapshot(history, &order, snapshots, level.level == "SI")
+            snapshot(history, resolution, &order, snapshots, level.level == "SI")
         }
         // A serial witness is one of every weaker level, and quicker to replay.
-        "RC" | "RA" | "TCC" if serial(history, &order).is_ok() => Ok(()),
+        "RC" | "RA" | "TCC" if serial(history, resolution, &order).is_ok() => Ok(()),
         "RC" => Weak::new(history, resolution, &order)?.read_committed(),
         "RA" => Weak::new(history, resolution, &order)?.read_atomic(),
         "TCC" => Weak::new(history, resolution, &order)?.causal(),
@@ -157,10 +157,10 @@ fn run(
 }
 
 /// One after the other: every read returns the current version. O(operations).
-fn serial(history: &History, order: &Order) -> Result<(), String> {
+fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
     let mut own = FxHashMap::default();
-    for &t in &order.transactions {
+    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
         run(history, t, &mut own, |key| current[key as usize])?;
         for (&key, &value) in &own {
             current[key as usize] = Some(value);
@@ -185,7 +185,13 @@ fn in_real_time(history: &History, order: &Order) -> Result<(), String> {
 /// Every read returns the version current at the snapshot of its transaction; the snapshot contains the session's
 /// past; at SI no key a transaction writes is written between its snapshot and its commit. O(operations log
 /// versions).
-fn snapshot(history: &History, order: &Order, snapshots: &[u32], conflicts: bool) -> Result<(), String> {
+fn snapshot(
+    history: &History,
+    resolution: &Resolution<'_>,
+    order: &Order,
+    snapshots: &[u32],
+    conflicts: bool,
+) -> Result<(), String> {
     if snapshots.len() + order.n_setup != order.transactions.len() {
         return Err(format!("{} snapshots for {} transactions", snapshots.len(), order.transactions.len()));
     }
@@ -206,6 +212,9 @@ fn snapshot(history: &History, order: &Order, snapshots: &[u32], conflicts: bool
         let session = &mut session_place[history.session_of(t).index()];
         if session.replace(place).is_some_and(|previous| previous >= taken) {
             return Err(format!("the snapshot of {} lacks its session predecessor", name()));
+        }
+        if resolution.is_setup(t) {
+            continue;
         }
         let at = |key: u32| {
             let of_key = &versions[key as usize];
@@ -264,6 +273,9 @@ impl<'a> Weak<'a> {
     }
 
     fn add(&mut self, resolution: &Resolution<'_>, t: TransactionId) -> Result<(), String> {
+        if resolution.is_setup(t) {
+            return Ok(());
+        }
         let from = self.written.len();
         for o in self.history.operations_of(t) {
             let operation = self.history.operation(o);

@@ -1,0 +1,242 @@
+//! The arguments, as typed values.
+
+use crate::checkers::{Level, ViolationId};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// See what isolation anomaly a database history contains, and why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "isoscope",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  \
+        isoscope history.txt                              open it in the window\n  \
+        isoscope check history.txt                        verdict per isolation level, anomalies by class\n  \
+        isoscope check --level SI,SER --json runs/        one JSON object per history of a folder\n  \
+        isoscope explain history.txt --violation TAP-k/1  what happened, and why each edge is there\n\n\
+        Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    /// Histories to open in the window
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// One subcommand.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check histories against isolation levels
+    Check(CheckArguments),
+    /// Say in words what happened and why it is a contradiction (Markdown)
+    Explain(ExplainArguments),
+    /// Write the smallest sub-history found that still violates a level
+    Minimize(MinimizeArguments),
+    /// Convert between history formats
+    Convert(ConvertArguments),
+    /// Count sessions, transactions, operations and keys
+    Stats(StatsArguments),
+    /// Check the evidence in a report with independent code
+    Verify(VerifyArguments),
+}
+
+/// What `check` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope check history.txt\n  \
+    isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
+    isoscope check --json --witness history.txt > report.json\n\n\
+    Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided.")]
+pub struct CheckArguments {
+    /// Histories, or folders of histories
+    #[arg(value_name = "PATH", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER or their long names [default: all of these]
+    #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
+    pub(super) level: Vec<Level>,
+    /// Format of the files [default: by their content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+    /// Checker to use
+    #[arg(long, value_name = "NAME", default_value = "fast", value_parser = checker)]
+    pub(super) checker: String,
+    /// Print one JSON object per history and line
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Seconds for checking one history; what is not known then is undecided
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(super) time_limit: Option<f64>,
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// Most violations listed per pattern; counts stay exact
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) max_instances: usize,
+    /// Let satisfied levels in the JSON report carry their commit order
+    #[arg(long, requires = "json")]
+    pub(super) witness: bool,
+}
+
+impl CheckArguments {
+    /// All levels, all threads, for people: what opening the window would have shown.
+    pub fn of_files(paths: Vec<PathBuf>) -> CheckArguments {
+        CheckArguments {
+            paths,
+            level: Vec::new(),
+            format: None,
+            checker: "fast".to_owned(),
+            json: false,
+            time_limit: None,
+            threads: None,
+            max_instances: 1000,
+            witness: false,
+        }
+    }
+}
+
+/// What `explain` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope explain history.txt\n  \
+    isoscope explain history.txt --violation TAP-k/1 > issue.md")]
+pub struct ExplainArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The violation to explain, as listed by `check` [default: the first of each pattern]
+    #[arg(long, value_name = "ID", value_parser = violation)]
+    pub(super) violation: Option<ViolationId>,
+    /// Explain every listed violation
+    #[arg(long, conflicts_with = "violation")]
+    pub(super) all: bool,
+    /// Plain text in place of Markdown
+    #[arg(long)]
+    pub(super) plain: bool,
+    /// Format of the file [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+    /// Most violations per pattern
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) max_instances: usize,
+}
+
+/// What `minimize` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  isoscope minimize history.txt --level SI -o small.txt")]
+pub struct MinimizeArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The level that must stay violated
+    #[arg(long, value_name = "L", value_parser = level)]
+    pub(super) level: Level,
+    /// Where to write the smaller history; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// Format of the file [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+    /// Format to write [default: by the ending of OUT, else that of FILE]
+    #[arg(long, value_name = "F")]
+    pub(super) to: Option<String>,
+    /// Seconds for minimizing
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(super) time_limit: Option<f64>,
+}
+
+/// What `convert` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  isoscope convert history.txt -o history.json")]
+pub struct ConvertArguments {
+    /// The history
+    #[arg(value_name = "IN")]
+    pub(super) input: PathBuf,
+    /// Where to write it; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// Format of IN [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) from: Option<String>,
+    /// Format of OUT [default: by its ending]
+    #[arg(long, value_name = "F")]
+    pub(super) to: Option<String>,
+}
+
+/// What `stats` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  isoscope stats history.txt --json")]
+pub struct StatsArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Format of the file [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+}
+
+/// What `verify` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  \
+    isoscope check --json --witness history.txt > report.json\n  \
+    isoscope verify history.txt report.json\n\n\
+    Exit codes: 0 all evidence holds, 1 some does not, 2 bad usage or unreadable input.")]
+pub struct VerifyArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// A report made by `check --json`, best with `--witness`
+    #[arg(value_name = "REPORT.json")]
+    pub(super) report: PathBuf,
+    /// Format of the file [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    if ["lin", "linearizability"].contains(&text.trim().to_ascii_lowercase().as_str()) {
+        return Err("LIN is a level of lightweight-transaction histories, which this version does not read".to_owned());
+    }
+    text.parse()
+}
+
+fn violation(text: &str) -> Result<ViolationId, String> {
+    text.parse()
+}
+
+fn checker(text: &str) -> Result<String, String> {
+    match text.eq_ignore_ascii_case("fast") {
+        true => Ok("fast".to_owned()),
+        false => Err("this version has one checker, `fast`".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        // Longer than a century is as good as no limit, and still a duration.
+        Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds.min(4e9)),
+        _ => Err("expected a number of seconds".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn levels_come_as_a_list_of_codes_or_long_names() {
+        let parsed = Arguments::try_parse_from(["isoscope", "check", "--level", "si,causal", "h.txt"]).unwrap();
+        let Some(Command::Check(check)) = parsed.command else { panic!("not check") };
+        assert_eq!(check.level, [Level::SnapshotIsolation, Level::TransactionalCausalConsistency]);
+    }
+}

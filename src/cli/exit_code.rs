@@ -1,0 +1,45 @@
+//! What the exit code says.
+
+/// The program's exit codes. Of several, the worst counts: unreadable, then violated, then undecided, then satisfied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitCode {
+    /// Every level asked for is satisfied; or the work asked for is done.
+    Satisfied,
+    /// Nothing violated, but at least one level is undecided.
+    Undecided,
+    /// At least one level is violated; or the evidence in a report does not hold.
+    Violated,
+    /// Bad usage, or an input that cannot be read.
+    Unusable,
+}
+
+impl ExitCode {
+    /// The number the process ends with.
+    pub fn number(self) -> u8 {
+        match self {
+            ExitCode::Satisfied => 0,
+            ExitCode::Violated => 1,
+            ExitCode::Unusable => 2,
+            ExitCode::Undecided => 3,
+        }
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> std::process::ExitCode {
+        std::process::ExitCode::from(code.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_several_codes_counts() {
+        use ExitCode::*;
+        assert_eq!([Undecided, Satisfied].into_iter().max().map(ExitCode::number), Some(3));
+        assert_eq!([Undecided, Violated, Satisfied].into_iter().max().map(ExitCode::number), Some(1));
+        assert_eq!([Unusable, Violated].into_iter().max().map(ExitCode::number), Some(2));
+    }
+}

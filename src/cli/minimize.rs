@@ -1,0 +1,52 @@
+//! `isoscope minimize`: the smallest sub-history found that still violates a level, as a history file.
+
+use super::output::{self, Output};
+use super::{ExitCode, MinimizeArguments, complain, input};
+use crate::checkers::{self, Options, Verdict};
+use crate::control::Control;
+use crate::counterexample::{self, Counterexample, narrate};
+use crate::formats;
+use std::time::Duration;
+
+/// How many of the smallest listed violations are tried as a beginning.
+const TRIED: usize = 4;
+
+pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some(history.origin().format))?;
+    let control = match arguments.time_limit {
+        Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
+        None => Control::new(),
+    };
+    let (path, level) = (arguments.file.display(), arguments.level);
+    let options = Options { levels: vec![level], ..Options::default() };
+    let findings = checkers::check(&history, &options, &control, &|_| {});
+    match findings.level(level).map(|result| &result.verdict) {
+        Some(Verdict::Violated) => {}
+        Some(Verdict::Undecided(cause)) => {
+            complain(&format!("{path}: {level} is undecided ({cause}), nothing was written"));
+            return Ok(ExitCode::Undecided);
+        }
+        _ => {
+            complain(&format!("{path}: {level} is satisfied, nothing was written"));
+            return Ok(ExitCode::Satisfied);
+        }
+    }
+    let mut candidates: Vec<_> = findings.violations.iter().filter(|v| v.levels.contains(level)).collect();
+    candidates.sort_by_key(|v| (v.size(), v.edges.len(), v.implied, v.id));
+    let minimized = candidates.iter().take(TRIED).map(|violation| counterexample::minimize(&history, violation, &control));
+    // Of equally small ones the first stays, so the result does not depend on anything but the input.
+    let smallest = minimized.min_by_key(|example: &Counterexample| example.history.n_transactions());
+    let Some(example) = smallest else {
+        anyhow::bail!("{path}: {level} is violated, but no violation is listed to begin with");
+    };
+    output::write_file(&arguments.output, out, |file| Ok(formats::write(&example.history, format, file)?))?;
+    complain(&format!(
+        "{}: {} of {} transactions, {}",
+        arguments.output.display(),
+        example.history.n_transactions(),
+        example.n_transactions_of_whole,
+        narrate::minimality(&example)
+    ));
+    Ok(ExitCode::Satisfied)
+}

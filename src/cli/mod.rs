@@ -1,0 +1,95 @@
+//! Arguments → work → exit code.
+//!
+//! [`parse`] turns arguments into an [`Invocation`]; [`run`] does the work of one subcommand with the same calls the
+//! window makes. Results go to standard output, talk to standard error, one line each. Opening the window is not done
+//! here: `main` decides.
+
+mod args;
+mod check;
+mod convert;
+mod exit_code;
+mod explain;
+mod input;
+mod minimize;
+mod output;
+mod stats;
+mod verify;
+
+pub use args::{
+    CheckArguments, Command, ConvertArguments, ExplainArguments, MinimizeArguments, StatsArguments, VerifyArguments,
+};
+pub use exit_code::ExitCode;
+
+use clap::Parser;
+use output::Output;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the arguments ask for.
+#[derive(Debug)]
+pub enum Invocation {
+    /// Open the window on these histories.
+    Window(Vec<PathBuf>),
+    /// Do the work of a subcommand.
+    Command(Box<Command>),
+    /// Nothing is left to do: help was printed, or a usage error.
+    Done(ExitCode),
+}
+
+/// Understands the arguments; the first one is the program's name. Prints help, or a usage error in one line.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
+    match args::Arguments::try_parse_from(arguments) {
+        Ok(args::Arguments { command: Some(command), .. }) => Invocation::Command(Box::new(command)),
+        Ok(args::Arguments { command: None, files }) => Invocation::Window(files),
+        Err(error) if error.use_stderr() => {
+            complain(&usage_error(&error.render().to_string()));
+            Invocation::Done(ExitCode::Unusable)
+        }
+        Err(help) => {
+            Output::new().text(&if output::is_coloured() { help.render().ansi().to_string() } else { help.render().to_string() });
+            Invocation::Done(ExitCode::Satisfied)
+        }
+    }
+}
+
+/// Does the work of a subcommand.
+pub fn run(command: &Command) -> ExitCode {
+    let mut out = Output::new();
+    let result = match command {
+        Command::Check(arguments) => check::run(arguments, &mut out),
+        Command::Explain(arguments) => explain::run(arguments, &mut out),
+        Command::Minimize(arguments) => minimize::run(arguments, &mut out),
+        Command::Convert(arguments) => convert::run(arguments, &mut out),
+        Command::Stats(arguments) => stats::run(arguments, &mut out),
+        Command::Verify(arguments) => verify::run(arguments, &mut out),
+    };
+    result.unwrap_or_else(|error| {
+        complain(&format!("{error:#}"));
+        ExitCode::Unusable
+    })
+}
+
+/// Says on standard error, in one line, what is wrong.
+pub fn complain(message: &str) {
+    use std::io::Write;
+    let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    // When even this cannot be written there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "isoscope: {line}");
+}
+
+/// A usage error in one line: what clap says before it explains the usage.
+fn usage_error(rendered: &str) -> String {
+    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
+    let end = ["\n\nUsage:", "\n\nFor more"].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
+    format!("{} (see isoscope --help)", text[..end].trim_end())
+}
+
+/// What happens in place of the window where none can be opened: one line says why, and the findings come as text.
+pub fn without_window(why: &str, files: Vec<PathBuf>) -> ExitCode {
+    complain(&format!("{why}; the findings follow as text"));
+    if files.is_empty() {
+        complain("no history given (see isoscope --help)");
+        return ExitCode::Unusable;
+    }
+    run(&Command::Check(CheckArguments::of_files(files)))
+}

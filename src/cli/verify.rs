@@ -1,0 +1,70 @@
+//! `isoscope verify`: a second opinion on the evidence in a report.
+
+use super::output::{Output, Paint};
+use super::{ExitCode, VerifyArguments, input};
+use crate::report::{Document, Report};
+use crate::verify;
+use anyhow::Context;
+use std::path::Path;
+
+pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let report = report_on(&arguments.report, &arguments.file)?;
+    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    match verify::verify(&history, &report) {
+        Ok(verified) => {
+            let mut text = String::new();
+            let mut row = |name: &str, value: String| text += &format!("{name:18}{value}\n");
+            if !verified.satisfied.is_empty() {
+                row("satisfied", format!("{} (every read replayed)", verified.satisfied.join(", ")));
+            }
+            if !verified.violated.is_empty() {
+                row("violated", format!("{} (each shown by a violation below)", verified.violated.join(", ")));
+            }
+            row("violations", format!("{} confirmed", verified.violations));
+            if !verified.without_evidence.is_empty() {
+                row("without evidence", verified.without_evidence.join(", "));
+            }
+            text += &format!("{}\n", out.paint(Paint::Good, "all evidence holds"));
+            out.text(&text);
+            Ok(ExitCode::Satisfied)
+        }
+        Err(problems) => {
+            let mut text: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
+            let n = problems.len();
+            let summary = format!("{n} problem{}: this evidence does not hold", if n == 1 { "" } else { "s" });
+            text += &format!("{}\n", out.paint(Paint::Bad, &summary));
+            out.text(&text);
+            Ok(ExitCode::Violated)
+        }
+    }
+}
+
+/// The report on `history` in a file of reports, one a line: the one with its path, or the only one.
+fn report_on(path: &Path, history: &Path) -> anyhow::Result<Report> {
+    let name = path.display();
+    let text = std::fs::read(path).with_context(|| name.to_string())?;
+    let text = String::from_utf8(text).map_err(|e| {
+        anyhow::anyhow!("{name}: byte {}: expected a JSON report, found binary data", e.utf8_error().valid_up_to())
+    })?;
+    let mut reports = Vec::new();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    for (place, line) in lines {
+        match line.parse::<Document>() {
+            Ok(Document::Report(report)) => reports.push(*report),
+            Ok(Document::Failure(_)) => {}
+            // A report may have been made readable by putting it on several lines.
+            Err(message) => match text.parse::<Document>() {
+                Ok(Document::Report(report)) => return Ok(*report),
+                _ => anyhow::bail!("{name}: line {}: expected a JSON report: {message}", place + 1),
+            },
+        }
+    }
+    let wanted = history.to_string_lossy();
+    let n = reports.len();
+    let place = reports.iter().position(|report| report.history.path == wanted).or((n == 1).then_some(0));
+    match place {
+        Some(place) => Ok(reports.swap_remove(place)),
+        None if n == 0 => anyhow::bail!("{name}: there is no report in this file"),
+        None => anyhow::bail!("{name}: none of its {n} reports is on {wanted}"),
+    }
+}

@@ -1,0 +1,432 @@
+//! From a violation of the whole history to a small history that still violates the level.
+//!
+//! The transactions that the violation speaks of are cut out; reads whose writer stays behind are dropped, and so are
+//! reads that are anomalies of their own and not what the violation is about. All levels are closed under removing
+//! transactions, reads, or a write together with its readers, so whatever the small history violates, the whole does
+//! too. Then transactions are removed by delta debugging (Zeller and Hildebrandt 2002, `ddmin`): whole sessions, then
+//! halves, quarters, … and single ones, with the checker as oracle.
+
+use super::{Counterexample, Minimality, involved_operations};
+use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
+use crate::relations::{self, Edge, Reason, Resolution, Source, Standing};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::time::Duration;
+
+/// Most instances listed per pattern in a small history: enough to find the chosen one again.
+const LISTED: usize = 64;
+
+/// The final look at all levels may take this long even when the time for minimizing is over.
+const VERDICTS: Duration = Duration::from_millis(500);
+
+/// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
+/// possible.
+///
+/// Costs one resolution of the whole history, then O(k²) checks of at most k transactions, where k is the number of
+/// transactions of the violation. When `control` says to stop, the smallest one so far is returned: it is valid, but
+/// [`Minimality::Reduced`].
+pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
+    let level = violation.levels.weakest().unwrap_or(Level::Serializability);
+    match Cutter::new(history, violation, level, control) {
+        Ok(cutter) => cutter.minimize(),
+        Err(interrupt) => uncut(history, violation, level, interrupt),
+    }
+}
+
+/// The violation with exactly its own transactions and operations, when there was not even time to resolve reads.
+fn uncut(history: &History, violation: &Violation, level: Level, interrupt: Interrupt) -> Counterexample {
+    let involved = involved_operations(violation);
+    let mut keep = TransactionSet::of(history, named_transactions(violation));
+    involved.iter().for_each(|&o| {
+        keep.insert(history.transaction_of(o));
+    });
+    let (small, renaming) = history
+        .restrict(&keep, |o| history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok());
+    let (history, renaming, violation) = match translate(violation, &renaming) {
+        Some(translated) => (small, renaming, translated),
+        None => {
+            let (all, same) = history.restrict(&TransactionSet::full(history), |_| true);
+            (all, same, violation.clone())
+        }
+    };
+    let verdicts = Level::WITHOUT_TIMES.into_iter().map(|l| match violation.levels.contains(l) || l == level {
+        true => (l, Verdict::Violated),
+        false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
+    });
+    Counterexample {
+        level,
+        verdicts: verdicts.collect(),
+        minimality: Minimality::Reduced,
+        n_transactions_of_whole: renaming.transactions.len().max(history.n_transactions()),
+        history,
+        renaming,
+        violation,
+    }
+}
+
+/// The transactions that a violation speaks of.
+fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
+    let mut named = violation.transactions.clone();
+    for edge in &violation.edges {
+        named.extend([edge.from, edge.to]);
+        match edge.because {
+            Reason::Visible { reader, .. } => named.push(reader),
+            Reason::Overwrites { writer, .. } => named.push(writer),
+            _ => {}
+        }
+    }
+    named
+}
+
+/// A sub-history that violates the level.
+struct Found {
+    keep: Vec<TransactionId>,
+    history: History,
+    renaming: Renaming,
+    violation: Violation,
+}
+
+/// What the oracle says about a sub-history.
+enum Answer {
+    /// It violates the level, by the wanted pattern if one is wanted.
+    Violated(Box<Found>),
+    /// It violates the level, but the wanted pattern is gone.
+    ByAnotherPattern,
+    /// It satisfies the level, or is not usable.
+    No,
+}
+
+struct Cutter<'a> {
+    history: &'a History,
+    original: &'a Violation,
+    level: Level,
+    control: &'a Control,
+    resolution: Resolution,
+    /// The operations the violation is about, ascending.
+    involved: Vec<OperationId>,
+    /// The pattern that must survive.
+    wanted: Option<Pattern>,
+}
+
+impl<'a> Cutter<'a> {
+    fn new(
+        history: &'a History,
+        original: &'a Violation,
+        level: Level,
+        control: &'a Control,
+    ) -> Result<Cutter<'a>, Interrupt> {
+        let resolution = relations::resolve(history, control)?;
+        let involved = involved_operations(original);
+        // A general cycle may shrink to something with a better name; named patterns are kept.
+        let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle);
+        let wanted = (!general).then_some(original.id.pattern);
+        Ok(Cutter { history, original, level, control, resolution, involved, wanted })
+    }
+
+    fn minimize(mut self) -> Counterexample {
+        let Some(found) = self.first() else {
+            let interrupt = self.control.check().err().unwrap_or(Interrupt::TimeLimit);
+            let mut example = uncut(self.history, self.original, self.level, interrupt);
+            example.n_transactions_of_whole = self.history.n_transactions();
+            return example;
+        };
+        let (found, minimality) = self.reduce(found);
+        let verdicts = self.verdicts(&found);
+        Counterexample {
+            history: found.history,
+            renaming: found.renaming,
+            level: self.level,
+            violation: found.violation,
+            verdicts,
+            minimality,
+            n_transactions_of_whole: self.history.n_transactions(),
+        }
+    }
+
+    /// A first sub-history that violates the level: the transactions named, else with the writers of all they read,
+    /// and so on; else with the whole history.
+    fn first(&mut self) -> Option<Found> {
+        let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
+        for &o in &self.involved {
+            keep.insert(self.history.transaction_of(o));
+            if let Some(writer) = self.writer(o) {
+                keep.insert(writer);
+            }
+        }
+        loop {
+            let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
+            match self.ask(&members) {
+                Answer::Violated(found) => return Some(*found),
+                Answer::ByAnotherPattern if self.wanted.is_some() => {
+                    self.wanted = None;
+                    continue;
+                }
+                Answer::ByAnotherPattern | Answer::No => {}
+            }
+            let before = keep.len();
+            if self.control.check().is_err() || before == self.history.n_transactions() {
+                return None;
+            }
+            for t in members {
+                for o in self.history.operations_of(t) {
+                    if let Some(writer) = self.writer(o) {
+                        keep.insert(writer);
+                    }
+                }
+            }
+            if keep.len() == before {
+                keep = TransactionSet::full(self.history);
+            }
+        }
+    }
+
+    /// Part of ⊥, not a transaction of its own.
+    fn is_initial(&self, t: TransactionId) -> bool {
+        self.resolution.standing(t) == Standing::Initial
+    }
+
+    /// Who wrote what an operation read, if that is another transaction.
+    fn writer(&self, operation: OperationId) -> Option<TransactionId> {
+        match self.resolution.source(operation) {
+            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => Some(writer),
+            _ => None,
+        }
+    }
+
+    /// Removes transactions until no single one can be removed.
+    fn reduce(&self, mut found: Found) -> (Found, Minimality) {
+        if self.remove_sessions(&mut found).is_err() {
+            return (found, Minimality::Reduced);
+        }
+        let mut n_parts = 2;
+        let mut another_pattern = false;
+        loop {
+            let n = found.keep.len();
+            if n <= 1 {
+                // Without its only transaction nothing is left, and nothing satisfies every level.
+                return (found, Minimality::Irreducible);
+            }
+            n_parts = n_parts.min(n);
+            match self.remove_part(&found.keep, n_parts, &mut another_pattern) {
+                Err(_) => return (found, Minimality::Reduced),
+                Ok(Some(smaller)) => {
+                    found = smaller;
+                    n_parts = (n_parts - 1).max(2);
+                }
+                Ok(None) if n_parts < n => n_parts *= 2,
+                Ok(None) if another_pattern => return (found, Minimality::IrreducibleForPattern),
+                Ok(None) => return (found, Minimality::Irreducible),
+            }
+        }
+    }
+
+    /// Tries to do without whole sessions, one after the other.
+    fn remove_sessions(&self, found: &mut Found) -> Result<(), Interrupt> {
+        let mut sessions: Vec<_> = found.keep.iter().map(|&t| self.history.session_of(t)).collect();
+        sessions.dedup();
+        if sessions.len() == found.keep.len() {
+            // Single transactions are tried anyway.
+            return Ok(());
+        }
+        for session in sessions {
+            self.control.check()?;
+            let rest: Vec<_> = found.keep.iter().copied().filter(|&t| self.history.session_of(t) != session).collect();
+            if let Answer::Violated(smaller) = self.ask(&rest) {
+                *found = *smaller;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries to do without each of `n_parts` equal parts. `another_pattern` tells whether, in this round, some rest
+    /// violated the level without the wanted pattern.
+    fn remove_part(
+        &self,
+        keep: &[TransactionId],
+        n_parts: usize,
+        another_pattern: &mut bool,
+    ) -> Result<Option<Found>, Interrupt> {
+        *another_pattern = false;
+        for part in 0..n_parts {
+            let removed = keep.len() * part / n_parts..keep.len() * (part + 1) / n_parts;
+            let rest: Vec<_> = keep[..removed.start].iter().chain(&keep[removed.end..]).copied().collect();
+            let answer = self.ask(&rest);
+            // An interrupted check says nothing.
+            self.control.check()?;
+            match answer {
+                Answer::Violated(smaller) => return Ok(Some(*smaller)),
+                Answer::ByAnotherPattern => *another_pattern = true,
+                Answer::No => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether these transactions alone violate the level.
+    fn ask(&self, keep: &[TransactionId]) -> Answer {
+        if keep.is_empty() {
+            return Answer::No;
+        }
+        let (small, renaming) = self.cut(keep);
+        let options = Options { levels: vec![self.level], max_instances: LISTED };
+        // A transaction of the small history must not pass for a set-up transaction: in the whole it is none.
+        match relations::resolve(&small, self.control) {
+            Ok(resolution) if resolution.merged_into_initial().next().is_none() => {}
+            _ => return Answer::No,
+        }
+        let findings = checkers::check(&small, &options, self.control, &|_| {});
+        if findings.level(self.level).is_none_or(|result| result.verdict != Verdict::Violated) {
+            return Answer::No;
+        }
+        match self.choose(findings.violations, &renaming) {
+            Some(violation) => {
+                Answer::Violated(Box::new(Found { keep: keep.to_vec(), history: small, renaming, violation }))
+            }
+            None => Answer::ByAnotherPattern,
+        }
+    }
+
+    /// The sub-history of these transactions. Reads from outside are dropped, and so are anomalous reads that the
+    /// violation is not about.
+    fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
+        let members = TransactionSet::of(self.history, keep.iter().copied());
+        let second_versions = self.second_versions(keep);
+        self.history.restrict(&members, |o| {
+            let is_involved = || self.involved.binary_search(&o).is_ok();
+            match self.resolution.source(o) {
+                Source::Outside | Source::Own | Source::Unrecorded => true,
+                Source::Initial { after_own_write } => {
+                    (!after_own_write && !second_versions.contains(&o)) || is_involved()
+                }
+                Source::Transaction { writer, intermediate, after_own_write, .. } => {
+                    let fair = !intermediate && !after_own_write && !second_versions.contains(&o);
+                    members.contains(writer) && (fair || is_involved())
+                }
+                Source::Aborted { writer, .. } => members.contains(writer) && is_involved(),
+                Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => is_involved(),
+                Source::Ambiguous => {
+                    let writers = self.resolution.candidates(o).iter().filter_map(|source| source.writer());
+                    writers.into_iter().all(|writer| members.contains(writer))
+                }
+            }
+        })
+    }
+
+    /// Reads that return a key in another version than an earlier (or an involved) read of their transaction did.
+    fn second_versions(&self, keep: &[TransactionId]) -> FxHashSet<OperationId> {
+        let mut second = FxHashSet::default();
+        let mut version = FxHashMap::default();
+        for &t in keep {
+            version.clear();
+            for involved in [true, false] {
+                for o in self.history.operations_of(t) {
+                    let Some(writer) = self.resolution.source_in(t, o).writer() else { continue };
+                    if self.involved.binary_search(&o).is_ok() != involved {
+                        continue;
+                    }
+                    let first = *version.entry(self.history.keys()[o.index()]).or_insert(writer);
+                    if first != writer && !involved {
+                        second.insert(o);
+                    }
+                }
+            }
+        }
+        second
+    }
+
+    /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
+    /// wanted) the smallest of the level.
+    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming) -> Option<Violation> {
+        let of_level = violations.into_iter().filter(|v| v.levels.contains(self.level));
+        let fitting = of_level.filter(|v| self.wanted.is_none_or(|wanted| v.id.pattern == wanted));
+        let original = self.translated_transactions(renaming);
+        fitting.min_by_key(|v| {
+            let other_transactions = original.as_deref() != Some(v.transactions.as_slice());
+            let other_pattern = v.id.pattern != self.original.id.pattern;
+            let other_level = v.levels.weakest() != Some(self.level);
+            (other_transactions, other_pattern, other_level, v.implied, v.size(), v.edges.len(), v.id)
+        })
+    }
+
+    fn translated_transactions(&self, renaming: &Renaming) -> Option<Vec<TransactionId>> {
+        self.original.transactions.iter().map(|&t| renaming.new_transaction(t)).collect()
+    }
+
+    /// Verdicts of the small history at all levels, with a little time of their own if the time is over.
+    fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
+        let fresh = Control::new().with_time_limit(VERDICTS);
+        let control = if self.control.check().is_ok() { self.control } else { &fresh };
+        let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 0 };
+        let findings = checkers::check(&found.history, &options, control, &|_| {});
+        let verdict = |level: Level| match findings.level(level) {
+            Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(self.level) => {
+                Verdict::Violated
+            }
+            Some(result) => result.verdict.clone(),
+            None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
+        };
+        Level::WITHOUT_TIMES.into_iter().map(|level| (level, verdict(level))).collect()
+    }
+}
+
+/// A violation in terms of a sub-history, if all that it names is there.
+fn translate(violation: &Violation, renaming: &Renaming) -> Option<Violation> {
+    let transaction = |t: TransactionId| renaming.new_transaction(t);
+    let operation = |o: Option<OperationId>| match o {
+        Some(o) => renaming.new_operation(o).map(Some),
+        None => Some(None),
+    };
+    let keys: FxHashMap<_, _> =
+        renaming.keys.iter().enumerate().map(|(new, &old)| (old, crate::history::KeyId::new(new))).collect();
+    let key = |old: Option<crate::history::KeyId>| match old {
+        Some(old) => keys.get(&old).copied().map(Some),
+        None => Some(None),
+    };
+    let edge = |edge: &Edge| {
+        let because = match &edge.because {
+            Reason::Visible { axiom, reader, read, seen } => Reason::Visible {
+                axiom: *axiom,
+                reader: transaction(*reader)?,
+                read: renaming.new_operation(*read)?,
+                seen: seen.clone(),
+            },
+            Reason::Overwrites { writer, order } => {
+                Reason::Overwrites { writer: transaction(*writer)?, order: order.clone() }
+            }
+            other => other.clone(),
+        };
+        Some(Edge {
+            from: transaction(edge.from)?,
+            to: transaction(edge.to)?,
+            relation: edge.relation,
+            key: key(edge.key)?,
+            from_operation: operation(edge.from_operation)?,
+            to_operation: operation(edge.to_operation)?,
+            because,
+        })
+    };
+    let mut translated = violation.clone();
+    translated.key = key(violation.key)?;
+    translated.transactions = violation.transactions.iter().map(|&t| transaction(t)).collect::<Option<_>>()?;
+    translated.operations = violation.operations.iter().map(|&o| renaming.new_operation(o)).collect::<Option<_>>()?;
+    translated.edges = violation.edges.iter().map(edge).collect::<Option<_>>()?;
+    translated.proof = translate_proof(&violation.proof, &keys)?;
+    Some(translated)
+}
+
+fn translate_proof(
+    proof: &checkers::Proof,
+    keys: &FxHashMap<crate::history::KeyId, crate::history::KeyId>,
+) -> Option<checkers::Proof> {
+    use checkers::Proof;
+    Some(match proof {
+        Proof::Read => Proof::Read,
+        Proof::Cycle(edges) => Proof::Cycle(edges.clone()),
+        Proof::Split { key, first, second } => Proof::Split {
+            key: *keys.get(key)?,
+            first: (first.0, Box::new(translate_proof(&first.1, keys)?)),
+            second: (second.0, Box::new(translate_proof(&second.1, keys)?)),
+        },
+    })
+}
