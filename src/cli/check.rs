@@ -6,6 +6,7 @@ use super::{CheckArguments, ExitCode, complain};
 use crate::checkers::{self, Findings, Level, LevelResult, Options, Pattern, Verdict};
 use crate::control::Control;
 use crate::counterexample::{summary, title};
+use crate::formats::OpenError;
 use crate::history::{History, Outcome};
 use crate::report::{self, Document, Failure, Report, Settings};
 use anyhow::Context;
@@ -29,7 +30,16 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     let mut worst = ExitCode::Satisfied;
     for found in &files {
         let code = match found {
-            Found::File(path) => pool.install(|| check_file(path, arguments, is_batch.then_some(width), out)),
+            Found::File(path) => match pool.install(|| check_file(path, arguments)) {
+                Ok(checked) => {
+                    print(path, &checked, arguments, is_batch.then_some(width), out);
+                    exit_code(&checked.findings)
+                }
+                Err(error) => {
+                    let (place, message) = (error.place().to_string(), error.message());
+                    fail(&path.to_string_lossy(), &place, &message, arguments.json, out)
+                }
+            },
             Found::Unusable { path, message } => fail(&path.to_string_lossy(), "file", message, arguments.json, out),
         };
         worst = worst.max(code);
@@ -54,29 +64,37 @@ fn fail(path: &str, place: &str, message: &str, json: bool, out: &mut Output) ->
     ExitCode::Unusable
 }
 
-/// Checks one history and prints what was found: in one line of this path width, or at length.
-fn check_file(path: &Path, arguments: &CheckArguments, line_width: Option<usize>, out: &mut Output) -> ExitCode {
-    let (history, read_seconds) = match input::open(path, arguments.format.as_deref()) {
-        Ok(read) => read,
-        Err(error) => {
-            return fail(&path.to_string_lossy(), &error.place().to_string(), &error.message(), arguments.json, out);
-        }
-    };
+/// A history with what was found in it.
+struct Checked {
+    history: History,
+    findings: Findings,
+    read_seconds: f64,
+}
+
+/// Reads and checks one history.
+fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenError> {
+    let (history, read_seconds) = input::open(path, arguments.format.as_deref())?;
     let control = match arguments.time_limit {
         Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
         None => Control::new(),
     };
     let findings = checkers::check(&history, &options(arguments), &control, &|_| {});
+    Ok(Checked { history, findings, read_seconds })
+}
+
+/// Prints what was found in one history: in one line with this path width, or at length.
+fn print(path: &Path, checked: &Checked, arguments: &CheckArguments, line_width: Option<usize>, out: &mut Output) {
+    let Checked { history, findings, read_seconds } = checked;
+    let path = path.display().to_string();
     if arguments.json {
-        let report = Report::new(&history, &findings, Settings { read_seconds, witness: arguments.witness });
-        let document = Document::Report(Box::new(report));
+        let settings = Settings { read_seconds: *read_seconds, witness: arguments.witness };
+        let document = Document::Report(Box::new(Report::new(history, findings, settings)));
         out.with(|out| report::to_line(&document, out));
     } else if let Some(width) = line_width {
-        out.text(&line(&path.display().to_string(), width, &findings, out));
+        out.text(&line(&path, width, findings, out));
     } else {
-        out.text(&page(&path.display().to_string(), &history, &findings, out));
+        out.text(&page(&path, history, findings, out));
     }
-    exit_code(&findings)
 }
 
 fn options(arguments: &CheckArguments) -> Options {

@@ -37,7 +37,9 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
 fn choose<'f>(arguments: &ExplainArguments, findings: &'f Findings) -> anyhow::Result<Vec<&'f Violation>> {
     let path = arguments.file.display();
     if let Some(id) = arguments.violation {
-        let Some(violation) = findings.violation(id) else { anyhow::bail!("{path}: {}", unknown_violation(id, findings)) };
+        let Some(violation) = findings.violation(id) else {
+            anyhow::bail!("{path}: {}", unknown_violation(id, findings))
+        };
         return Ok(vec![violation]);
     }
     let mut chosen: Vec<&Violation> =
@@ -69,7 +71,9 @@ fn nothing_to_explain(findings: &Findings) -> String {
     let undecided = codes(|v| matches!(v, Verdict::Undecided(_)));
     let violated = codes(|v| matches!(v, Verdict::Violated));
     let mut parts = Vec::new();
-    for (codes, word) in [(satisfied, "satisfied"), (violated, "violated, without a listed violation"), (undecided, "undecided")] {
+    for (codes, word) in
+        [(satisfied, "satisfied"), (violated, "violated, without a listed violation"), (undecided, "undecided")]
+    {
         if !codes.is_empty() {
             parts.push(format!("{codes}: {word}"));
         }

@@ -89,11 +89,16 @@ fn looks_like_a_history(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(formats::SNIFFED as u64).read_to_end(&mut head));
     let name = path.to_string_lossy();
-    read.is_ok() && formats::recognise(&Input::new(&name, &head)).is_some_and(|(_, likely)| likely >= Likelihood::Likely)
+    read.is_ok()
+        && formats::recognise(&Input::new(&name, &head)).is_some_and(|(_, likely)| likely >= Likelihood::Likely)
 }
 
 /// The format to write: as asked, else by the ending of the output, else `otherwise`.
-pub(super) fn target_format(asked: Option<&str>, output: &Path, otherwise: Option<&str>) -> anyhow::Result<&'static str> {
+pub(super) fn target_format(
+    asked: Option<&str>,
+    output: &Path,
+    otherwise: Option<&str>,
+) -> anyhow::Result<&'static str> {
     let writable = || {
         let names = FORMATS.iter().filter(|format| format.write.is_some()).map(|format| format.name);
         names.collect::<Vec<_>>().join(", ")

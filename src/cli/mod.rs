@@ -46,7 +46,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
             Invocation::Done(ExitCode::Unusable)
         }
         Err(help) => {
-            Output::new().text(&if output::is_coloured() { help.render().ansi().to_string() } else { help.render().to_string() });
+            Output::new().text(&if output::is_coloured() {
+                help.render().ansi().to_string()
+            } else {
+                help.render().to_string()
+            });
             Invocation::Done(ExitCode::Satisfied)
         }
     }

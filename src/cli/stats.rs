@@ -33,7 +33,8 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
         ("hottest tenth of keys", percent(s.hot_tenth_share), "of all operations".to_owned()),
     ];
     let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
-    let lines = rows.map(|(name, value, more)| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n");
+    let lines =
+        rows.map(|(name, value, more)| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n");
     out.text(&lines.concat());
     Ok(ExitCode::Satisfied)
 }

@@ -159,11 +159,12 @@ fn divergence_summary(words: &Words<'_>, violation: &Violation) -> Option<String
 
 /// Patterns a to f and j: what the read returned and why it may not.
 fn read_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
-    let reads = words.of_kind(&violation.operations, OperationKind::Read);
+    let involved = involved_operations(violation);
+    let reads = words.of_kind(&involved, OperationKind::Read);
     let read = *reads.first()?;
     let t = words.transaction(words.history.transaction_of(read));
     let what = words.content(read);
-    let writes = words.of_kind(&violation.operations, OperationKind::Write);
+    let writes = words.of_kind(&involved, OperationKind::Write);
     let writer = |own: bool| {
         let reader = words.history.transaction_of(read);
         let matching = writes.iter().find(|&&w| (words.history.transaction_of(w) == reader) == own);
@@ -294,12 +295,13 @@ impl<'a> Teller<'a> {
         for edge in observed {
             self.tell_edge(edge, false);
         }
-        let reads = self.words.of_kind(&self.violation.operations, OperationKind::Read);
+        let involved = involved_operations(self.violation);
+        let reads = self.words.of_kind(&involved, OperationKind::Read);
         let words = self.words;
         let contents: Vec<String> = reads.iter().map(|&r| words.content(r)).collect();
         let Some(&read) = reads.first() else {
             let text = format!("{}: a contradiction", self.violation.id.pattern.row().meaning);
-            return self.step(StepRole::Contradiction, text, Vec::new(), self.violation.operations.clone());
+            return self.step(StepRole::Contradiction, text, Vec::new(), involved);
         };
         let t = words.transaction(words.history.transaction_of(read));
         if observed_nothing(self.violation) {
@@ -336,7 +338,7 @@ impl<'a> Teller<'a> {
             }
             pattern => format!("{}: a contradiction", pattern.row().meaning),
         };
-        self.step(StepRole::Contradiction, text, Vec::new(), self.violation.operations.clone());
+        self.step(StepRole::Contradiction, text, Vec::new(), involved);
     }
 
     /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.

@@ -10,19 +10,20 @@ use super::resolution::{Resolution, Source};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry};
 
-/// Whether the proof of a violation holds at every level it names. O(edges × cases × levels).
+/// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
 pub(super) fn check(
     history: &History,
     resolution: &Resolution<'_>,
     violation: &ViolationEntry,
     transactions: &[TransactionId],
+    levels: &[&str],
 ) -> Result<(), String> {
     let mut argument = Argument { history, resolution, violation, transactions, keys: Vec::new() };
     for (index, edge) in violation.edges.iter().enumerate() {
         let key = argument.observed(index, edge).map_err(|message| format!("edge {index}: {message}"))?;
         argument.keys.push(key);
     }
-    for level in &violation.levels {
+    for level in levels {
         let strength = Strength::of(level)?;
         argument.proves(strength).map_err(|message| format!("at {level}: {message}"))?;
     }
@@ -193,7 +194,8 @@ impl Argument<'_> {
                 _ => Err("the one did not end before the other began".to_owned()),
             };
         }
-        self.kind_is(edge, &["SO"])?;
+        // ⊥ is in the causal past of all, in a session of none.
+        self.kind_is(edge, if from.is_initial() { &["SO", "CO"] } else { &["SO"] })?;
         let in_order = from != to
             && !to.is_initial()
             && (from.is_initial()

@@ -7,19 +7,19 @@ use crate::report::ViolationEntry;
 /// Levels that each of the patterns a to f violates.
 const READ_COMMITTED_AND_UP: [&str; 7] = ["RC", "RA", "TCC", "PC", "SI", "SER", "SSER"];
 
-/// Whether the operations that a violation names are an instance of its pattern and its levels follow.
+/// Whether the operations that a violation names are an instance of its pattern and these of its levels follow.
 pub(super) fn check(
     history: &History,
     resolution: &Resolution<'_>,
     violation: &ViolationEntry,
     transactions: &[TransactionId],
+    levels: &[&str],
 ) -> Result<(), String> {
     let operations = operations(history, violation, transactions)?;
     let is_read = |o: &&OperationId| history.operation(**o).kind == OperationKind::Read;
     let reads: Vec<OperationId> = operations.iter().filter(is_read).copied().collect();
-    let levels: Vec<&str> = violation.levels.iter().map(String::as_str).collect();
     if violation.pattern == "TAP-j" {
-        return check_non_repeatable(history, resolution, &reads, &levels);
+        return check_non_repeatable(history, resolution, &reads, levels);
     }
     if let Some(level) = levels.iter().find(|level| !READ_COMMITTED_AND_UP.contains(level)) {
         return Err(format!("such a read does not violate {level}"));

@@ -125,6 +125,19 @@ impl<'a> Resolution<'a> {
         std::iter::successors(first, |&o| Some(self.previous[o as usize]).filter(|&p| p != END)).map(OperationId)
     }
 
+    /// Whether some value was written to a key by several transactions, or written and initial.
+    pub(super) fn has_ambiguous_reads(&self) -> bool {
+        let history = self.history;
+        let several = |o: OperationId| {
+            let Some(earlier) = Some(self.previous[o.index()]).filter(|&p| p != END) else { return false };
+            self.owner(OperationId(earlier)) != self.owner(o)
+        };
+        (0..history.n_operations()).map(OperationId::new).any(|o| {
+            let is_write = history.kinds()[o.index()] == OperationKind::Write && !self.is_setup(self.owner(o));
+            is_write && (several(o) || history.may_be_initial(history.values()[o.index()]))
+        })
+    }
+
     /// Whether a write is its transaction's last to its key: the version others may see.
     pub(super) fn is_final(&self, write: OperationId) -> bool {
         self.neighbour[write.index()] == END

@@ -1,0 +1,407 @@
+//! The program as scripts see it: exit codes, one line on standard error, the JSON report, whole output files.
+
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Satisfies every level.
+const GOOD: &str = "a: [w x 1] [r x 1, w x 2]\nb: [r x 2]\n";
+/// Two updates of one version: satisfies PC, violates SI.
+const LOST_UPDATE: &str = "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n";
+/// b sees the second transaction of a through y, but not its write of x: satisfies RC, violates RA.
+const FRACTURED: &str = "a: [w x 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n";
+/// Violates nearly everything, by an aborted transaction among others.
+const ABORTED_READ: &str = "a: [w x 1]! [w y 1]\nb: [r x 1] [r y 1]\n";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).expect("a file in the temporary folder");
+        path
+    }
+}
+
+fn isoscope<I: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = I>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isoscope"));
+    command.args(arguments).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+    command.output().expect("the program starts")
+}
+
+fn check(path: &Path, more: &[&str]) -> Output {
+    isoscope(["check".as_ref(), path.as_os_str()].into_iter().chain(more.iter().map(std::ffi::OsStr::new)))
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("the program ends by itself")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// Exit code 2 and exactly one line on standard error that contains each of `parts`.
+#[track_caller]
+fn assert_unusable(output: &Output, parts: &[&str]) {
+    let errors = stderr(output);
+    assert_eq!(code(output), 2, "{errors}{}", stdout(output));
+    assert!(errors.starts_with("isoscope: "), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    for part in parts {
+        assert!(errors.contains(part), "`{part}` is not in: {errors}");
+    }
+}
+
+fn reports(output: &Output) -> Vec<Json> {
+    stdout(output).lines().map(|line| serde_json::from_str(line).expect("a line is a JSON object")).collect()
+}
+
+fn verdicts(report: &Json) -> Vec<(String, String)> {
+    let text = |value: &Json| value.as_str().expect("a string").to_owned();
+    let levels = report["levels"].as_array().expect("levels");
+    levels.iter().map(|level| (text(&level["level"]), text(&level["verdict"]))).collect()
+}
+
+#[test]
+fn exit_codes_tell_the_verdict() {
+    let folder = Folder::new();
+    assert_eq!(code(&check(&folder.file("good.txt", GOOD), &[])), 0);
+    let lost = folder.file("lost.txt", LOST_UPDATE);
+    assert_eq!(code(&check(&lost, &[])), 1);
+    assert_eq!(code(&check(&lost, &["--level", "PC"])), 0);
+    assert_eq!(code(&check(&lost, &["--level", "prefix-consistency,SI"])), 1);
+    assert_eq!(code(&check(&lost, &["--level", "SSER"])), 3);
+}
+
+#[test]
+fn verdicts_follow_the_hierarchy() {
+    let folder = Folder::new();
+    let report = &reports(&check(&folder.file("f.txt", FRACTURED), &["--json"]))[0];
+    let words: Vec<(String, String)> = verdicts(report);
+    let expected = [
+        ("CI", "satisfied"),
+        ("RC", "satisfied"),
+        ("RA", "violated"),
+        ("TCC", "violated"),
+        ("PC", "violated"),
+        ("SI", "violated"),
+        ("SER", "violated"),
+    ];
+    let expected: Vec<_> = expected.iter().map(|(l, v)| ((*l).to_owned(), (*v).to_owned())).collect();
+    assert_eq!(words, expected);
+}
+
+#[test]
+fn unreadable_inputs_give_one_clear_line() {
+    let folder = Folder::new();
+    assert_unusable(&check(&folder.file("empty.txt", ""), &[]), &["empty.txt"]);
+    assert_unusable(&check(&folder.path("missing.txt"), &[]), &["missing.txt"]);
+    assert_unusable(&check(&folder.file("cut.txt", "r(1,2,0,0)\nw(1,"), &[]), &["cut.txt", "line 2"]);
+    assert_unusable(
+        &check(&folder.file("binary.txt", (0..=255u8).cycle().take(4000).collect::<Vec<_>>()), &[]),
+        &["binary.txt"],
+    );
+    assert_unusable(&check(&folder.file("garbage.txt", "what is this\n".repeat(100_000)), &[]), &["garbage.txt"]);
+    std::fs::create_dir(folder.path("hollow")).expect("a folder");
+    assert_unusable(&check(&folder.path("hollow"), &[]), &["hollow", "no history"]);
+    let good = folder.file("good.txt", GOOD);
+    for subcommand in ["explain", "stats"] {
+        assert_unusable(&isoscope([subcommand.as_ref(), folder.path("none").as_os_str()]), &["none"]);
+        assert_unusable(&isoscope([subcommand.as_ref(), folder.0.path().as_os_str()]), &["directory"]);
+    }
+    assert_unusable(
+        &isoscope(["verify".as_ref(), good.as_os_str(), folder.path("none.json").as_os_str()]),
+        &["none.json"],
+    );
+    assert_unusable(&isoscope(["verify".as_ref(), good.as_os_str(), good.as_os_str()]), &["good.txt", "line 1"]);
+}
+
+#[test]
+fn bad_usage_gives_one_clear_line() {
+    let folder = Folder::new();
+    let good = folder.file("good.txt", GOOD);
+    assert_unusable(&check(&good, &["--level", "XY"]), &["XY", "RC"]);
+    assert_unusable(&check(&good, &["--level", "LIN"]), &["LIN"]);
+    assert_unusable(&check(&good, &["--checker", "polysi"]), &["polysi", "fast"]);
+    assert_unusable(&check(&good, &["--format", "nonsense"]), &["nonsense", "expected"]);
+    assert_unusable(&check(&good, &["--time-limit", "soon"]), &["soon"]);
+    assert_unusable(&check(&good, &["--frobnicate"]), &["--frobnicate"]);
+    assert_unusable(&isoscope(["check"]), &["PATH"]);
+    assert_unusable(
+        &isoscope(["explain".as_ref(), good.as_os_str(), "--violation".as_ref(), "TAP-z/1".as_ref()]),
+        &["TAP-z/1"],
+    );
+    assert_unusable(
+        &isoscope(["explain".as_ref(), good.as_os_str(), "--violation".as_ref(), "TAP-m/1".as_ref()]),
+        &["TAP-m/1"],
+    );
+    assert_unusable(
+        &isoscope(["minimize".as_ref(), good.as_os_str(), "--level".as_ref(), "SI".as_ref()]),
+        &["--output"],
+    );
+}
+
+#[test]
+fn help_is_no_error_and_shows_examples() {
+    for arguments in [&["--help"][..], &["check", "--help"], &["explain", "--help"], &["verify", "--help"]] {
+        let output = isoscope(arguments);
+        assert_eq!(code(&output), 0);
+        assert!(stdout(&output).contains("isoscope "), "{}", stdout(&output));
+        assert!(stdout(&output).contains("Example"), "{}", stdout(&output));
+        assert_eq!(stderr(&output), "");
+    }
+}
+
+#[test]
+fn one_unreadable_history_never_stops_the_rest() {
+    let folder = Folder::new();
+    folder.file("1-bad.txt", "what is this\n");
+    folder.file("2-good.txt", GOOD);
+    folder.file("3-lost.txt", LOST_UPDATE);
+    folder.file("notes.md", "Not a history, and nobody says it is.\n");
+    let output = check(folder.0.path(), &["--json"]);
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    let reports = reports(&output);
+    assert_eq!(reports.len(), 3);
+    assert_eq!(reports[0]["schema"], "isoscope.report/1");
+    assert!(reports[0]["history"]["path"].as_str().expect("a path").ends_with("1-bad.txt"));
+    assert!(reports[0]["error"]["place"].is_string() && reports[0]["error"]["message"].is_string());
+    assert!(verdicts(&reports[1]).iter().all(|(_, verdict)| verdict == "satisfied"));
+    assert!(verdicts(&reports[2]).iter().any(|(_, verdict)| verdict == "violated"));
+    std::fs::remove_file(folder.path("1-bad.txt")).expect("removed");
+    assert_eq!(code(&check(folder.0.path(), &[])), 1);
+}
+
+#[test]
+fn the_report_has_the_promised_shape() {
+    let folder = Folder::new();
+    let path = folder.file("f.txt", FRACTURED);
+    let output = check(&path, &["--json", "--witness"]);
+    assert!(stdout(&output).ends_with("}\n"));
+    let report = &reports(&output)[0];
+    let top: Vec<&String> = report.as_object().expect("an object").keys().collect();
+    for key in ["schema", "history", "levels", "patterns", "violations", "timings", "assumptions", "health"] {
+        assert!(top.iter().any(|k| *k == key), "{key}");
+    }
+    let history = &report["history"];
+    assert_eq!(history["path"], path.to_str().expect("UTF-8"));
+    assert_eq!(history["format"], "text");
+    let figures = ["sessions", "transactions", "committed", "aborted", "unknown", "operations", "keys"];
+    assert_eq!(figures.map(|f| history[f].as_u64().expect(f)), [2, 3, 3, 0, 0, 5, 2]);
+    for level in report["levels"].as_array().expect("levels") {
+        assert_eq!(level["checker"], "fast");
+        assert!(level["seconds"].is_number());
+        assert_eq!(level["witness"].is_array(), level["verdict"] == "satisfied", "{level}");
+    }
+    assert_eq!(report["levels"][1]["witness"].as_array().map(Vec::len), Some(3), "{report}");
+    assert_eq!(report["patterns"]["TAP-k"], 1);
+    assert_eq!(report["patterns"]["TAP-a"], 0);
+    let violations = report["violations"].as_array().expect("violations");
+    let fractured = violations.iter().find(|v| v["id"] == "TAP-k/1").expect("TAP-k/1");
+    assert_eq!(fractured["name"], "FracturedReadCO");
+    assert_eq!(fractured["levels"], serde_json::json!(["RA", "TCC", "PC", "SI", "SER", "SSER"]));
+    let transactions = fractured["transactions"].as_array().expect("transactions");
+    assert!(transactions.contains(&serde_json::json!({"session": "a", "index": 1, "id": "a2"})), "{transactions:?}");
+    for edge in fractured["edges"].as_array().expect("edges") {
+        let kinds = ["SO", "WR", "WW", "RW", "CO", "CM", "RT"];
+        assert!(kinds.contains(&edge["kind"].as_str().expect("a kind")), "{edge}");
+        for end in ["from", "to"] {
+            assert!((edge[end].as_u64().expect("a place") as usize) < transactions.len(), "{edge}");
+        }
+        assert!(edge["why"].as_str().is_some_and(|why| why.ends_with('.')), "{edge}");
+    }
+}
+
+#[test]
+fn counts_stay_exact_when_fewer_instances_are_listed() {
+    let folder = Folder::new();
+    let twice = format!("{FRACTURED}c: [r x 1, r y 2]\n");
+    let path = folder.file("f.txt", twice);
+    let all = &reports(&check(&path, &["--json"]))[0];
+    let none = &reports(&check(&path, &["--json", "--max-instances", "0"]))[0];
+    assert_eq!(all["patterns"], none["patterns"]);
+    assert_eq!(verdicts(all), verdicts(none));
+    assert_eq!(none["violations"].as_array().map(Vec::len), Some(0));
+    assert_eq!(all["patterns"]["TAP-k"], 2);
+}
+
+#[test]
+fn the_report_does_not_depend_on_the_number_of_threads() {
+    let folder = Folder::new();
+    let path = folder.file("f.txt", FRACTURED.to_owned() + &ABORTED_READ.replace(['a', 'b'], "q"));
+    let stripped = |threads: &str| {
+        let mut report = reports(&check(&path, &["--json", "--witness", "--threads", threads])).remove(0);
+        report["timings"] = Json::Null;
+        report["levels"].as_array_mut().expect("levels").iter_mut().for_each(|level| level["seconds"] = Json::Null);
+        report.to_string()
+    };
+    assert_eq!(stripped("1"), stripped("3"));
+}
+
+#[test]
+fn a_report_passes_the_second_opinion_and_a_forged_one_does_not() {
+    let folder = Folder::new();
+    for (name, text) in [("good", GOOD), ("lost", LOST_UPDATE), ("fractured", FRACTURED), ("aborted", ABORTED_READ)] {
+        let path = folder.file(&format!("{name}.txt"), text);
+        let report = stdout(&check(&path, &["--json", "--witness"]));
+        let file = folder.file("report.json", &report);
+        let verify = |report: &Path| isoscope(["verify".as_ref(), path.as_os_str(), report.as_os_str()]);
+        let output = verify(&file);
+        assert_eq!(code(&output), 0, "{name}: {}{}\n{report}", stdout(&output), stderr(&output));
+        assert!(stdout(&output).contains("all evidence holds"));
+        // The witness of the first level that has one with two transactions, the other way round.
+        let mut forged: Json = serde_json::from_str(&report).expect("JSON");
+        let levels = forged["levels"].as_array_mut().expect("levels");
+        let witness = levels.iter_mut().filter_map(|level| level["witness"].as_array_mut()).find(|w| w.len() > 1);
+        if let Some(witness) = witness {
+            witness.reverse();
+            let output = verify(&folder.file("forged.json", forged.to_string()));
+            assert_eq!(code(&output), 1, "{name}: {}", stdout(&output));
+        }
+        let other = folder.file("other.txt", "a: [w x 1]\n");
+        let output = isoscope(["verify".as_ref(), other.as_os_str(), file.as_os_str()]);
+        assert_eq!(code(&output), 1, "{name}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn explanations_name_operations_and_levels() {
+    let folder = Folder::new();
+    let path = folder.file("f.txt", FRACTURED);
+    let output = isoscope(["explain".as_ref(), path.as_os_str(), "--violation".as_ref(), "TAP-k/1".as_ref()]);
+    let text = stdout(&output);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    for part in [
+        "**Let**",
+        "**Then**",
+        "**Because**",
+        "**However**",
+        "a contradiction",
+        "| session a | session b |",
+        "`r(x) = 1` (line 2)",
+        "irreducible",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+    let good = folder.file("good.txt", GOOD);
+    let output = isoscope(["explain".as_ref(), good.as_os_str()]);
+    assert!(stdout(&output).contains("No violation"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_minimized_history_is_small_and_still_violates_the_level() {
+    let folder = Folder::new();
+    let noisy = format!("{FRACTURED}c: [w z 1] [r z 1] [w z 2]\nd: [r z 2] [r y 2]\n");
+    let path = folder.file("noisy.txt", noisy);
+    let small = folder.path("small.txt");
+    let output = isoscope([
+        "minimize".as_ref(),
+        path.as_os_str(),
+        "--level".as_ref(),
+        "RA".as_ref(),
+        "-o".as_ref(),
+        small.as_os_str(),
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let report = &reports(&check(&small, &["--json", "--level", "RA"]))[0];
+    assert_eq!(report["history"]["transactions"], 3);
+    assert_eq!(report["levels"][0]["verdict"], "violated");
+    let good = folder.file("good.txt", GOOD);
+    let nothing = folder.path("nothing.txt");
+    let output = isoscope([
+        "minimize".as_ref(),
+        good.as_os_str(),
+        "--level".as_ref(),
+        "RA".as_ref(),
+        "-o".as_ref(),
+        nothing.as_os_str(),
+    ]);
+    assert_eq!(code(&output), 0);
+    assert!(!nothing.exists());
+}
+
+#[test]
+fn conversion_keeps_the_history_and_leaves_no_partial_file() {
+    let folder = Folder::new();
+    let path = folder.file("f.txt", ABORTED_READ);
+    let copy = folder.path("copy.json");
+    let output = isoscope(["convert".as_ref(), path.as_os_str(), "-o".as_ref(), copy.as_os_str()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let facts = |path: &Path| {
+        let mut report = reports(&check(path, &["--json"])).remove(0);
+        report["history"]["path"] = Json::Null;
+        report["history"]["format"] = Json::Null;
+        (report["history"].to_string(), verdicts(&report), report["patterns"].to_string())
+    };
+    assert_eq!(facts(&path), facts(&copy));
+    let before = std::fs::read_dir(folder.0.path()).expect("the folder").count();
+    let nowhere = folder.path("nowhere/copy.json");
+    assert_unusable(
+        &isoscope(["convert".as_ref(), path.as_os_str(), "-o".as_ref(), nowhere.as_os_str()]),
+        &["nowhere"],
+    );
+    assert_unusable(
+        &isoscope([
+            "convert".as_ref(),
+            path.as_os_str(),
+            "-o".as_ref(),
+            folder.0.path().as_os_str(),
+            "--to".as_ref(),
+            "json".as_ref(),
+        ]),
+        &["directory"],
+    );
+    assert_eq!(std::fs::read_dir(folder.0.path()).expect("the folder").count(), before);
+}
+
+#[test]
+fn statistics_count_what_is_there() {
+    let folder = Folder::new();
+    let path = folder.file("f.txt", ABORTED_READ);
+    let output = isoscope(["stats".as_ref(), path.as_os_str(), "--json".as_ref()]);
+    let report = &reports(&output)[0];
+    assert_eq!((code(&output), &report["reads"], &report["writes"]), (0, &Json::from(2), &Json::from(2)));
+    assert_eq!(report["history"]["aborted"], 1);
+    let text = stdout(&isoscope(["stats".as_ref(), path.as_os_str()]));
+    assert!(text.lines().any(|line| line.starts_with("transactions") && line.contains('4')), "{text}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_crash() {
+    let folder = Folder::new();
+    let path = folder.file("lost.txt", LOST_UPDATE);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isoscope"))
+        .args(["check".as_ref(), path.as_os_str(), "--json".as_ref()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!((code(&output), stderr(&output)), (1, String::new()));
+}
+
+#[test]
+fn without_a_display_the_findings_come_as_text() {
+    let folder = Folder::new();
+    let path = folder.file("lost.txt", LOST_UPDATE);
+    let output = isoscope([&path]);
+    assert_eq!(code(&output), 1);
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    assert!(stdout(&output).contains("violated"), "{}", stdout(&output));
+}
