@@ -14,7 +14,7 @@ mod read;
 mod resolution;
 mod witness;
 
-use crate::history::{History, Outcome, SessionId, TransactionId};
+use crate::history::{History, OperationKind, Outcome, SessionId, TransactionId};
 use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
@@ -81,6 +81,9 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
                         shown[place] = true;
                     }
                 }
+            }
+            Err(_) if rests_on_choice(history, &resolution, &names, violation) => {
+                verified.without_evidence.push(format!("{} for every choice of ambiguous writers", violation.id));
             }
             Err(message) => problems.push(Problem { place: format!("violation {}", violation.id), message }),
         }
@@ -149,6 +152,22 @@ fn check_violation(
         read::check(history, resolution, violation, &transactions, &of_reads)?;
     }
     cycle::check(history, resolution, violation, &transactions, &of_cycles)
+}
+
+/// Whether a violation is about a read with several possible writers: it is then shown for one choice of them only.
+fn rests_on_choice(
+    history: &History,
+    resolution: &Resolution<'_>,
+    names: &SessionNames,
+    violation: &ViolationEntry,
+) -> bool {
+    let transactions: Result<Vec<TransactionId>, _> =
+        violation.transactions.iter().map(|entry| names.find(history, entry)).collect();
+    let operations = transactions.and_then(|transactions| read::operations(history, violation, &transactions));
+    operations.is_ok_and(|operations| {
+        let reads = operations.into_iter().filter(|&o| history.operation(o).kind == OperationKind::Read);
+        reads.into_iter().any(|read| resolution.source(read) == resolution::Source::Ambiguous)
+    })
 }
 
 /// Sessions by name.

@@ -69,7 +69,7 @@ fn check_non_repeatable(
 }
 
 /// The operations a violation names, those of its edges included.
-fn operations(
+pub(super) fn operations(
     history: &History,
     violation: &ViolationEntry,
     transactions: &[TransactionId],
