@@ -7,7 +7,7 @@
 use super::words::Words;
 use super::{Counterexample, Explanation, Minimality, Step, StepRole};
 use crate::checkers::{Pattern, Proof, Violation};
-use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
 /// The argument for `example`. O(edges² + operations).
@@ -274,7 +274,8 @@ impl<'a> Teller<'a> {
             };
             let follows = self.violation.edges.iter().position(is_next);
             let then = if follows.is_some() { "then, in the same session, " } else { "" };
-            clauses.push(format!("{then}{} write {}", self.words.transaction(t), Words::list(&contents)));
+            let outcome = if history.outcome(t) == Outcome::Aborted { " and abort" } else { "" };
+            clauses.push(format!("{then}{} write {}{outcome}", self.words.transaction(t), Words::list(&contents)));
             if let Some(edge) = follows {
                 self.told[edge] = true;
                 edges.push(edge);

@@ -92,26 +92,23 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// How t3 is known to see t2, as a clause.
-    pub(super) fn sees(&self, axiom: Axiom, t2: TransactionId, t3: TransactionId, seen: &[EdgeIndex]) -> String {
-        let (name2, name3) = (self.transaction(t2), self.transaction(t3));
+    /// How the reader, told of just before, is known to see t2, as a clause.
+    fn sees(&self, axiom: Axiom, t2: TransactionId, seen: &[EdgeIndex]) -> String {
+        let name2 = self.transaction(t2);
         let only = match seen {
             [one] => self.edges.get(*one),
             _ => None,
         };
         match (axiom, only) {
             (Axiom::ReadCommitted, Some(wr)) if wr.relation == Relation::WriteRead => {
-                let what = self.content_or_key(wr.to_operation, wr.key);
-                format!("{name3} had already read {what} from {name2}")
+                format!("it had already read {} from {name2}", self.content_or_key(wr.to_operation, wr.key))
             }
             (_, Some(wr)) if wr.relation == Relation::WriteRead => {
-                format!("{name3} read {} from {name2}", self.content_or_key(wr.to_operation, wr.key))
+                format!("it read {} from {name2}", self.content_or_key(wr.to_operation, wr.key))
             }
-            (_, Some(so)) if so.relation == Relation::SessionOrder => {
-                format!("{name2} precedes {name3} in their session")
-            }
-            (Axiom::CommitOrder, _) => format!("{name2} comes before {name3} ({})", self.path(seen)),
-            _ => format!("{name3} could see {name2} ({})", self.path(seen)),
+            (_, Some(so)) if so.relation == Relation::SessionOrder => format!("{name2} precedes it in its session"),
+            (Axiom::CommitOrder, _) => format!("{name2} comes before it ({})", self.path(seen)),
+            _ => format!("it could see {name2} ({})", self.path(seen)),
         }
     }
 
@@ -211,7 +208,7 @@ impl<'a> Words<'a> {
             true => format!("so {name2}'s version would have to be older than the initial one"),
             false => format!("so {name2}'s version must be older than {}", self.possessive(t1)),
         };
-        let sees = self.sees(axiom, t2, t3, seen);
+        let sees = self.sees(axiom, t2, seen);
         format!("{observed} although {sees}; {also}, and {}, {follows}.", Words::axiom(axiom))
     }
 
