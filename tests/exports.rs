@@ -361,6 +361,12 @@ fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) ->
     Diagram { lanes, cards, arrows }
 }
 
+/// A page with this diagram, to be looked at.
+fn page_of(diagram: &Diagram, layout: layout::Layout) -> Picture {
+    let drawn = scene(diagram, &layout);
+    Picture { scene: drawn, diagram: diagram.clone(), layout, ..picture(&fractured_read(), &ComposeOptions::default()) }
+}
+
 #[test]
 fn lanes_keep_every_promise_on_small_random_diagrams() {
     for seed in 0..1500 {
@@ -387,6 +393,13 @@ fn lanes_keep_every_promise_on_large_random_diagrams() {
         let layout = lanes(&diagram);
         assert_eq!(problems(&diagram, &layout), [], "seed {seed}");
         assert_eq!(layout, lanes(&diagram), "seed {seed}");
+        if n == 30 && std::env::var_os("ISOSCOPE_PICTURES").is_some() {
+            let layered = layout::graphviz(&diagram).expect("30 cards are not too many");
+            for (name, layout) in [("lanes-30", layout), ("layered-30", layered)] {
+                let picture = page_of(&diagram, layout);
+                keep(name, ExportKind::Png, &export(ExportKind::Png, &picture).expect("PNG"));
+            }
+        }
     }
 }
 

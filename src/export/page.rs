@@ -24,11 +24,17 @@ const MAX_COLUMNS: usize = 110;
 /// The page as a scene whose bounds start at the origin.
 ///
 /// Up to a width of 1,000 units the smallest text (12.5 units) is at least 10 pixels high when the page is shown 800
-/// pixels wide; a wider page says in its footer how wide it is.
+/// pixels wide. On a wider page the words around the diagram grow with it, and the footer says how wide it is.
 pub fn page(picture: &Picture) -> Scene {
     let content = picture.scene.bounds.width().max(CONTENT);
-    let mut page =
-        Writer { scene: Scene { bounds: Rect::ZERO, marks: Vec::new() }, left: MARGIN, width: content, y: MARGIN };
+    let scale = ((content + 2.0 * MARGIN) / 1000.0).clamp(1.0, 1.8);
+    let mut page = Writer {
+        scene: Scene { bounds: Rect::ZERO, marks: Vec::new() },
+        left: MARGIN,
+        width: content,
+        y: MARGIN,
+        scale,
+    };
     // The ground is drawn first and gets its size last.
     let ground = Shape::Rect { rect: Rect::ZERO, radius: 0.0 };
     page.scene.marks.push(Mark { shape: ground, role: Role::Page, target: None });
@@ -74,22 +80,30 @@ struct Writer {
     width: f32,
     /// Top of what comes next.
     y: f32,
+    /// By how much words are larger than usual.
+    scale: f32,
 }
 
 impl Writer {
+    /// Sizes and widths are given as at scale 1.
     fn text(&mut self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, role: Role) {
-        let shape = Shape::Text { at, align, size, bold, text: text.to_owned() };
+        let shape = Shape::Text { at, align, size: size * self.scale, bold, text: text.to_owned() };
         self.scene.marks.push(Mark { shape, role, target: None });
     }
 
+    fn text_width(&self, text: &str, size: f32) -> f32 {
+        width(text, size) * self.scale
+    }
+
     fn max_columns(&self, size: f32) -> usize {
-        ((self.width / width("x", size)) as usize).clamp(1, MAX_COLUMNS)
+        ((self.width / self.text_width("x", size)) as usize).clamp(1, MAX_COLUMNS)
     }
 
     fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
         if text.is_empty() {
             return;
         }
+        let line_height = line_height * self.scale;
         for line in wrap(text, self.max_columns(size)) {
             self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
             self.y += line_height;
@@ -97,9 +111,9 @@ impl Writer {
     }
 
     fn pills(&mut self, picture: &Picture) {
-        let (height, mut x) = (25.0, self.left);
+        let (height, mut x) = (25.0 * self.scale, self.left);
         for (verdict, tone) in &picture.verdicts {
-            let pill = width(verdict, PILL) + 22.0;
+            let pill = self.text_width(verdict, PILL) + 22.0 * self.scale;
             if x > self.left && x + pill > self.left + self.width {
                 x = self.left;
                 self.y += height + 6.0;
@@ -117,9 +131,9 @@ impl Writer {
 
     /// Lead words in a column of their own, sentences beside them, edges named at the end in their colours.
     fn steps(&mut self, picture: &Picture) {
-        let line_height = 22.0;
+        let line_height = 22.0 * self.scale;
         let longest = picture.steps.iter().map(|step| columns(&step.lead)).max().unwrap_or(0) + 1;
-        let indent = width(&" ".repeat(longest), BODY);
+        let indent = self.text_width(&" ".repeat(longest), BODY);
         let max = self.max_columns(BODY).saturating_sub(longest).max(20);
         let mut lead = "";
         for step in &picture.steps {
@@ -145,7 +159,7 @@ impl Writer {
                     self.y += line_height;
                 }
                 let column = if used > 0 { used + 2 } else { 0 };
-                let x = self.left + indent + width(&" ".repeat(column), BODY);
+                let x = self.left + indent + self.text_width(&" ".repeat(column), BODY);
                 let at = pos2(x, self.y - line_height / 2.0);
                 self.text(at, Align::Left, BODY, true, &mention, Role::LabelText(*relation));
                 used = column + columns(&mention);
@@ -159,7 +173,7 @@ impl Writer {
     }
 
     fn legend(&mut self, picture: &Picture) {
-        let (sample, gap, line_height) = (46.0, 24.0, 26.0);
+        let (sample, gap, line_height) = (46.0 * self.scale, 24.0 * self.scale, 26.0 * self.scale);
         let relations = picture.diagram.relations();
         if relations.is_empty() {
             return;
@@ -177,16 +191,18 @@ impl Writer {
         for relation in relations {
             let name = relation.name();
             let code = relation.code();
-            let at = room(self, sample + 8.0 + width(code, LEGEND) + 8.0 + width(name, LEGEND));
+            let (code_width, name_width) = (self.text_width(code, LEGEND), self.text_width(name, LEGEND));
+            let at = room(self, sample + 8.0 + code_width + 8.0 + name_width);
             self.sample(at, sample, relation);
             let text_x = at.x + sample + 8.0;
             self.text(pos2(text_x, at.y), Align::Left, LEGEND, true, code, Role::LabelText(relation));
-            self.text(pos2(text_x + width(code, LEGEND) + 8.0, at.y), Align::Left, LEGEND, false, name, Role::Legend);
+            self.text(pos2(text_x + code_width + 8.0, at.y), Align::Left, LEGEND, false, name, Role::Legend);
         }
         let is = |emphasis| picture.diagram.arrows.iter().any(|arrow| arrow.emphasis == emphasis);
         if is(Emphasis::Cycle) && is(Emphasis::Evidence) {
-            let text = "thick: the cycle, thin: its evidence";
-            let at = room(self, width(text, LEGEND));
+            let text = "thick: cycle, thin: evidence";
+            let wide = self.text_width(text, LEGEND);
+            let at = room(self, wide);
             self.text(at, Align::Left, LEGEND, false, text, Role::Legend);
         }
         self.y += line_height;

@@ -25,8 +25,9 @@ use emath::{Pos2, Rect, pos2};
 
 /// Least room beside a card: an arrow head and a corner.
 const ZONE: f32 = 26.0;
-/// What a line shows between its card and its label, and between its label and its first corner.
-const LABEL_GAP: f32 = 12.0;
+/// What a line shows between its card and its label, and between its label and its first corner: with few lanes, and
+/// with many.
+const LABEL_GAP: (f32, f32) = (12.0, 7.0);
 /// Distance of columns in a gutter.
 const COLUMN: f32 = 14.0;
 /// What a lane's ground extends beyond its cards.
@@ -183,7 +184,7 @@ impl Gutters {
                 let (gutter, from_left, to_left) = course.hop(hop);
                 let zone = &mut zones[gutter];
                 let width =
-                    if hop == 0 { label_size(&diagram.arrows[arrow]).x + 2.0 * LABEL_GAP + CORNER } else { ZONE };
+                    if hop == 0 { label_size(&diagram.arrows[arrow]).x + 2.0 * label_gap(n) + CORNER } else { ZONE };
                 let source = if from_left { &mut zone.0 } else { &mut zone.1 };
                 *source = source.max(width);
                 let target = if to_left { &mut zone.0 } else { &mut zone.1 };
@@ -202,7 +203,7 @@ impl Gutters {
                 .iter()
                 .zip(ways)
                 .filter(|(a, way)| **way == Way::Down && frame.grid.lane_of[a.from] == lane);
-            straight.map(|(arrow, _)| label_size(arrow).x + 2.0 * LABEL_GAP).fold(widest, f32::max)
+            straight.map(|(arrow, _)| label_size(arrow).x + 2.0 * label_gap(n)).fold(widest, f32::max)
         };
         let packed: Vec<(Vec<usize>, usize)> = pieces.iter().map(|pieces| columns(pieces)).collect();
         let widths: Vec<f32> = (0..n).map(lane_width).collect();
@@ -224,6 +225,10 @@ impl Gutters {
         }
         Gutters { lane_x, tracks, ends: (0.0, x) }
     }
+}
+
+fn label_gap(n_lanes: usize) -> f32 {
+    if n_lanes <= 3 { LABEL_GAP.0 } else { LABEL_GAP.1 }
 }
 
 /// A card's boxes.
@@ -264,7 +269,7 @@ fn route(diagram: &Diagram, frame: &Frame<'_>, gutters: &Gutters, cards: &[CardB
     }
     points.push(Pos2::new(side(to, enter), course.levels[course.levels.len() - 1]));
     let away = if course.exit == Side::Right { 1.0 } else { -1.0 };
-    let center = pos2(start.x + away * (LABEL_GAP + size.x / 2.0), start.y);
+    let center = pos2(start.x + away * (label_gap(frame.grid.lanes.len()) + size.x / 2.0), start.y);
     Route { path: Path::rounded(&points, CORNER), label: Rect::from_center_size(center, size) }
 }
 

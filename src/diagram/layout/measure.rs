@@ -28,7 +28,7 @@ pub(super) const LABEL_HEIGHT: f32 = 19.0;
 /// Radius of rounded corners of edges.
 pub(super) const CORNER: f32 = 7.0;
 
-const CARD_MIN_WIDTH: f32 = 176.0;
+const CARD_MIN_WIDTH: f32 = 156.0;
 const MAX_OPERATION_COLUMNS: usize = 34;
 const MAX_TITLE_COLUMNS: usize = 22;
 const MAX_LABEL_COLUMNS: usize = 22;
