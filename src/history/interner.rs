@@ -1,6 +1,6 @@
 //! Names → dense ids, in the order of first use.
 
-use super::Names;
+use super::{Names, NumberTable};
 use rustc_hash::FxHashMap;
 
 /// Interns numbers and strings side by side; the result is all numbers when no string came.
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 /// strings into numbers before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interner {
-    numbers: FxHashMap<u64, u32>,
+    numbers: NumberTable,
     strings: FxHashMap<Box<str>, u32>,
     /// By id; 0 for strings.
     all_numbers: Vec<u64>,
@@ -29,7 +29,7 @@ impl Interner {
 
     pub(super) fn number(&mut self, number: u64) -> u32 {
         let next = self.all_numbers.len() as u32;
-        let id = *self.numbers.entry(number).or_insert(next);
+        let id = self.numbers.place_or(number, next);
         if id == next {
             self.all_numbers.push(number);
         }
@@ -71,7 +71,8 @@ impl Interner {
         for (id, _) in &mut self.all_strings {
             *id = new_of_old[*id as usize];
         }
-        for id in self.numbers.values_mut().chain(self.strings.values_mut()) {
+        self.numbers.renumber(&new_of_old);
+        for id in self.strings.values_mut() {
             *id = new_of_old[*id as usize];
         }
         new_of_old

@@ -17,12 +17,14 @@ mod builder;
 mod ids;
 mod interner;
 mod names;
+mod number_table;
 mod restrict;
 mod stats;
 
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use names::Names;
+pub use number_table::NumberTable;
 pub use restrict::{Renaming, TransactionSet};
 pub use stats::Statistics;
 

@@ -3,8 +3,7 @@
 use crate::control::Control;
 use crate::formats::Problem;
 use crate::formats::error::excerpt;
-use crate::history::{OperationKind, Value};
-use rustc_hash::FxHashMap;
+use crate::history::{NumberTable, OperationKind, Value};
 
 /// Consecutive operations of one transaction.
 pub(super) struct Run {
@@ -51,7 +50,7 @@ pub(super) fn parse(bytes: &[u8], control: &Control) -> Result<Piece, Bad> {
     piece.keys.reserve(guess);
     piece.values.reserve(guess);
     piece.lines.reserve(guess);
-    let mut key_places: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut key_places = NumberTable::default();
     let mut cursor = Cursor { bytes, at: 0 };
     let mut reported = 0;
     while cursor.at < bytes.len() {
@@ -69,7 +68,7 @@ pub(super) fn parse(bytes: &[u8], control: &Control) -> Result<Piece, Bad> {
         })?;
         piece.n_lines += 1;
         let Some(operation) = operation else { continue };
-        let place = *key_places.entry(operation.key).or_insert(piece.key_numbers.len() as u32);
+        let place = key_places.place_or(operation.key, piece.key_numbers.len() as u32);
         if place as usize == piece.key_numbers.len() {
             piece.key_numbers.push(operation.key);
         }

@@ -32,10 +32,9 @@ mod write;
 
 use super::{Format, Input, Likelihood, Place, Problem, ReadError};
 use crate::control::Control;
-use crate::history::{Builder, Draft, History, KeyId, OperationRun, Outcome, SessionId, Value};
+use crate::history::{Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value};
 use lines::{Piece, Run};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// The row of the table.
 pub const FORMAT: Format = Format {
@@ -65,8 +64,8 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     }
 }
 
-/// Bytes per piece. Small enough to share a small file among threads, large enough to make joining cheap.
-const PIECE: usize = 1 << 21;
+/// Least and most bytes per piece: enough to be worth a task, large enough to make joining cheap.
+const PIECE: (usize, usize) = (1 << 18, 1 << 23);
 
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
@@ -75,10 +74,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let mut rest = bytes;
     // Waves keep the memory for pieces that are not yet joined small, and end the reading of rubbish early.
     let wave = 4 * rayon::current_num_threads();
+    let piece_len = (bytes.len() / 64).clamp(PIECE.0, PIECE.1);
     while !rest.is_empty() {
         let mut pieces = Vec::with_capacity(wave);
         while pieces.len() < wave && !rest.is_empty() {
-            pieces.push(split_piece(&mut rest));
+            pieces.push(split_piece(&mut rest, piece_len));
         }
         let parsed: Vec<_> = pieces.par_iter().map(|piece| lines::parse(piece, control)).collect();
         for piece in parsed {
@@ -95,9 +95,9 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     joined.finish()
 }
 
-/// Cuts the next piece off the front of `rest`: whole lines, at least one byte.
-fn split_piece<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
-    let from = rest.len().min(PIECE);
+/// Cuts the next piece off the front of `rest`: whole lines, about `len` bytes.
+fn split_piece<'a>(rest: &mut &'a [u8], len: usize) -> &'a [u8] {
+    let from = rest.len().min(len);
     let end = memchr::memchr(b'\n', &rest[from..]).map_or(rest.len(), |newline| from + newline + 1);
     let (piece, behind) = rest.split_at(end);
     *rest = behind;
@@ -117,10 +117,13 @@ struct Joined {
     builder: Builder,
     n_lines: u64,
     sessions: Vec<Session>,
-    session_of_number: FxHashMap<i64, u32>,
-    draft_of_number: FxHashMap<i64, Draft>,
+    /// Places in `sessions` by number, as bits.
+    session_of_number: NumberTable,
+    /// Drafts by the number of the transaction, as bits.
+    draft_of_number: NumberTable,
     /// By draft: place of the session in `sessions`, and the line on which the transaction began.
     begun: Vec<(u32, u32)>,
+    guessed: bool,
 }
 
 impl Joined {
@@ -129,19 +132,20 @@ impl Joined {
             builder,
             n_lines: 0,
             sessions: Vec::new(),
-            session_of_number: FxHashMap::default(),
-            draft_of_number: FxHashMap::default(),
+            session_of_number: NumberTable::default(),
+            draft_of_number: NumberTable::default(),
             begun: Vec::new(),
+            guessed: false,
         }
     }
 
     /// After the first wave: guesses the number of operations in the rest of the file from those in its beginning.
     fn expect_more(&mut self, bytes_read: usize, bytes_left: usize) {
-        let per_byte = self.builder.n_operations() as f64 / bytes_read.max(1) as f64;
-        let missing = (per_byte * bytes_left as f64 * 1.05) as usize;
-        if bytes_left > 0 && bytes_read <= 64 * PIECE {
-            self.builder.reserve_operations(missing);
+        if bytes_left == 0 || std::mem::replace(&mut self.guessed, true) {
+            return;
         }
+        let per_byte = self.builder.n_operations() as f64 / bytes_read.max(1) as f64;
+        self.builder.reserve_operations((per_byte * bytes_left as f64 * 1.05) as usize);
     }
 
     fn append(&mut self, piece: &Piece) -> Result<(), ReadError> {
@@ -178,7 +182,9 @@ impl Joined {
             return Ok(draft);
         }
         self.sessions[place].aborted = None;
-        if let Some(&draft) = self.draft_of_number.get(&run.transaction) {
+        let next = self.builder.n_transactions() as u32;
+        let draft = Draft(self.draft_of_number.place_or(run.transaction as u64, next));
+        if draft.0 < next {
             let (earlier, earlier_line) = self.begun[draft.0 as usize];
             if earlier as usize != place {
                 let problem = Problem::TwoSessions {
@@ -192,7 +198,6 @@ impl Joined {
             return Ok(draft);
         }
         let draft = self.begin(place, Outcome::Committed, line);
-        self.draft_of_number.insert(run.transaction, draft);
         match u64::try_from(run.transaction) {
             Ok(number) => self.builder.number_transaction(draft, number),
             // PolySI's initial transaction goes without: one name would make names of all numbers.
@@ -210,7 +215,7 @@ impl Joined {
     /// Place of the session with this number in `sessions`.
     fn session(&mut self, number: i64) -> usize {
         let next = self.sessions.len() as u32;
-        let place = *self.session_of_number.entry(number).or_insert(next);
+        let place = self.session_of_number.place_or(number as u64, next);
         if place == next {
             let id = match u64::try_from(number) {
                 Ok(number) => self.builder.session_number(number),
