@@ -1,7 +1,7 @@
 //! From verdicts to listed violations.
 
 use super::decide::{Decision, Decisions};
-use super::{Instances, Level, LevelSet, Pattern, weak};
+use super::{Instances, Level, LevelSet, Pattern, core_proof, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Choice, Index, Resolution};
@@ -33,6 +33,18 @@ pub(super) fn collect(
         let mut levels = violated;
         levels.insert(Level::TransactionalCausalConsistency);
         add(&mut found, weak::instances(case.history, case.index, levels, max_instances, control));
+    }
+    if max_instances > 0 {
+        // Weakest first: what violates a level violates all stronger ones, so that is mostly one proof.
+        for (&level, (decision, _)) in decisions {
+            let named = found.violations.iter().any(|violation| violation.levels.contains(level));
+            if let (Decision::Violated(Some(core)), false) = (decision, named)
+                && let Ok(Some(violation)) = core_proof::prove(case, level, core, control)
+            {
+                *found.counts.entry(violation.id.pattern).or_default() += 1;
+                found.violations.push(violation);
+            }
+        }
     }
     found
 }
