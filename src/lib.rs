@@ -33,6 +33,7 @@
 //! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export, jobs |
 //! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export |
 
+pub mod app;
 pub mod checkers;
 pub mod cli;
 pub mod control;

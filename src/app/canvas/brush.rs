@@ -1,0 +1,156 @@
+//! Marks of a scene as shapes on the screen: the theme's look, what is lit, and less detail from afar.
+
+use super::look::Look;
+use crate::app::style::colour32;
+use crate::diagram::Target;
+use crate::diagram::scene::{Align, Mark, Shape as SceneShape};
+use crate::diagram::theme::{Role, Stroke as ThemeStroke};
+use egui::emath::GuiRounding as _;
+use egui::epaint::RectShape;
+use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, vec2};
+
+/// Below this size on the screen text is drawn as bars, in points.
+const LEGIBLE: f32 = 5.5;
+/// Below this size text is left out.
+const VISIBLE: f32 = 2.0;
+
+/// Draws marks.
+pub(super) struct Brush<'a> {
+    /// Where to lay out text.
+    pub(super) painter: &'a Painter,
+    /// Points of the screen per unit of the picture.
+    pub(super) zoom: f32,
+    /// The picture's origin on the screen.
+    pub(super) origin: Pos2,
+    /// How things look.
+    pub(super) look: &'a Look,
+    /// The pointer is on the card or edge.
+    pub(super) hovered: bool,
+}
+
+impl Brush<'_> {
+    fn point(&self, at: Pos2) -> Pos2 {
+        self.origin + at.to_vec2() * self.zoom
+    }
+
+    /// A rectangle of the picture on the screen.
+    pub(super) fn area(&self, rect: Rect) -> Rect {
+        Rect::from_min_max(self.point(rect.min), self.point(rect.max))
+    }
+
+    fn is_lit(&self, target: Option<Target>) -> bool {
+        match target {
+            Some(Target::Transaction(t)) => self.look.lit.transactions.contains(&t),
+            Some(Target::Operation(o)) => self.look.lit.operations.contains(&o),
+            Some(Target::Edge(e)) => self.look.lit.edges.contains(&e),
+            None => false,
+        }
+    }
+
+    /// Adds the shapes of marks that together make one card, edge or label; `lit` says whether that is lit.
+    pub(super) fn draw(&self, marks: &[Mark], lit: bool, out: &mut Vec<Shape>) {
+        let strength = self.look.strength(lit);
+        for mark in marks {
+            let style = self.look.palette.theme().style(mark.role);
+            let fade = |colour: Color32| colour.gamma_multiply(strength);
+            let fill = style.fill.map(|colour| fade(colour32(colour)));
+            match &mark.shape {
+                SceneShape::Rect { rect, radius } => self.rect(mark, *rect, *radius, fill, style.stroke, strength, out),
+                SceneShape::Line(path) => {
+                    let Some(stroke) = style.stroke else { continue };
+                    let points = path.flatten(6).into_iter().map(|point| self.point(point)).collect();
+                    let wide = if self.is_lit(mark.target) && matches!(mark.role, Role::Edge(..)) { 1.45 } else { 1.0 };
+                    let wide = if self.hovered { 1.45 } else { wide };
+                    self.line(points, &stroke, wide, strength, out);
+                }
+                SceneShape::Head(points) => {
+                    let points = points.map(|point| self.point(point)).to_vec();
+                    out.push(Shape::convex_polygon(points, fill.unwrap_or_default(), Stroke::NONE));
+                }
+                SceneShape::Text { at, align, size, bold, text } => {
+                    self.text(*at, *align, *size, *bold, text, fill.unwrap_or_default(), out);
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn rect(
+        &self,
+        mark: &Mark,
+        rect: Rect,
+        radius: f32,
+        fill: Option<Color32>,
+        stroke: Option<ThemeStroke>,
+        strength: f32,
+        out: &mut Vec<Shape>,
+    ) {
+        let area = self.area(rect);
+        let corners = CornerRadius::same((radius * self.zoom).clamp(1.0, 24.0) as u8);
+        let palette = &self.look.palette;
+        let is_card = matches!(mark.role, Role::Card(_));
+        if is_card || matches!(mark.role, Role::Label(..)) {
+            // What lies under a pale card or label must not shine through it.
+            out.push(Shape::rect_filled(area, corners, palette.ground));
+        }
+        if let Some(fill) = fill {
+            out.push(Shape::rect_filled(area, corners, fill));
+        }
+        if self.is_lit(mark.target) && matches!(mark.role, Role::Row | Role::ContextRow) {
+            out.push(Shape::rect_filled(area, corners, palette.accent.gamma_multiply(0.28)));
+        }
+        if let Some(stroke) = stroke {
+            let lit = is_card && (self.hovered || self.is_lit(mark.target));
+            let colour = if lit { palette.accent } else { colour32(stroke.color) };
+            let width = stroke.width * self.zoom.clamp(0.5, 1.4) + if lit { 0.6 } else { 0.0 };
+            let stroke = Stroke::new(width, colour.gamma_multiply(strength));
+            out.push(Shape::Rect(RectShape::stroke(area, corners, stroke, StrokeKind::Middle)));
+        }
+    }
+
+    fn line(&self, points: Vec<Pos2>, stroke: &ThemeStroke, wide: f32, strength: f32, out: &mut Vec<Shape>) {
+        let scale = self.zoom.clamp(0.4, 1.6);
+        let line = Stroke::new((stroke.width * scale * wide).max(0.7), colour32(stroke.color).gamma_multiply(strength));
+        if stroke.dash.is_empty() {
+            out.push(Shape::line(points, line));
+            return;
+        }
+        let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * scale).collect();
+        let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * scale).collect();
+        out.extend(Shape::dashed_line_with_offset(&points, line, &lengths, &gaps, 0.0));
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn text(&self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, colour: Color32, out: &mut Vec<Shape>) {
+        let at = self.point(at);
+        let on_screen = size * self.zoom;
+        if on_screen < VISIBLE {
+            return;
+        }
+        let shift = |width: f32| match align {
+            Align::Left => 0.0,
+            Align::Center => width / 2.0,
+            Align::Right => width,
+        };
+        if on_screen < LEGIBLE {
+            let width = crate::diagram::text_size::width(text, on_screen);
+            let bar = Rect::from_min_size(at - vec2(shift(width), on_screen * 0.18), vec2(width, on_screen * 0.36));
+            out.push(Shape::rect_filled(bar, CornerRadius::ZERO, colour.gamma_multiply(0.55)));
+            return;
+        }
+        // Every size is rasterised once: half points keep the number of sizes small while zooming.
+        let font = FontId::monospace((on_screen * 2.0).round() / 2.0);
+        let galley = self.painter.layout_no_wrap(text.to_owned(), font, colour);
+        let corner =
+            (at - vec2(shift(galley.size().x), galley.size().y / 2.0)).round_to_pixels(self.painter.pixels_per_point());
+        if bold {
+            // As in `style::paint_bold`.
+            let pixel = 1.0 / self.painter.pixels_per_point();
+            let second =
+                egui::epaint::TextShape::new(corner + vec2(pixel, 0.0), std::sync::Arc::clone(&galley), colour)
+                    .with_override_text_color(colour.gamma_multiply(0.6));
+            out.push(Shape::Text(second));
+        }
+        out.push(Shape::galley(corner, galley, colour));
+    }
+}

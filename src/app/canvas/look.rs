@@ -1,0 +1,105 @@
+//! What is lit and how things look in this frame, shared by all cards and edges.
+
+use crate::app::picture::Picture;
+use crate::app::state::Attention;
+use crate::app::style::Palette;
+use crate::history::{OperationId, TransactionId};
+use crate::relations::{EdgeIndex, Relation};
+use std::collections::BTreeSet;
+
+/// Everything that goes together with what has attention.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lit {
+    /// Whether anything has attention; if so, all else is drawn paler.
+    pub any: bool,
+    /// Steps of the argument.
+    pub steps: BTreeSet<usize>,
+    /// Edges.
+    pub edges: BTreeSet<EdgeIndex>,
+    /// Cards.
+    pub transactions: BTreeSet<TransactionId>,
+    /// Rows.
+    pub operations: BTreeSet<OperationId>,
+}
+
+impl Lit {
+    /// What goes together with `attention` in `picture`: the step with its edges, the edge with its ends and the
+    /// steps that speak of it, the card with its edges.
+    pub fn new(picture: &Picture, attention: Option<Attention>) -> Lit {
+        let mut lit = Lit { any: attention.is_some(), ..Lit::default() };
+        let argument = &picture.argument;
+        let edges = &argument.counterexample.violation.edges;
+        match attention {
+            None => {}
+            Some(Attention::Step(step)) => {
+                lit.steps.insert(step);
+                if let Some(step) = argument.explanation.steps.get(step) {
+                    step.edges.iter().for_each(|&edge| lit.edge(picture, edge));
+                    lit.transactions.extend(&step.transactions);
+                    lit.operations.extend(&step.operations);
+                }
+            }
+            Some(Attention::Edge(edge)) => {
+                lit.edge(picture, edge);
+                lit.steps_about(picture, |step| step.edges.contains(&edge));
+            }
+            Some(Attention::Transaction(transaction)) => {
+                lit.transactions.insert(transaction);
+                let touches = |e: &EdgeIndex| edges[*e].from == transaction || edges[*e].to == transaction;
+                lit.edges.extend((0..edges.len()).filter(touches));
+                lit.steps_about(picture, |step| step.transactions.contains(&transaction));
+            }
+            Some(Attention::Operation(operation)) => {
+                lit.operations.insert(operation);
+                let touches =
+                    |e: &EdgeIndex| [edges[*e].from_operation, edges[*e].to_operation].contains(&Some(operation));
+                let touching: Vec<EdgeIndex> = (0..edges.len()).filter(touches).collect();
+                touching.into_iter().for_each(|edge| lit.edge(picture, edge));
+                lit.transactions.insert(argument.counterexample.history.transaction_of(operation));
+                lit.steps_about(picture, |step| step.operations.contains(&operation));
+            }
+        }
+        lit
+    }
+
+    fn edge(&mut self, picture: &Picture, index: EdgeIndex) {
+        if let Some(edge) = picture.argument.counterexample.violation.edges.get(index) {
+            self.edges.insert(index);
+            self.transactions.extend([edge.from, edge.to]);
+            self.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
+        }
+    }
+
+    fn steps_about(&mut self, picture: &Picture, about: impl Fn(&crate::counterexample::Step) -> bool) {
+        let steps = picture.argument.explanation.steps.iter().enumerate();
+        self.steps.extend(steps.filter(|(_, step)| about(step)).map(|(place, _)| place));
+    }
+}
+
+/// How things look in this frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Colours of surfaces.
+    pub palette: Palette,
+    /// What is lit.
+    pub lit: Lit,
+    /// Relations whose edges are not drawn.
+    pub hidden: BTreeSet<Relation>,
+    /// How pale what is not lit is: less so while the pointer only passes by.
+    pub pale: f32,
+    /// How pale everything is: a picture that is being replaced is.
+    pub opacity: f32,
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        Look { palette: crate::app::style::DARK, lit: Lit::default(), hidden: BTreeSet::new(), pale: 0.4, opacity: 1.0 }
+    }
+}
+
+impl Look {
+    /// Opacity of something that is lit or not.
+    pub fn strength(&self, lit: bool) -> f32 {
+        if self.lit.any && !lit { self.pale * self.opacity } else { self.opacity }
+    }
+}

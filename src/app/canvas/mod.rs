@@ -1,0 +1,381 @@
+//! The interactive graph: egui_graphs for the model, drawing order and hit test, everything else our own.
+//!
+//! What egui_graphs does otherwise, and what is done about it here:
+//! * it asks for a repaint after every frame: frames in which nothing happened paint the shapes of the frame before;
+//! * it moves a pressed card's centre under the pointer: its dragging is off, cards are moved by the pointer's way;
+//! * it zooms by a fixed factor per frame, without bounds, and fits without knowing how wide cards are: its navigation
+//!   is off, see [`navigation`];
+//! * it draws cards over labels: labels are painted after it.
+
+mod brush;
+mod card;
+mod edge;
+pub mod look;
+pub mod navigation;
+pub mod sketch;
+
+use super::state::Attention;
+use crate::diagram::Target;
+use brush::Brush;
+use card::CardNode;
+use edge::ArrowEdge;
+use egui::epaint::ClippedShape;
+use egui::{CursorIcon, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, WidgetType};
+use egui_graphs::{Graph, GraphView, MetadataFrame, SettingsInteraction, SettingsNavigation, SettingsStyle};
+use look::Look;
+use navigation::Navigation;
+use petgraph::Directed;
+use petgraph::stable_graph::{DefaultIx, EdgeIndex};
+use sketch::{CardSketch, EdgeSketch, Parts, Sketch};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+type Model = Graph<Arc<CardSketch>, Arc<EdgeSketch>, Directed, DefaultIx, CardNode, ArrowEdge>;
+
+/// Name under which egui_graphs keeps zoom and pan.
+const ID: &str = "canvas";
+/// Labels smaller than this on the screen are left out, in points.
+const LEGIBLE_LABEL: f32 = 5.5;
+/// Frames drawn afresh after anything happened.
+const FRESH_FRAMES: u8 = 3;
+
+/// What the user did with the graph in this frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Under the pointer.
+    pub hovered: Option<Attention>,
+    /// Clicked: a part of the picture, or the empty ground.
+    pub clicked: Option<Option<Attention>>,
+    /// Double-clicked.
+    pub double_clicked: Option<Attention>,
+}
+
+/// The layout is made elsewhere: this one leaves all cards where they are.
+#[derive(Debug, Default)]
+struct Still;
+
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct StillState;
+
+impl egui_graphs::LayoutState for StillState {}
+
+impl egui_graphs::Layout<StillState> for Still {
+    fn from_state(_state: StillState) -> impl egui_graphs::Layout<StillState> {
+        Still
+    }
+
+    fn next<N, E, Ty, Ix, Dn, De>(&mut self, _graph: &mut Graph<N, E, Ty, Ix, Dn, De>, _ui: &Ui)
+    where
+        N: Clone,
+        E: Clone,
+        Ty: petgraph::EdgeType,
+        Ix: petgraph::graph::IndexType,
+        Dn: egui_graphs::DisplayNode<N, E, Ty, Ix>,
+        De: egui_graphs::DisplayEdge<N, E, Ty, Ix, Dn>,
+    {
+    }
+
+    fn state(&self) -> StillState {
+        StillState
+    }
+}
+
+/// The graph view with its place, zoom and moved cards.
+#[derive(Default)]
+pub struct Canvas {
+    /// As laid out.
+    given: Option<Arc<Sketch>>,
+    /// Cards the user moved, by place: upper left corner.
+    moved: BTreeMap<usize, Pos2>,
+    /// As drawn now.
+    parts: Parts,
+    bounds: Option<Rect>,
+    model: Option<Model>,
+    look: Arc<Look>,
+    navigation: Navigation,
+    dragged: Option<usize>,
+    last: Last,
+}
+
+/// What the last drawn frame looked like.
+#[derive(Default)]
+struct Last {
+    fresh: u8,
+    shapes: Vec<ClippedShape>,
+    rect: Option<Rect>,
+    shown_corner: Option<Pos2>,
+    pixels_per_point: f32,
+    atlas_fill: f32,
+    answer: Answer,
+}
+
+impl Canvas {
+    /// Shows the whole picture in the next frame.
+    pub fn fit(&mut self) {
+        self.navigation.fit();
+        self.last.fresh = FRESH_FRAMES;
+    }
+
+    /// Zooms about the middle.
+    pub fn zoom_by(&mut self, factor: f32) {
+        if let Some(rect) = self.last.rect {
+            self.navigation.zoom_about(rect.size() / 2.0, factor);
+            self.last.fresh = FRESH_FRAMES;
+        }
+    }
+
+    /// The picture with the cards where the user put them; `given` when none was moved.
+    pub fn current(&self, given: &Arc<Sketch>) -> Arc<Sketch> {
+        match self.moved.is_empty() {
+            true => Arc::clone(given),
+            false => Arc::new(given.moved(&self.moved)),
+        }
+    }
+
+    /// Draws `sketch` in all the space there is. Cards that were moved stay moved until another sketch comes.
+    pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look) -> Answer {
+        self.take_sketch(sketch);
+        let rect = ui.available_rect_before_wrap();
+        self.navigation.prepare(rect.size(), self.bounds.unwrap_or(Rect::NOTHING));
+        if ui.rect_contains_pointer(rect) && self.navigation.wheel(ui, rect) {
+            self.last.fresh = FRESH_FRAMES;
+        }
+        self.note_changes(ui, rect, look);
+        self.draw_marks(ui, rect, self.parts.lanes.clone(), false);
+        let response = match self.last.fresh {
+            0 => self.repeat(ui),
+            _ => self.draw(ui, rect),
+        };
+        self.move_things(ui, rect, &response);
+        self.draw_labels(ui, rect);
+        self.name_things(ui, rect);
+        self.answer(rect, &response)
+    }
+
+    fn take_sketch(&mut self, sketch: &Arc<Sketch>) {
+        if self.given.as_ref().is_some_and(|old| Arc::ptr_eq(old, sketch)) {
+            return;
+        }
+        self.given = Some(Arc::clone(sketch));
+        self.moved.clear();
+        self.dragged = None;
+        self.last.answer = Answer::default();
+        self.build(sketch);
+        self.fit();
+    }
+
+    /// Takes the scene apart and makes the graph of it.
+    fn build(&mut self, sketch: &Sketch) {
+        self.parts = sketch.parts();
+        self.bounds = Some(sketch.layout.bounds);
+        let mut model = Model::new();
+        let mut nodes = Vec::with_capacity(self.parts.cards.len());
+        for card in &self.parts.cards {
+            let payload = Arc::new(card.clone());
+            nodes.push(model.add_node_with_label_and_location(payload, String::new(), card.rect.center()));
+        }
+        for edge in &self.parts.edges {
+            if let (Some(&from), Some(&to)) = (nodes.get(edge.arrow.from), nodes.get(edge.arrow.to)) {
+                model.add_edge(from, to, Arc::new(edge.clone()));
+            }
+        }
+        self.model = Some(model);
+        self.spread_look();
+        self.last.fresh = FRESH_FRAMES;
+    }
+
+    /// Anything that makes the last frame's shapes wrong asks for fresh ones.
+    fn note_changes(&mut self, ui: &Ui, rect: Rect, look: Look) {
+        let busy = ui.input(|input| {
+            let pointer = &input.pointer;
+            !input.events.is_empty() || pointer.is_moving() || pointer.any_down() || pointer.any_released()
+        });
+        let scale = ui.pixels_per_point();
+        let fill = ui.fonts(|fonts| fonts.font_atlas_fill_ratio());
+        // The atlas is made anew when it is nearly full; kept text would point into the old one.
+        let atlas_made_anew = fill < self.last.atlas_fill;
+        let moved = self.last.rect != Some(rect) || self.last.pixels_per_point != scale;
+        if *self.look != look {
+            self.look = Arc::new(look);
+            self.spread_look();
+            self.last.fresh = FRESH_FRAMES;
+        }
+        if busy || moved || atlas_made_anew || self.dragged.is_some() {
+            self.last.fresh = FRESH_FRAMES;
+        }
+        self.last.rect = Some(rect);
+        self.last.pixels_per_point = scale;
+        self.last.atlas_fill = fill;
+    }
+
+    fn spread_look(&mut self) {
+        let Some(model) = &mut self.model else { return };
+        let nodes: Vec<_> = model.nodes_iter().map(|(index, _)| index).collect();
+        for index in nodes {
+            if let Some(node) = model.node_mut(index) {
+                node.display_mut().look = Arc::clone(&self.look);
+            }
+        }
+        let edges: Vec<_> = model.edges_iter().map(|(index, _)| index).collect();
+        for index in edges {
+            if let Some(edge) = model.edge_mut(index) {
+                edge.display_mut().look = Arc::clone(&self.look);
+            }
+        }
+    }
+
+    fn draw_marks(&self, ui: &Ui, rect: Rect, marks: Vec<crate::diagram::scene::Mark>, lit: bool) {
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        let origin = self.navigation.to_screen(rect, Pos2::ZERO);
+        let zoom = self.navigation.zoom();
+        let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
+        let mut shapes = Vec::new();
+        brush.draw(&marks, lit, &mut shapes);
+        painter.extend(shapes);
+    }
+
+    fn draw(&mut self, ui: &mut Ui, rect: Rect) -> Response {
+        self.last.fresh -= 1;
+        let Some(model) = &mut self.model else { return ui.allocate_rect(rect, Sense::hover()) };
+        // egui_graphs adds the way its corner went since it was shown last to the pan it is given.
+        let drift = self.last.shown_corner.map_or(Vec2::ZERO, |corner| rect.min - corner);
+        let mut frame = MetadataFrame::new(Some(ID.to_owned())).load(ui);
+        frame.zoom = self.navigation.zoom();
+        frame.pan = self.navigation.pan() - drift;
+        frame.save(ui);
+        self.last.shown_corner = Some(rect.min);
+        let layer = ui.layer_id();
+        let start = ui.graphics(|graphics| graphics.get(layer).map_or(0, |list| list.all_entries().len()));
+        let still = SettingsNavigation::new().with_zoom_and_pan_enabled(false).with_fit_to_screen_enabled(false);
+        let answer = GraphView::<StillState, Still>::new()
+            .with_id(Some(ID.to_owned()))
+            .with_interactions(&SettingsInteraction::new().with_hover_enabled(true))
+            .with_navigations(&still)
+            .with_styles(&SettingsStyle::new())
+            .show(ui, model);
+        self.last.shapes = ui.graphics(|graphics| {
+            graphics.get(layer).map_or(Vec::new(), |list| list.all_entries().skip(start).cloned().collect())
+        });
+        answer.response
+    }
+
+    fn repeat(&self, ui: &mut Ui) -> Response {
+        let (response, painter) = ui.allocate_painter(ui.available_size(), Sense::click_and_drag());
+        for kept in &self.last.shapes {
+            painter.with_clip_rect(kept.clip_rect).add(kept.shape.clone());
+        }
+        response
+    }
+
+    fn move_things(&mut self, ui: &Ui, rect: Rect, response: &Response) {
+        if response.drag_started() {
+            let pressed = ui.input(|input| input.pointer.press_origin());
+            self.dragged = pressed.and_then(|at| self.card_at(rect, at));
+        }
+        if response.dragged() && response.drag_delta() != Vec2::ZERO {
+            let way = response.drag_delta();
+            match self.dragged {
+                Some(card) => self.move_card(card, way / self.navigation.zoom()),
+                None => self.navigation.move_by(way),
+            }
+            self.last.fresh = FRESH_FRAMES;
+        }
+        if response.dragged() && self.dragged.is_none() {
+            ui.set_cursor_icon(CursorIcon::Grabbing);
+        }
+        if response.drag_stopped() {
+            self.dragged = None;
+        }
+    }
+
+    fn move_card(&mut self, card: usize, way: Vec2) {
+        let Some(now) = self.parts.cards.get(card).map(|card| card.rect.min) else { return };
+        let Some(given) = self.given.clone() else { return };
+        self.moved.insert(card, now + way);
+        self.build(&given.moved(&self.moved));
+    }
+
+    fn card_at(&self, rect: Rect, at: Pos2) -> Option<usize> {
+        let at = self.navigation.to_picture(rect, at);
+        // Later cards are drawn above earlier ones.
+        self.parts.cards.iter().rposition(|card| card.rect.contains(at))
+    }
+
+    fn edge_at(&self, rect: Rect, at: Pos2) -> Option<&EdgeSketch> {
+        let mut frame = MetadataFrame::new(Some(ID.to_owned()));
+        frame.zoom = self.navigation.zoom();
+        frame.pan = self.navigation.pan();
+        let model = self.model.as_ref()?;
+        let index: EdgeIndex<DefaultIx> = model.edge_by_screen_pos(&frame, (at - rect.min).to_pos2())?;
+        model.edge(index).map(|edge| &*edge.display().sketch)
+    }
+
+    fn attention_at(&self, rect: Rect, at: Pos2) -> Option<Attention> {
+        let in_picture = self.navigation.to_picture(rect, at);
+        let shown = |edge: &&EdgeSketch| !self.look.hidden.contains(&edge.arrow.relation);
+        if let Some(edge) = self.parts.edges.iter().rev().filter(shown).find(|edge| edge.label.contains(in_picture)) {
+            return Some(Attention::Edge(edge.arrow.edge));
+        }
+        if let Some(card) = self.card_at(rect, at).and_then(|card| self.parts.cards.get(card)) {
+            return Some(match card.at(in_picture) {
+                Some(Target::Operation(operation)) => Attention::Operation(operation),
+                _ => Attention::Transaction(card.card.transaction),
+            });
+        }
+        self.edge_at(rect, at).map(|edge| Attention::Edge(edge.arrow.edge))
+    }
+
+    fn draw_labels(&self, ui: &Ui, rect: Rect) {
+        if crate::diagram::layout::LABEL_FONT * self.navigation.zoom() < LEGIBLE_LABEL {
+            return;
+        }
+        let Some(model) = &self.model else { return };
+        for (_, edge) in model.edges_iter() {
+            let display = edge.display();
+            if display.is_shown() {
+                self.draw_marks(ui, rect, display.sketch.label_marks.clone(), display.is_lit());
+            }
+        }
+    }
+
+    /// Painted things have no names of their own for screen readers and tests: give them some.
+    fn name_things(&self, ui: &Ui, rect: Rect) {
+        let name = |id: egui::Id, area: Rect, name: String| {
+            let area = self.navigation.to_screen_rect(rect, area).intersect(rect);
+            if area.is_positive() {
+                let response = ui.interact(area, id, Sense::empty());
+                response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name.as_str()));
+            }
+        };
+        for (place, sketch) in self.parts.cards.iter().enumerate() {
+            let card = &sketch.card;
+            let rows: Vec<&str> = card.rows.iter().map(|row| row.text.as_str()).collect();
+            let text = format!("Transaction {}, {}: {}", card.title, card.status, rows.join(", "));
+            name(ui.id().with(("card", place)), sketch.rect, text);
+        }
+        let title = |card: usize| self.parts.cards.get(card).map_or("", |card| card.card.title.as_str());
+        for (place, edge) in self.parts.edges.iter().enumerate() {
+            let arrow = &edge.arrow;
+            if !self.look.hidden.contains(&arrow.relation) {
+                let text = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
+                name(ui.id().with(("edge", place)), edge.label, text);
+            }
+        }
+    }
+
+    fn answer(&mut self, rect: Rect, response: &Response) -> Answer {
+        let pointer = response.hover_pos();
+        let mut answer = Answer { hovered: pointer.and_then(|at| self.attention_at(rect, at)), ..Answer::default() };
+        if response.double_clicked() {
+            answer.double_clicked = answer.hovered;
+        }
+        if response.clicked() {
+            answer.clicked = Some(answer.hovered);
+        }
+        if response.dragged() {
+            answer.hovered = self.last.answer.hovered;
+        }
+        self.last.answer = answer;
+        answer
+    }
+}

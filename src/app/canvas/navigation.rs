@@ -1,0 +1,173 @@
+//! Zoom and pan of the canvas, with bounds, and fitting.
+
+use egui::{Pos2, Rect, Ui, Vec2, vec2};
+
+/// Least and greatest zoom.
+const ZOOM: std::ops::RangeInclusive<f32> = 0.03..=6.0;
+/// Fitting a small picture does not blow it up beyond this.
+const FIT_ZOOM: f32 = 1.2;
+/// Free space around a fitted picture, in points.
+const FIT_MARGIN: f32 = 16.0;
+/// A picture stays in sight at least by this many points.
+const KEEP_IN_SIGHT: f32 = 60.0;
+
+/// Where the picture is on the canvas. Points of the screen are `corner + pan + zoom * point of the picture`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Navigation {
+    zoom: f32,
+    pan: Vec2,
+    fit_wanted: bool,
+    /// The picture is fitted and nobody moved it since: it is fitted again when the window changes its size.
+    follows_size: bool,
+    size: Vec2,
+    bounds: Rect,
+}
+
+impl Default for Navigation {
+    fn default() -> Navigation {
+        Navigation {
+            zoom: 1.0,
+            pan: Vec2::ZERO,
+            fit_wanted: true,
+            follows_size: true,
+            size: Vec2::ZERO,
+            bounds: Rect::NOTHING,
+        }
+    }
+}
+
+impl Navigation {
+    /// Points of the screen per unit of the picture.
+    pub fn zoom(&self) -> f32 {
+        self.zoom
+    }
+
+    /// Where the picture's origin is, from the canvas' upper left corner.
+    pub fn pan(&self) -> Vec2 {
+        self.pan
+    }
+
+    /// Fits the picture when the size of the canvas is known next.
+    pub fn fit(&mut self) {
+        self.fit_wanted = true;
+    }
+
+    /// Takes note of sizes and fits where that is wanted.
+    pub fn prepare(&mut self, size: Vec2, bounds: Rect) {
+        let size_changed = self.size != size;
+        self.size = size;
+        self.bounds = bounds;
+        if (self.fit_wanted || (size_changed && self.follows_size)) && bounds.is_positive() && size.min_elem() > 1.0 {
+            self.fit_wanted = false;
+            self.follows_size = true;
+            let free = (size - Vec2::splat(2.0 * FIT_MARGIN)).max(Vec2::splat(10.0));
+            let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(FIT_ZOOM);
+            self.zoom = zoom.clamp(*ZOOM.start(), *ZOOM.end());
+            // Across the middle, but from the top: that is where reading begins.
+            let x = size.x / 2.0 - bounds.center().x * self.zoom;
+            let spare = (size.y - bounds.height() * self.zoom).max(0.0);
+            let y = (spare / 2.0).min(FIT_MARGIN.max(spare * 0.25)) - bounds.top() * self.zoom;
+            self.pan = vec2(x, y);
+        }
+    }
+
+    /// Multiplies the zoom, keeping the point at `fixed` (from the canvas' corner) where it is.
+    pub fn zoom_about(&mut self, fixed: Vec2, factor: f32) {
+        let zoom = (self.zoom * factor).clamp(*ZOOM.start(), *ZOOM.end());
+        if zoom.is_finite() {
+            self.pan = fixed + (self.pan - fixed) * (zoom / self.zoom);
+            self.zoom = zoom;
+            self.follows_size = false;
+            self.keep_in_sight();
+        }
+    }
+
+    /// Moves the picture.
+    pub fn move_by(&mut self, way: Vec2) {
+        self.pan += way;
+        self.follows_size = false;
+        self.keep_in_sight();
+    }
+
+    fn keep_in_sight(&mut self) {
+        if self.bounds.is_positive() {
+            let low = Vec2::splat(KEEP_IN_SIGHT) - self.bounds.max.to_vec2() * self.zoom;
+            let high = self.size - Vec2::splat(KEEP_IN_SIGHT) - self.bounds.min.to_vec2() * self.zoom;
+            self.pan = self.pan.max(low).min(high.max(low));
+        }
+    }
+
+    /// Follows the wheel: plain it moves, with Ctrl (or a pinch) it zooms about the pointer. Returns whether it did.
+    pub fn wheel(&mut self, ui: &Ui, rect: Rect) -> bool {
+        let (factor, way, pointer) =
+            ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta(), input.pointer.hover_pos()));
+        if factor != 1.0 {
+            let fixed = pointer.map_or(rect.size() / 2.0, |pointer| pointer - rect.min);
+            self.zoom_about(fixed, factor);
+        } else if way != Vec2::ZERO {
+            self.move_by(way);
+        }
+        factor != 1.0 || way != Vec2::ZERO
+    }
+
+    /// A point of the picture on the screen.
+    pub fn to_screen(&self, canvas: Rect, at: Pos2) -> Pos2 {
+        canvas.min + self.pan + at.to_vec2() * self.zoom
+    }
+
+    /// A rectangle of the picture on the screen.
+    pub fn to_screen_rect(&self, canvas: Rect, area: Rect) -> Rect {
+        Rect::from_min_max(self.to_screen(canvas, area.min), self.to_screen(canvas, area.max))
+    }
+
+    /// A point of the screen in the picture.
+    pub fn to_picture(&self, canvas: Rect, at: Pos2) -> Pos2 {
+        ((at - canvas.min - self.pan) / self.zoom).to_pos2()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    const CANVAS: Rect = Rect { min: pos2(100.0, 50.0), max: pos2(900.0, 650.0) };
+
+    fn fitted(bounds: Rect) -> Navigation {
+        let mut navigation = Navigation::default();
+        navigation.prepare(CANVAS.size(), bounds);
+        navigation
+    }
+
+    #[test]
+    fn fitting_shows_everything() {
+        for (width, height) in [(10.0, 10.0), (4000.0, 300.0), (300.0, 40_000.0)] {
+            let bounds = Rect::from_min_size(pos2(-70.0, 20.0), vec2(width, height));
+            let navigation = fitted(bounds);
+            let on_screen = navigation.to_screen_rect(CANVAS, bounds);
+            let bounded = navigation.zoom() <= *ZOOM.start();
+            assert!(bounded || CANVAS.contains_rect(on_screen), "{width} x {height}: {on_screen:?}");
+        }
+    }
+
+    #[test]
+    fn zooming_keeps_the_point_under_the_pointer() {
+        let mut navigation = fitted(Rect::from_min_size(Pos2::ZERO, vec2(800.0, 600.0)));
+        let pointer = pos2(333.0, 222.0);
+        let before = navigation.to_picture(CANVAS, pointer);
+        navigation.zoom_about(pointer - CANVAS.min, 1.7);
+        assert!(navigation.to_picture(CANVAS, pointer).distance(before) < 0.01);
+    }
+
+    #[test]
+    fn zoom_has_bounds_and_the_picture_cannot_be_lost() {
+        let bounds = Rect::from_min_size(Pos2::ZERO, vec2(800.0, 600.0));
+        let mut navigation = fitted(bounds);
+        for _ in 0..500 {
+            navigation.zoom_about(vec2(1.0, 1.0), 1.5);
+        }
+        assert!(ZOOM.contains(&navigation.zoom()));
+        navigation.move_by(vec2(1e9, -1e9));
+        assert!(CANVAS.intersects(navigation.to_screen_rect(CANVAS, bounds)));
+    }
+}

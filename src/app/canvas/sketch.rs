@@ -1,0 +1,185 @@
+//! The scene of a picture, taken apart into what stands still (lanes), nodes (cards), edges (lines) and labels, so that
+//! the interactive graph can draw each at its time.
+
+use crate::diagram::layout::{self, Layout};
+use crate::diagram::scene::{Mark, Shape, scene};
+use crate::diagram::theme::Role;
+use crate::diagram::{Arrow, Card, Diagram, Target};
+use egui::{Pos2, Rect};
+use std::collections::BTreeMap;
+
+/// A diagram and where its parts are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sketch {
+    /// What is drawn.
+    pub diagram: Diagram,
+    /// Where.
+    pub layout: Layout,
+}
+
+/// A card's shapes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CardSketch {
+    /// What it says.
+    pub card: Card,
+    /// Where it stands.
+    pub rect: Rect,
+    /// Its shapes, in order.
+    pub marks: Vec<Mark>,
+}
+
+/// An edge's shapes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeSketch {
+    /// What it means.
+    pub arrow: Arrow,
+    /// Its line, as points close enough to look round.
+    pub points: Vec<Pos2>,
+    /// Line and head.
+    pub marks: Vec<Mark>,
+    /// Ground of its label.
+    pub label: Rect,
+    /// Ground and text of its label.
+    pub label_marks: Vec<Mark>,
+}
+
+/// A scene taken apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// Session columns.
+    pub lanes: Vec<Mark>,
+    /// By card of the diagram.
+    pub cards: Vec<CardSketch>,
+    /// By arrow of the diagram.
+    pub edges: Vec<EdgeSketch>,
+}
+
+impl Sketch {
+    /// The same with the upper left corners of some cards (by place) elsewhere.
+    pub fn moved(&self, moved: &BTreeMap<usize, Pos2>) -> Sketch {
+        let places: Vec<(usize, Pos2)> = moved.iter().map(|(&card, &at)| (card, at)).collect();
+        Sketch { diagram: self.diagram.clone(), layout: layout::lanes_moved(&self.diagram, &self.layout, &places) }
+    }
+
+    /// Takes the scene apart. O(marks · log arrows).
+    pub fn parts(&self) -> Parts {
+        let whole = scene(&self.diagram, &self.layout);
+        let boxes = self.diagram.cards.iter().zip(&self.layout.cards);
+        let cards = boxes.map(|(card, space)| CardSketch { card: card.clone(), rect: space.rect, marks: Vec::new() });
+        let routes = self.diagram.arrows.iter().zip(&self.layout.routes);
+        let edges = routes.map(|(arrow, route)| EdgeSketch {
+            arrow: arrow.clone(),
+            points: route.path.flatten(6),
+            marks: Vec::new(),
+            label: route.label,
+            label_marks: Vec::new(),
+        });
+        let mut parts = Parts { lanes: Vec::new(), cards: cards.collect(), edges: edges.collect() };
+        let place: BTreeMap<_, _> =
+            self.diagram.arrows.iter().enumerate().map(|(at, arrow)| (arrow.edge, at)).collect();
+        // The marks of a card follow its ground.
+        let mut card = None;
+        for mark in whole.marks {
+            match (mark.target, mark.role) {
+                (Some(Target::Edge(edge)), role) => {
+                    let Some(edge) = place.get(&edge).and_then(|&at| parts.edges.get_mut(at)) else { continue };
+                    match role {
+                        Role::Label(..) | Role::LabelText(_) => edge.label_marks.push(mark),
+                        _ => edge.marks.push(mark),
+                    }
+                }
+                (Some(_), role) => {
+                    if matches!(role, Role::Card(_)) {
+                        card = Some(card.map_or(0, |place| place + 1));
+                    }
+                    if let Some(card) = card.and_then(|place: usize| parts.cards.get_mut(place)) {
+                        card.marks.push(mark);
+                    }
+                }
+                (None, _) => parts.lanes.push(mark),
+            }
+        }
+        parts
+    }
+}
+
+impl CardSketch {
+    /// What is at a point of the picture inside the card.
+    pub fn at(&self, point: Pos2) -> Option<Target> {
+        let hit = |mark: &&Mark| match &mark.shape {
+            Shape::Rect { rect, .. } => rect.contains(point),
+            _ => false,
+        };
+        self.marks.iter().rev().find(hit).and_then(|mark| mark.target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::diagram::{Subject, diagram, operations_in};
+    use crate::relations::{Edge, Reason, Relation};
+
+    fn sketch() -> Sketch {
+        let history =
+            crate::formats::text::parse("a: [w x 1] [w x 2]\nb: [r x 1]\n").expect("a history in our notation");
+        assert!(Control::new().check().is_ok());
+        let t: Vec<_> = history.transactions().collect();
+        let edge = |from, to, relation, because| Edge {
+            from,
+            to,
+            relation,
+            key: None,
+            from_operation: None,
+            to_operation: None,
+            because,
+        };
+        let edges = [
+            edge(t[0], t[1], Relation::SessionOrder, Reason::SessionOrder),
+            edge(t[0], t[2], Relation::WriteRead, Reason::Reads),
+        ];
+        let subject = Subject {
+            history: &history,
+            transactions: &t,
+            edges: &edges,
+            cycle: &[0],
+            operations: &[],
+            shown: &|_| true,
+            all_operations: true,
+            n_operations: &operations_in(&history),
+        };
+        let diagram = diagram(&subject);
+        let layout = layout::lanes(&diagram);
+        Sketch { diagram, layout }
+    }
+
+    #[test]
+    fn every_card_and_every_edge_gets_its_own_marks() {
+        let sketch = sketch();
+        let parts = sketch.parts();
+        assert_eq!((parts.cards.len(), parts.edges.len()), (3, 2));
+        for card in &parts.cards {
+            assert!(matches!(card.marks[0].role, Role::Card(_)));
+            let own = |mark: &Mark| match mark.target {
+                Some(Target::Transaction(t)) => t == card.card.transaction,
+                Some(Target::Operation(o)) => card.card.rows.iter().any(|row| row.operation == o),
+                _ => false,
+            };
+            assert!(card.marks.iter().all(own), "{}", card.card.title);
+            assert_eq!(card.at(card.rect.min + egui::vec2(4.0, 4.0)), Some(Target::Transaction(card.card.transaction)));
+        }
+        assert!(parts.edges.iter().all(|edge| edge.marks.len() == 2 && edge.label_marks.len() == 2));
+        assert!(!parts.lanes.is_empty());
+    }
+
+    #[test]
+    fn a_moved_card_stands_elsewhere_and_its_edges_follow() {
+        let sketch = sketch();
+        let to = sketch.layout.cards[2].rect.min + egui::vec2(60.0, 35.0);
+        let moved = sketch.moved(&[(2, to)].into());
+        assert_eq!(moved.layout.cards[2].rect.min, to);
+        assert_eq!(moved.layout.cards[0], sketch.layout.cards[0]);
+        assert_ne!(moved.layout.routes[1], sketch.layout.routes[1]);
+    }
+}

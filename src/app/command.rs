@@ -1,0 +1,263 @@
+//! Every action of the window: name, explanation and keys in one table.
+//!
+//! Menus, shortcuts, the help sheet and the hints in the status bar are made from the table, so they cannot disagree.
+//! Actions that carry a value (select this violation, open that file) are [`Request`]s: panels only push requests, the
+//! app carries them out between frames.
+
+use crate::checkers::ViolationId;
+use crate::export::ExportKind;
+use crate::history::{OperationId, TransactionId};
+use crate::relations::{EdgeIndex, Relation};
+use egui::{Key, KeyboardShortcut, Modifiers};
+use std::path::PathBuf;
+
+/// An action without a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Choose a history file.
+    Open,
+    /// Read the open file again.
+    Reload,
+    /// Back to the welcome page.
+    Close,
+    /// Save the picture, the report or the argument.
+    Export,
+    /// Put the argument on the clipboard.
+    CopyMarkdown,
+    /// Close the window.
+    Quit,
+    /// Stop work, close what is open, release the selection: whatever comes first.
+    Escape,
+    /// Select the next listed anomaly.
+    NextAnomaly,
+    /// Select the one before.
+    PreviousAnomaly,
+    /// Next step of the argument.
+    NextStep,
+    /// Step before.
+    PreviousStep,
+    /// Show or fold the evidence behind inferred edges.
+    ExpandEvidence,
+    /// Type into the anomaly filter.
+    FocusFilter,
+    /// Show everything.
+    Fit,
+    /// Larger.
+    ZoomIn,
+    /// Smaller.
+    ZoomOut,
+    /// Session columns or layers.
+    SwitchLayout,
+    /// The graph.
+    ShowGraph,
+    /// The whole history.
+    ShowBrowser,
+    /// The argument as text.
+    ShowText,
+    /// Dark or light.
+    SwitchTheme,
+    /// The keys.
+    Help,
+}
+
+/// Where a command stands in the menus and the help sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// File menu.
+    File,
+    /// Moving through anomalies and arguments.
+    Go,
+    /// What is shown and how.
+    View,
+    /// Help menu.
+    Help,
+}
+
+impl Group {
+    /// All groups, in menu order.
+    pub const ALL: [Group; 4] = [Group::File, Group::Go, Group::View, Group::Help];
+
+    /// Title of the menu.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::File => "File",
+            Group::Go => "Go",
+            Group::View => "View",
+            Group::Help => "Help",
+        }
+    }
+}
+
+/// Everything constant about a command.
+#[derive(Debug)]
+pub struct CommandRow {
+    /// The command.
+    pub command: Command,
+    /// Menu it belongs to.
+    pub group: Group,
+    /// Name; `…` when it asks for more.
+    pub name: &'static str,
+    /// What it does.
+    pub tooltip: &'static str,
+    /// Keys that start it; the first is the one shown.
+    pub keys: &'static [KeyboardShortcut],
+}
+
+const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+const fn with_control(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
+}
+
+#[rustfmt::skip]
+const ROWS: [CommandRow; 22] = [
+    CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
+    CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
+    CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
+    CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
+    CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
+    CommandRow { command: Command::Quit, group: Group::File, name: "Quit", tooltip: "Close the window", keys: &[with_control(Key::Q)] },
+    CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
+    CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
+    CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
+    CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
+    CommandRow { command: Command::ExpandEvidence, group: Group::Go, name: "Expand evidence", tooltip: "Show or fold the evidence behind the selected inferred edge, or behind all of them", keys: &[plain(Key::E)] },
+    CommandRow { command: Command::FocusFilter, group: Group::Go, name: "Filter anomalies", tooltip: "Type into the filter of the anomaly list", keys: &[with_control(Key::F), plain(Key::Slash)] },
+    CommandRow { command: Command::Escape, group: Group::Go, name: "Cancel or release", tooltip: "Stop running work, close what is open, release the selection", keys: &[plain(Key::Escape)] },
+    CommandRow { command: Command::Fit, group: Group::View, name: "Fit", tooltip: "Show the whole graph", keys: &[plain(Key::F), plain(Key::Num0)] },
+    CommandRow { command: Command::ZoomIn, group: Group::View, name: "Zoom in", tooltip: "Show the graph larger", keys: &[plain(Key::Plus), plain(Key::Equals)] },
+    CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
+    CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
+    CommandRow { command: Command::ShowGraph, group: Group::View, name: "Graph", tooltip: "The dependency graph of the selected anomaly", keys: &[plain(Key::Num1)] },
+    CommandRow { command: Command::ShowBrowser, group: Group::View, name: "History", tooltip: "All sessions, transactions and operations", keys: &[plain(Key::Num2)] },
+    CommandRow { command: Command::ShowText, group: Group::View, name: "Text", tooltip: "The argument in words, ready to copy", keys: &[plain(Key::Num3)] },
+    CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
+    CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
+];
+
+impl Command {
+    /// The table, in menu order.
+    pub fn table() -> &'static [CommandRow] {
+        &ROWS
+    }
+
+    /// Its row in the table.
+    pub fn row(self) -> &'static CommandRow {
+        ROWS.iter().find(|row| row.command == self).unwrap_or(&ROWS[0])
+    }
+
+    /// The key shown for it: `Ctrl+O`, `n`, `Esc`.
+    pub fn key_text(self) -> String {
+        self.row().keys.first().map(key_text).unwrap_or_default()
+    }
+
+    /// The command whose keys were pressed in this frame; consumes them. While a text field is being typed into
+    /// (`typing`), plain keys belong to the field, except Esc.
+    pub fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Command> {
+        let usable = |keys: &&KeyboardShortcut| !typing || keys.modifiers.command || keys.logical_key == Key::Escape;
+        let hit = |row: &&CommandRow, input: &mut egui::InputState| {
+            row.keys.iter().filter(usable).any(|keys| consume(input, keys))
+        };
+        ROWS.iter().find(|row| hit(row, input)).map(|row| row.command)
+    }
+}
+
+/// Like `InputState::consume_shortcut`, but a plain key does not answer to Alt.
+fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
+    !(keys.modifiers.is_none() && input.modifiers.alt) && input.consume_shortcut(keys)
+}
+
+/// How a key combination is written: single letters small, as they are typed.
+pub fn key_text(keys: &KeyboardShortcut) -> String {
+    let name = match keys.logical_key {
+        Key::Escape => "Esc",
+        Key::ArrowDown => "Down",
+        Key::ArrowUp => "Up",
+        Key::Plus => "+",
+        Key::Minus => "-",
+        other => other.symbol_or_name(),
+    };
+    match keys.modifiers.command {
+        true if cfg!(target_os = "macos") => format!("Cmd+{name}"),
+        true => format!("Ctrl+{name}"),
+        false if name.chars().count() == 1 => name.to_lowercase(),
+        false => name.to_owned(),
+    }
+}
+
+/// What a panel asks the app to do.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// An action of the table.
+    Run(Command),
+    /// Read and check this file.
+    OpenFile(PathBuf),
+    /// Read and check the bundled sample at this place of the table.
+    OpenSample(usize),
+    /// Show this violation.
+    Select(ViolationId),
+    /// Open or fold a line of the anomaly tree.
+    Toggle(super::tree::Branch),
+    /// Change the filter of the anomaly tree.
+    Filter(String),
+    /// Show or hide edges of a relation.
+    ToggleRelation(Relation),
+    /// Put the pointer's or the keyboard's attention on this part of the picture.
+    Focus(super::state::Focus),
+    /// Show or fold the evidence of one inferred edge.
+    ToggleEvidence(EdgeIndex),
+    /// Draw the graph in this way.
+    Layout(super::picture::LayoutKind),
+    /// Show this transaction in the history browser.
+    Browse(TransactionId),
+    /// Show this operation of the whole history: its raw line.
+    ShowOperation(OperationId),
+    /// Write an export.
+    WriteExport(ExportKind, PathBuf),
+    /// Open the system's dialog for the path of an export.
+    ChooseExportPath(ExportKind),
+    /// Use the dialog drawn by this program.
+    UseOwnDialog,
+    /// Take away the message at this place.
+    Dismiss(usize),
+    /// Put text on the clipboard.
+    Copy(String),
+}
+
+/// Where panels push what they ask for.
+pub type Requests = Vec<Request>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn no_two_commands_share_a_key() {
+        let mut owners = BTreeMap::new();
+        for row in Command::table() {
+            for keys in row.keys {
+                let earlier = owners.insert(key_text(keys), row.command);
+                assert_eq!(earlier, None, "{} means {:?} too", key_text(keys), row.command);
+            }
+        }
+        assert!(owners.len() >= Command::table().len());
+    }
+
+    #[test]
+    fn every_command_has_one_row_and_every_row_a_key() {
+        for row in Command::table() {
+            assert_eq!(row.command.row().name, row.name);
+            assert!(!row.keys.is_empty() && !row.tooltip.is_empty() && !row.tooltip.ends_with('.'), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn keys_are_written_as_people_type_them() {
+        assert_eq!(Command::NextAnomaly.key_text(), "n");
+        assert_eq!(Command::Open.key_text(), if cfg!(target_os = "macos") { "Cmd+O" } else { "Ctrl+O" });
+        assert_eq!(Command::Escape.key_text(), "Esc");
+    }
+}

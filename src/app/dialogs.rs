@@ -1,0 +1,147 @@
+//! File dialogs: the system's where there is one, else one drawn by this program.
+//!
+//! A system dialog may never answer (its portal may die while it is open), so nothing waits for it: the answer comes
+//! over a channel and late answers are told by their number. `None` within half a second means that there is no
+//! dialog on this system; then the own one opens.
+
+use super::state::Source;
+use crate::export::ExportKind;
+use crate::jobs::{Job, Revision, Wake};
+use egui_file_dialog::{DialogState, FileDialog};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A `None` faster than any hand can press Cancel.
+const NO_DIALOG: Duration = Duration::from_millis(500);
+
+/// What a path is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A history to open.
+    Open,
+    /// Where to write an export.
+    Export(ExportKind),
+}
+
+/// The dialogs of the window.
+pub struct Dialogs {
+    revision: Revision,
+    pending: Option<(Purpose, Job<Option<PathBuf>>)>,
+    own: FileDialog,
+    own_purpose: Option<Purpose>,
+}
+
+impl Default for Dialogs {
+    fn default() -> Dialogs {
+        let own = FileDialog::new().title("Choose a file").resizable(true).movable(true);
+        Dialogs { revision: Revision::default(), pending: None, own, own_purpose: None }
+    }
+}
+
+impl Dialogs {
+    /// Opens the system's dialog; a second call leaves the first one unanswered.
+    pub fn ask(&mut self, purpose: Purpose, suggestion: &Path, wake: Wake) {
+        // The future is made here, on the thread of the window, as some systems demand.
+        let dialog = rfd::AsyncFileDialog::new();
+        let mut name = suggestion.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let dialog = match suggestion.parent().filter(|folder| folder.is_dir()) {
+            Some(folder) => dialog.set_directory(folder),
+            None => dialog,
+        };
+        let number = self.revision.advance();
+        let job = match purpose {
+            Purpose::Open => {
+                let answer = dialog.set_title("Open a history").pick_file();
+                Job::start("dialog", number, wake, move |_, outbox| {
+                    outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
+                })
+            }
+            Purpose::Export(kind) => {
+                if name.is_empty() {
+                    name = format!("anomaly.{}", kind.extension());
+                }
+                let answer = dialog.set_title("Export").set_file_name(name).save_file();
+                Job::start("dialog", number, wake, move |_, outbox| {
+                    outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
+                })
+            }
+        };
+        self.pending = Some((purpose, job));
+    }
+
+    /// Whether a system dialog has not answered yet.
+    pub fn is_waiting(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Whether the own dialog is open.
+    pub fn own_is_open(&self) -> bool {
+        self.own_purpose.is_some()
+    }
+
+    /// Opens the own dialog instead of waiting any longer.
+    pub fn use_own(&mut self) {
+        if let Some((purpose, _)) = self.pending.take() {
+            self.open_own(purpose);
+        }
+    }
+
+    fn open_own(&mut self, purpose: Purpose) {
+        self.own_purpose = Some(purpose);
+        match purpose {
+            Purpose::Open => self.own.pick_file(),
+            Purpose::Export(_) => self.own.save_file(),
+        }
+    }
+
+    /// Draws the own dialog where it is open, and returns a path that was chosen in this frame.
+    pub fn update(&mut self, ctx: &egui::Context) -> Option<(Purpose, PathBuf)> {
+        if let Some(answer) = self.system_answer() {
+            return Some(answer);
+        }
+        let purpose = self.own_purpose?;
+        self.own.update(ctx);
+        let path = self.own.take_picked();
+        if path.is_some() || !matches!(self.own.state(), DialogState::Open) {
+            self.own_purpose = None;
+        }
+        path.map(|path| (purpose, path))
+    }
+
+    fn system_answer(&mut self) -> Option<(Purpose, PathBuf)> {
+        let (purpose, job) = self.pending.as_mut()?;
+        let purpose = *purpose;
+        let answer = job.poll().into_iter().next();
+        let ended = !job.is_running();
+        let at_once = job.elapsed() < NO_DIALOG;
+        match answer {
+            Some(Some(path)) => {
+                self.pending = None;
+                Some((purpose, path))
+            }
+            Some(None) if at_once => {
+                self.pending = None;
+                self.open_own(purpose);
+                None
+            }
+            Some(None) => {
+                self.pending = None;
+                None
+            }
+            None if ended => {
+                self.pending = None;
+                self.open_own(purpose);
+                None
+            }
+            None => None,
+        }
+    }
+}
+
+/// The folder in which a dialog for this history starts.
+pub fn folder_of(source: Option<&Source>) -> PathBuf {
+    match source {
+        Some(Source::File(path)) => path.parent().map(Path::to_owned).unwrap_or_default(),
+        _ => PathBuf::new(),
+    }
+}

@@ -1,0 +1,306 @@
+//! The window.
+//!
+//! Each frame: messages of running jobs are taken in, panels read the [`State`] and push requests, requests are
+//! carried out. All reading, checking, minimizing, layout and writing runs in [`jobs`](crate::jobs); a frame never
+//! waits. What is known so far is shown while the rest is on its way, and what is on its way can be cancelled.
+
+pub mod canvas;
+pub mod command;
+pub mod dialogs;
+pub mod exporting;
+mod handle;
+pub mod load;
+pub mod panels;
+pub mod picture;
+pub mod raw;
+pub mod recent;
+pub mod samples;
+pub mod state;
+pub mod style;
+mod take_in;
+pub mod tree;
+
+use crate::jobs::{Job, Pool, Revision, Wake};
+use canvas::Canvas;
+use command::{Command, Requests};
+use dialogs::Dialogs;
+use egui::{Frame, Margin, Panel, Stroke, Ui};
+use picture::Picture;
+use state::{Attention, Page, RawLines, Source, State};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use style::Palette;
+
+/// How often a frame is drawn while work runs, to move the progress on.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Why there is no window.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// No display can be opened, or it cannot be drawn on.
+    #[error("no window can be opened: {0}")]
+    NoDisplay(String),
+}
+
+/// Opens the window and, in it, the first of `files`; the others are offered as recent. Returns when it is closed.
+pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
+    if !display_is_named() {
+        return Err(AppError::NoDisplay("neither DISPLAY nor WAYLAND_DISPLAY is set".to_owned()));
+    }
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("IsoScope")
+        .with_app_id("isoscope")
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([760.0, 480.0])
+        .with_drag_and_drop(true)
+        .with_icon(icon());
+    let options = eframe::NativeOptions { viewport, ..eframe::NativeOptions::default() };
+    let create = move |creation: &eframe::CreationContext<'_>| {
+        let mut app = App::new(recent::place());
+        app.attach(&creation.egui_ctx);
+        app.open_all(files);
+        Ok(Box::new(app) as Box<dyn eframe::App>)
+    };
+    eframe::run_native("IsoScope", options, Box::new(create))
+        .map_err(|error| AppError::NoDisplay(cause(&error.to_string())))
+}
+
+/// The last part of a chain of causes, without the place in somebody's source file that some libraries put before it.
+fn cause(text: &str) -> String {
+    let after_place = text
+        .rsplit_once(".rs:")
+        .map_or(text, |(_, rest)| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
+    after_place.trim().to_owned()
+}
+
+/// Whether this system names a display to draw on; systems that have no such names always have one.
+fn display_is_named() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(all(unix, not(target_os = "macos"))) || set("DISPLAY") || set("WAYLAND_DISPLAY") || set("WAYLAND_SOCKET")
+}
+
+fn icon() -> egui::IconData {
+    eframe::icon_data::from_png_bytes(include_bytes!("../../assets/icon.png")).unwrap_or_default()
+}
+
+/// The window's contents and the work behind them.
+pub struct App {
+    state: State,
+    canvas: Canvas,
+    dialogs: Dialogs,
+    pool: Pool,
+    wake: Wake,
+    attached: bool,
+    revision: Revision,
+    revision_of_drawing: Revision,
+    loading: Option<Job<load::Message>>,
+    drawing: Option<Job<Arc<Picture>>>,
+    raw: Option<Job<RawLines>>,
+    raw_line: Option<Job<String>>,
+    exporting: Option<Job<Result<PathBuf, String>>>,
+    pictures: VecDeque<Arc<Picture>>,
+    recent_place: Option<PathBuf>,
+}
+
+impl App {
+    /// The welcome page. The list of recent files is kept at `recent_place`, or not at all.
+    pub fn new(recent_place: Option<PathBuf>) -> App {
+        let recent = recent_place.as_deref().map(recent::load).unwrap_or_default();
+        App {
+            state: State { recent, ..State::default() },
+            canvas: Canvas::default(),
+            dialogs: Dialogs::default(),
+            pool: Pool::new(),
+            wake: Arc::new(|| ()),
+            attached: false,
+            revision: Revision::default(),
+            revision_of_drawing: Revision::default(),
+            loading: None,
+            drawing: None,
+            raw: None,
+            raw_line: None,
+            exporting: None,
+            pictures: VecDeque::new(),
+            recent_place,
+        }
+    }
+
+    /// Sets fonts and colours of `ctx` and lets jobs wake it. Done by the first [`App::draw`] at the latest.
+    pub fn attach(&mut self, ctx: &egui::Context) {
+        if !self.attached {
+            self.attached = true;
+            style::install(ctx);
+            let ctx = ctx.clone();
+            self.wake = Arc::new(move || ctx.request_repaint());
+        }
+    }
+
+    /// What is shown.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Opens the first file; the others are offered as recent.
+    pub fn open_all(&mut self, files: Vec<PathBuf>) {
+        for file in files.iter().skip(1).rev() {
+            recent::remember(&mut self.state.recent, file);
+        }
+        if let Some(file) = files.into_iter().next() {
+            self.open(Source::File(file));
+        }
+    }
+
+    /// Draws one frame into `ui`, after taking in what jobs have found and before carrying out what was asked for.
+    pub fn draw(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        self.attach(&ctx);
+        self.state.dark = ui.visuals().dark_mode;
+        self.take_in_messages();
+        self.take_in_files(&ctx);
+        let mut requests = Requests::new();
+        self.take_in_keys(&ctx, &mut requests);
+        self.panels(ui, &mut requests);
+        self.state.focus_filter = false;
+        if let Some(document) = &mut self.state.document {
+            document.scroll_to_selected = false;
+            document.scroll_to_step = false;
+            document.browser.scroll = false;
+        }
+        let hovered = self.handle_all(&ctx, requests);
+        self.hover(&ctx, hovered);
+        if self.is_working() {
+            ctx.request_repaint_after(PROGRESS_EVERY);
+        }
+    }
+
+    fn take_in_keys(&self, ctx: &egui::Context, requests: &mut Requests) {
+        if self.dialogs.own_is_open() {
+            return;
+        }
+        let typing = ctx.text_edit_focused();
+        let over = self.state.help || self.state.export.is_some();
+        while let Some(command) = ctx.input_mut(|input| Command::pressed(input, typing)) {
+            if !over || matches!(command, Command::Escape | Command::Help | Command::Quit) {
+                requests.push(command::Request::Run(command));
+            }
+        }
+    }
+
+    fn is_working(&self) -> bool {
+        let state = &self.state;
+        state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
+            || self.exporting.is_some()
+            || self.dialogs.is_waiting()
+    }
+
+    fn hover(&mut self, ctx: &egui::Context, hovered: Option<Attention>) {
+        if let Some(document) = &mut self.state.document
+            && document.hovered != hovered
+        {
+            document.hovered = hovered;
+            ctx.request_repaint();
+        }
+    }
+
+    fn panels(&mut self, ui: &mut Ui, requests: &mut Requests) {
+        let palette = Palette::of(ui);
+        let bar = |fill, x, y| Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
+        let state = &self.state;
+        Panel::top("top bar").exact_size(40.0).frame(bar(palette.bar, 14, 0)).show_separator_line(false).show(
+            ui,
+            |ui| {
+                panels::top_bar::top_bar_ui(ui, state, requests);
+            },
+        );
+        Panel::bottom("status").exact_size(26.0).frame(bar(palette.bar, 14, 0)).show_separator_line(false).show(
+            ui,
+            |ui| {
+                panels::status::status_ui(ui, state);
+            },
+        );
+        if let Some(document) = &state.document {
+            let progress = self.loading.as_ref().map(Job::progress);
+            Panel::top("levels").exact_size(44.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
+                panels::levels::levels_ui(ui, document, progress, requests);
+            });
+        }
+        if !state.banners.is_empty() {
+            Panel::top("banners").frame(bar(palette.panel, 12, 6)).show_separator_line(false).show(ui, |ui| {
+                panels::banners::banners_ui(ui, state, requests);
+            });
+        }
+        self.body(ui, requests);
+        self.overlays(ui, requests);
+    }
+
+    fn body(&mut self, ui: &mut Ui, requests: &mut Requests) {
+        let palette = Palette::of(ui);
+        let side = Frame::new().fill(palette.panel).inner_margin(Margin::same(style::MARGIN));
+        let ground = Frame::new().fill(palette.ground);
+        let state = &self.state;
+        let Some(document) = &state.document else {
+            egui::CentralPanel::default().frame(ground).show(ui, |ui| panels::welcome::welcome_ui(ui, state, requests));
+            return;
+        };
+        Panel::left("anomalies").default_size(300.0).size_range(200.0..=520.0).frame(side).show(ui, |ui| {
+            panels::anomalies::anomalies_ui(ui, state, document, requests);
+        });
+        if state.page != Page::Browser {
+            Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
+                panels::argument::argument_ui(ui, document, requests);
+            });
+        }
+        let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));
+        let canvas = &mut self.canvas;
+        egui::CentralPanel::default().frame(ground).show(ui, |ui| {
+            Panel::top("header").exact_size(40.0).frame(header).show_separator_line(false).show(ui, |ui| {
+                panels::graph::header_ui(ui, state, document, requests);
+            });
+            let inner = if state.page == Page::Graph { Margin::ZERO } else { Margin::same(style::MARGIN) };
+            let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);
+            egui::CentralPanel::default().frame(frame).show(ui, |ui| match state.page {
+                Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
+                Page::Browser => panels::browser::browser_ui(ui, document, requests),
+                Page::Text => panels::text::text_ui(ui, document, requests),
+            });
+        });
+    }
+
+    fn overlays(&mut self, ui: &mut Ui, requests: &mut Requests) {
+        if self.state.help {
+            panels::help::help_ui(ui, requests);
+        }
+        let waiting = self.dialogs.is_waiting();
+        if let Some(form) = &mut self.state.export
+            && !self.dialogs.own_is_open()
+        {
+            panels::export_form::export_ui(ui, form, waiting, requests);
+        } else if waiting {
+            panels::export_form::waiting_ui(ui, requests);
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        self.draw(ui);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cause;
+
+    #[test]
+    fn causes_do_not_name_source_files() {
+        let text = "winit EventLoopError: os error at /a/b/linux/mod.rs:788: Failed to open connection to X server";
+        assert_eq!(cause(text), "Failed to open connection to X server");
+        assert_eq!(cause("no config matching the template"), "no config matching the template");
+    }
+}

@@ -1,0 +1,267 @@
+//! The anomaly list with its filter.
+
+use super::paint_triangle;
+use crate::app::command::{Command, Request, Requests};
+use crate::app::state::{Document, Phase, State};
+use crate::app::style::{self, Palette, ROW, grouped};
+use crate::app::tree::{Branch, Catalogue, Line, toggle_word};
+use crate::relations::Relation;
+use egui::{
+    Align2, CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
+    vec2,
+};
+
+/// Name of the filter field.
+pub const FILTER_ID: &str = "anomaly filter";
+
+/// Draws the panel.
+pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let total: u64 = document.catalogue.as_ref().map_or(0, |c| c.findings.patterns.values().sum());
+    ui.horizontal(|ui| {
+        let label = style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let shown = document.tree.order().len() as u64;
+            let text = match document.tree.filter().is_empty() {
+                true => grouped(total),
+                false => format!("{} of {}", grouped(shown), grouped(total)),
+            };
+            if document.catalogue.is_some() {
+                ui.colored_label(palette.weak, text);
+            }
+        });
+        label
+    });
+    filter_ui(ui, state, document, requests);
+    chips_ui(ui, document, requests);
+    ui.add_space(2.0);
+    match &document.catalogue {
+        Some(catalogue) if !catalogue.entries.is_empty() => list_ui(ui, document, catalogue, requests),
+        Some(_) if document.complete => {
+            drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
+        }
+        _ => drop(style::note(
+            ui,
+            match document.phase {
+                Phase::Reading => "Reading…",
+                Phase::Checking => "Checking…",
+                Phase::Cancelled => "Cancelled before anything was found.",
+                Phase::Done => "Nothing was found.",
+                Phase::Failed => "There is nothing to show.",
+            },
+        )),
+    }
+}
+
+fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    let mut filter = document.tree.filter().to_owned();
+    ui.horizontal(|ui| {
+        let clear = !filter.is_empty();
+        let width = ui.available_width() - if clear { 30.0 } else { 0.0 };
+        let field = egui::TextEdit::singleline(&mut filter)
+            .id(egui::Id::new(FILTER_ID))
+            .hint_text("filter: pattern, T295, key:4, session:2")
+            .margin(egui::Margin::symmetric(8, 5))
+            .desired_width(width);
+        let response = ui.add(field).on_hover_text(
+            "Words are looked for in names of patterns and transactions; key:4 session:2 txn:T295 edge:RW level:RA are exact",
+        );
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Filter anomalies"));
+        if state.focus_filter {
+            response.request_focus();
+        }
+        if response.changed() {
+            requests.push(Request::Filter(filter.clone()));
+        }
+        if clear && ui.add(egui::Button::new("×").frame(false)).on_hover_text("Clear the filter").clicked() {
+            requests.push(Request::Filter(String::new()));
+        }
+    });
+}
+
+fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let filter = document.tree.filter();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+        let fields =
+            filter.split_whitespace().filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
+        for word in fields {
+            let palette = Palette::of(ui);
+            if chip_ui(ui, &format!("{} ×", word.replacen(':', " ", 1)), palette.accent, true) {
+                requests.push(Request::Filter(toggle_word(filter, word)));
+            }
+        }
+        for relation in Relation::ALL.into_iter().filter(|r| *r != Relation::RealTime) {
+            let word = format!("edge:{}", relation.code());
+            let on = filter.split_whitespace().any(|w| w.eq_ignore_ascii_case(&word));
+            let colour = Palette::of(ui).relation(relation);
+            if chip_ui(ui, relation.code(), colour, on) {
+                requests.push(Request::Filter(toggle_word(filter, &word)));
+            }
+        }
+    });
+}
+
+fn chip_ui(ui: &mut Ui, text: &str, colour: egui::Color32, on: bool) -> bool {
+    let palette = Palette::of(ui);
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
+    let (area, response) = ui.allocate_exact_size(galley.size() + vec2(14.0, 6.0), Sense::click());
+    let fill = if on { palette.tint(colour) } else { palette.panel };
+    let line = if on || response.hovered() { colour } else { palette.line };
+    ui.painter().rect(
+        area,
+        CornerRadius::same(9),
+        fill,
+        Stroke::new(if on { 1.6 } else { 1.0 }, line),
+        StrokeKind::Inside,
+    );
+    ui.painter().galley(area.center() - galley.size() / 2.0, galley, colour);
+    response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, on, format!("Only {text}")));
+    response.on_hover_text("Only anomalies with this").clicked()
+}
+
+fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
+    let lines = document.tree.lines();
+    if lines.is_empty() {
+        style::note(ui, "No anomaly passes the filter.");
+        return;
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let mut area = ScrollArea::vertical().id_salt("anomalies").auto_shrink(false);
+    let wanted = document.selected.filter(|_| document.scroll_to_selected);
+    if let Some(line) = wanted.and_then(|id| document.tree.line_of(id, catalogue)) {
+        let id = ui.make_persistent_id(egui::Id::new("anomalies"));
+        let now = egui::scroll_area::State::load(ui.ctx(), id).map_or(0.0, |state| state.offset.y);
+        let (top, height) = (line as f32 * ROW, ui.available_height());
+        if top < now || top + ROW > now + height {
+            area = area.vertical_scroll_offset((top - height * 0.4).max(0.0));
+        }
+    }
+    area.show_rows(ui, ROW, lines.len(), |ui, range| {
+        for line in &lines[range] {
+            line_ui(ui, line, document, catalogue, requests);
+        }
+    });
+}
+
+fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    match line {
+        Line::Branch { branch, text, count, open } => {
+            let (depth, colour, size) = match branch {
+                Branch::Level(_) => (0, palette.strong, style::BODY),
+                Branch::Pattern(_) => (1, palette.text, style::BODY),
+                Branch::Group(..) => (2, palette.weak, style::BODY),
+            };
+            let indent = depth as f32 * 14.0;
+            let row = Row { text, end: grouped(*count), indent, colour, size, selected: false, triangle: Some(*open) };
+            let bold = matches!(branch, Branch::Level(_));
+            let response = row.ui(ui, bold);
+            let hover = match branch {
+                Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
+                Branch::Pattern(pattern) => {
+                    let row = pattern.row();
+                    let adya = row.adya.map(|name| format!(" · {name}")).unwrap_or_default();
+                    format!("{}: {}\n{}{adya}", row.name, row.meaning, row.source)
+                }
+                Branch::Group(..) => "Instances with one root cause".to_owned(),
+            };
+            if response.on_hover_text(hover).clicked() {
+                requests.push(Request::Toggle(*branch));
+            }
+        }
+        Line::Instance { entry, depth } => {
+            let Some(entry) = catalogue.entries.get(*entry) else { return };
+            let selected = document.selected == Some(entry.id);
+            let colour = match (selected, entry.implied) {
+                (true, _) => palette.strong,
+                (false, true) => palette.weak,
+                (false, false) => palette.text,
+            };
+            let end = if entry.size == 1 { "1 txn".to_owned() } else { format!("{} txns", entry.size) };
+            let indent = *depth as f32 * 14.0;
+            let row = Row { text: &entry.label, end, indent, colour, size: style::BODY, selected, triangle: None };
+            let response = row.ui(ui, false);
+            let note = if entry.implied { "\nFollows from smaller anomalies" } else { "" };
+            if response.on_hover_text(format!("{} {}{note}", entry.id, entry.label)).clicked() {
+                requests.push(Request::Select(entry.id));
+            }
+        }
+        Line::Note { text } => {
+            let row = Row {
+                text,
+                end: String::new(),
+                indent: 28.0,
+                colour: palette.weak,
+                size: style::SMALL,
+                selected: false,
+                triangle: None,
+            };
+            row.ui(ui, false);
+        }
+    }
+}
+
+/// One line of the list.
+struct Row<'a> {
+    text: &'a str,
+    end: String,
+    indent: f32,
+    colour: egui::Color32,
+    size: f32,
+    selected: bool,
+    triangle: Option<bool>,
+}
+
+impl Row<'_> {
+    fn ui(&self, ui: &mut Ui, bold: bool) -> egui::Response {
+        let palette = Palette::of(ui);
+        let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+        let spoken = || format!("{} {}", self.text, self.end);
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, self.selected, spoken()));
+        if !ui.is_rect_visible(area) {
+            return response;
+        }
+        let painter = ui.painter();
+        if self.selected {
+            painter.rect(
+                area.shrink2(vec2(0.0, 0.5)),
+                CornerRadius::same(4),
+                palette.selected,
+                Stroke::new(1.0, palette.accent),
+                StrokeKind::Inside,
+            );
+        } else if response.hovered() || response.has_focus() {
+            painter.rect_filled(area, CornerRadius::same(4), palette.raised);
+        }
+        if let Some(open) = self.triangle {
+            paint_triangle(painter, area.left_center() + vec2(self.indent + 6.0, 0.0), open, palette.weak);
+        }
+        let end_font = FontId::proportional(style::SMALL);
+        let end =
+            painter.text(area.right_center() - vec2(6.0, 0.0), Align2::RIGHT_CENTER, &self.end, end_font, palette.weak);
+        let left = area.left() + self.indent + 15.0;
+        let room = (end.left() - 6.0 - left).max(10.0);
+        let mut job = egui::text::LayoutJob::single_section(
+            self.text.to_owned(),
+            egui::TextFormat::simple(FontId::proportional(self.size), self.colour),
+        );
+        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+        let galley = painter.layout_job(job);
+        let at =
+            Rect::from_min_size(area.min, area.size()).left_center() + vec2(left - area.left(), -galley.size().y / 2.0);
+        match bold {
+            true => style::paint_bold(painter, at, galley, self.colour),
+            false => drop(painter.galley(at, galley, self.colour)),
+        }
+        response
+    }
+}
+
+/// What the filter keys are, for the help sheet.
+pub fn filter_help() -> RichText {
+    RichText::new(format!(
+        "{}: words of the filter are all looked for. key:4, session:2, txn:T295, edge:RW and level:RA mean exactly that.",
+        Command::FocusFilter.key_text()
+    ))
+}

@@ -1,0 +1,153 @@
+//! The whole history: sessions, the transactions of one, the operations of one. Only lines in sight are made.
+
+use crate::app::command::{Request, Requests};
+use crate::app::state::Document;
+use crate::app::style::{self, GAP, Palette, ROW, counted, grouped};
+use crate::app::tree::toggle_word;
+use crate::history::{History, OperationKind, Outcome, SessionId, TransactionId};
+use egui::{Align2, CornerRadius, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+/// Draws the page.
+pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let Some(history) = &document.history else {
+        style::note(ui, "Reading…");
+        return;
+    };
+    if history.n_sessions() == 0 {
+        style::note(ui, "The history is empty.");
+        return;
+    }
+    let height = ui.available_height() - 26.0;
+    let widths = [0.24, 0.34, 0.42].map(|share| (ui.available_width() - 2.0 * GAP) * share);
+    ui.horizontal_top(|ui| {
+        column_ui(ui, widths[0], height, |ui| sessions_ui(ui, history, document, requests));
+        column_ui(ui, widths[1], height, |ui| transactions_ui(ui, history, document, requests));
+        column_ui(ui, widths[2], height, |ui| operations_ui(ui, history, document, requests));
+    });
+    if let Some((operation, text)) = &document.browser.operation {
+        let palette = Palette::of(ui);
+        let line = history.line_of(*operation);
+        let text = match (line, text) {
+            (0, _) => format!("{}: not read from a line of a file", history.operation_text(*operation)),
+            (line, Some(text)) => format!("line {line}: {text}"),
+            (line, None) => format!("line {line}…"),
+        };
+        ui.add(egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong)).truncate());
+    }
+}
+
+fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(vec2(width, height), egui::Layout::top_down(egui::Align::Min), |ui| {
+        ui.set_width(width);
+        ui.set_height(height);
+        ui.spacing_mut().item_spacing.y = 2.0;
+        contents(ui);
+    });
+}
+
+/// A virtual list: `line` draws the line of a place.
+fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize>, mut line: impl FnMut(&mut Ui, usize)) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let mut area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
+    if let Some(place) = scroll_to {
+        area = area.vertical_scroll_offset((place as f32 * ROW - ui.available_height() * 0.4).max(0.0));
+    }
+    area.show_rows(ui, ROW, n, |ui, range| range.for_each(|place| line(ui, place)));
+}
+
+/// A line of a list. Returns whether it was clicked.
+fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: bool, colour: egui::Color32) -> bool {
+    let palette = Palette::of(ui);
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, format!("{text} {end}")));
+    let painter = ui.painter().with_clip_rect(area.intersect(ui.clip_rect()));
+    if selected {
+        painter.rect_filled(area, CornerRadius::same(4), palette.selected);
+    } else if response.hovered() {
+        painter.rect_filled(area, CornerRadius::same(4), palette.raised);
+    }
+    let font = if mono { FontId::monospace(style::CODE) } else { FontId::proportional(style::BODY) };
+    painter.text(area.left_center() + vec2(8.0, 0.0), Align2::LEFT_CENTER, text, font, colour);
+    let small = FontId::proportional(style::SMALL);
+    painter.text(area.right_center() - vec2(8.0, 0.0), Align2::RIGHT_CENTER, end, small, palette.weak);
+    response.clicked()
+}
+
+fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    style::bold(ui, &counted(history.n_sessions(), "session"), style::BODY, palette.strong);
+    let place = document.browser.session.index();
+    let scroll = document.browser.scroll.then_some(place);
+    list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {
+        let session = SessionId::new(place);
+        let end = grouped(history.transactions_of(session).len() as u64);
+        let text = format!("session {}", history.session_name(session));
+        let selected = session == document.browser.session;
+        if line_ui(ui, &text, &end, false, selected, palette.text)
+            && let Some(first) = history.transactions_of(session).next()
+        {
+            requests.push(Request::Browse(first));
+        }
+    });
+}
+
+fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let session = document.browser.session;
+    if session.index() >= history.n_sessions() {
+        return;
+    }
+    let transactions = history.transactions_of(session);
+    let n = transactions.len();
+    let first = history.transactions_of(session).next();
+    style::bold(ui, &counted(n, "transaction"), style::BODY, palette.strong);
+    let chosen = document.browser.transaction;
+    let scroll = chosen.filter(|_| document.browser.scroll).map(|t| history.position_of(t));
+    list_ui(ui, &format!("transactions {}", session.index()), n, scroll, |ui, place| {
+        let Some(first) = first else { return };
+        let transaction = TransactionId::new(first.index() + place);
+        let outcome = match history.outcome(transaction) {
+            Outcome::Committed => "",
+            Outcome::Aborted => "aborted · ",
+            Outcome::Unknown => "unknown · ",
+        };
+        let end = format!("{outcome}{}", counted(history.operation_range(transaction).len(), "operation"));
+        let colour = if outcome.is_empty() { palette.text } else { palette.caution };
+        let selected = chosen == Some(transaction);
+        if line_ui(ui, &history.transaction_name(transaction), &end, true, selected, colour) {
+            requests.push(Request::Browse(transaction));
+        }
+    });
+}
+
+fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let Some(transaction) = document.browser.transaction.filter(|t| t.index() < history.n_transactions()) else {
+        style::note(ui, "Choose a transaction.");
+        return;
+    };
+    let range = history.operation_range(transaction);
+    ui.horizontal(|ui| {
+        let title = format!("{}: {}", history.transaction_name(transaction), counted(range.len(), "operation"));
+        style::bold_line(ui, &title, style::BODY, palette.strong);
+        let word = format!("txn:{}", history.transaction_name(transaction));
+        if ui.small_button("Its anomalies").on_hover_text("List only anomalies with this transaction").clicked() {
+            requests.push(Request::Filter(toggle_word("", &word)));
+        }
+    });
+    let chosen = document.browser.operation.as_ref().map(|(operation, _)| *operation);
+    list_ui(ui, &format!("operations {}", transaction.index()), range.len(), None, |ui, place| {
+        let operation = crate::history::OperationId::new(range.start + place);
+        let end = match history.line_of(operation) {
+            0 => String::new(),
+            line => format!("line {line}"),
+        };
+        let colour = match history.operation(operation).kind {
+            OperationKind::Write => palette.strong,
+            OperationKind::Read => palette.text,
+        };
+        if line_ui(ui, &history.operation_text(operation), &end, true, chosen == Some(operation), colour) {
+            requests.push(Request::ShowOperation(operation));
+        }
+    });
+}

@@ -1,0 +1,126 @@
+//! The export dialog: what, and where to.
+
+use crate::app::command::{Command, Request, Requests};
+use crate::app::state::ExportForm;
+use crate::app::style::{self, Palette};
+use crate::export::{EXPORTERS, ExportKind};
+use egui::{Id, Modal, Ui, WidgetInfo, WidgetType};
+use std::path::{Path, PathBuf};
+
+/// Draws the dialog over the window; the form is edited in place.
+pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let answer = Modal::new(Id::new("export")).show(ui.ctx(), |ui| {
+        ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 60.0));
+        style::bold(ui, "Export this anomaly", style::TITLE, palette.strong);
+        ui.add_space(6.0);
+        for row in EXPORTERS {
+            ui.horizontal(|ui| {
+                if ui.radio(form.kind == row.kind, row.name).clicked() {
+                    form.path = with_extension(&form.path, row.kind);
+                    form.kind = row.kind;
+                }
+                style::note(ui, about(row.kind));
+            });
+        }
+        ui.add_space(8.0);
+        let label = style::note(ui, "File");
+        ui.horizontal(|ui| {
+            let field = egui::TextEdit::singleline(&mut form.path)
+                .margin(egui::Margin::symmetric(8, 5))
+                .desired_width(ui.available_width() - 90.0);
+            let response = ui.add(field).labelled_by(label.id);
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Export path"));
+            if response.changed()
+                && let Some(kind) = kind_of(&form.path)
+            {
+                form.kind = kind;
+            }
+            if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter)) {
+                requests.push(Request::WriteExport(form.kind, PathBuf::from(&form.path)));
+            }
+            if ui.button("Choose…").on_hover_text("Choose the file in a dialog").clicked() {
+                requests.push(Request::ChooseExportPath(form.kind));
+            }
+        });
+        if waiting {
+            ui.horizontal(|ui| {
+                style::note(ui, "A dialog of the system is open.");
+                if ui.small_button("Use the built-in one").clicked() {
+                    requests.push(Request::UseOwnDialog);
+                }
+            });
+        }
+        ui.add_space(10.0);
+        ui.horizontal(|ui| {
+            let ready = !form.path.trim().is_empty();
+            if ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected)).clicked() {
+                requests.push(Request::WriteExport(form.kind, PathBuf::from(form.path.trim())));
+            }
+            if ui.button("Cancel").clicked() {
+                requests.push(Request::Run(Command::Escape));
+            }
+        });
+    });
+    if answer.backdrop_response.clicked() {
+        requests.push(Request::Run(Command::Escape));
+    }
+}
+
+/// Says that a dialog of the system is open somewhere, and offers the built-in one.
+pub fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
+    egui::Area::new(Id::new("waiting for dialog")).anchor(egui::Align2::CENTER_BOTTOM, [0.0, -40.0]).show(
+        ui.ctx(),
+        |ui| {
+            egui::Frame::popup(ui.style()).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    style::note(ui, "A dialog of the system is open.");
+                    if ui.button("Use the built-in one").clicked() {
+                        requests.push(Request::UseOwnDialog);
+                    }
+                });
+            });
+        },
+    );
+}
+
+/// What a kind is good for.
+fn about(kind: ExportKind) -> &'static str {
+    match kind {
+        ExportKind::Svg => "for documents: sharp at every size, text stays text",
+        ExportKind::Png => "for issue trackers, at twice the size",
+        ExportKind::Dot => "for Graphviz",
+        ExportKind::Json => "diagram, coordinates and steps as data",
+        ExportKind::Markdown => "the argument, for issue trackers",
+        ExportKind::Text => "the argument, for people",
+    }
+}
+
+/// The kind that a path's ending means.
+pub fn kind_of(path: &str) -> Option<ExportKind> {
+    ExportKind::from_path(Path::new(path))
+}
+
+/// The path with the ending of a kind in place of that of another.
+pub fn with_extension(path: &str, kind: ExportKind) -> String {
+    match (path.is_empty(), kind_of(path)) {
+        (true, _) => String::new(),
+        (false, Some(_)) => Path::new(path).with_extension(kind.extension()).display().to_string(),
+        (false, None) => format!("{path}.{}", kind.extension()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_follows_the_kind() {
+        let [a, b] = [ExportKind::Svg, ExportKind::ALL[1]];
+        let path = format!("dir.v2/anomaly.{}", a.extension());
+        assert_eq!(kind_of(&path), Some(a));
+        assert_eq!(with_extension(&path, b), format!("dir.v2/anomaly.{}", b.extension()));
+        assert_eq!(with_extension("plain", b), format!("plain.{}", b.extension()));
+        assert_eq!(kind_of("x.unknown"), None);
+    }
+}

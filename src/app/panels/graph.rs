@@ -1,0 +1,185 @@
+//! The graph: how it is drawn, its legend, and the canvas.
+
+use super::paint_relation;
+use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::{Answer, Canvas};
+use crate::app::command::{Command, Request, Requests};
+use crate::app::picture::{LayoutKind, Picture};
+use crate::app::state::{Attention, Document, Focus, State};
+use crate::app::style::{self, Palette};
+use crate::relations::Relation;
+use egui::{
+    Align, Align2, Color32, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
+    pos2, vec2,
+};
+
+/// Draws the page.
+pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
+    let Some(picture) = document.picture.clone() else {
+        empty_ui(ui, document);
+        return;
+    };
+    let area = ui.available_rect_before_wrap();
+    let stale = document.current_picture().is_none();
+    let look = Look {
+        palette: Palette::of(ui),
+        lit: if stale { Lit::default() } else { Lit::new(&picture, document.attention()) },
+        hidden: state.hidden.clone(),
+        pale: if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
+            0.62
+        } else {
+            0.4
+        },
+        opacity: if stale { 0.45 } else { 1.0 },
+    };
+    let answer = canvas.ui(ui, &picture.sketch, look);
+    if !stale {
+        forward(&picture, document, answer, requests);
+    }
+    legend_ui(ui, area, state, &picture, requests);
+    if document.drawing {
+        note_ui(ui, area, "drawing…");
+    } else if let Some(note) = &picture.note {
+        note_ui(ui, area, note);
+    }
+}
+
+fn forward(picture: &Picture, document: &Document, answer: Answer, requests: &mut Requests) {
+    if let Some(hovered) = answer.hovered {
+        requests.push(Request::Focus(Focus::Hover(hovered)));
+    }
+    if let Some(Attention::Edge(edge)) = answer.double_clicked {
+        requests.push(Request::ToggleEvidence(edge));
+    } else if let Some(clicked) = answer.clicked {
+        let pin = if clicked == document.pinned { None } else { clicked };
+        requests.push(Request::Focus(Focus::Pin(pin)));
+        if let Some(Attention::Operation(operation)) = clicked
+            && let Some(&whole) = picture.argument.counterexample.renaming.operations.get(operation.index())
+        {
+            requests.push(Request::ShowOperation(whole));
+        }
+    }
+}
+
+fn empty_ui(ui: &mut Ui, document: &Document) {
+    let text = match (document.is_busy() || document.drawing, document.complete) {
+        (true, _) => "The first anomaly is drawn here as soon as it is known.",
+        (false, true) if document.catalogue.as_ref().is_some_and(|c| c.entries.is_empty()) => {
+            "Nothing to draw: every level asked for holds."
+        }
+        _ => "Select an anomaly to draw it.",
+    };
+    let palette = Palette::of(ui);
+    ui.centered_and_justified(|ui| ui.colored_label(palette.weak, text));
+}
+
+/// The tabs above the middle of the window, and how the graph is drawn.
+pub fn header_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    use crate::app::state::Page;
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 16.0;
+        for (page, command) in
+            [(Page::Graph, Command::ShowGraph), (Page::Browser, Command::ShowBrowser), (Page::Text, Command::ShowText)]
+        {
+            tab_ui(ui, command, state.page == page, requests);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 5.0;
+            if state.page != Page::Graph {
+                return;
+            }
+            for command in [Command::ZoomIn, Command::ZoomOut, Command::Fit] {
+                let name = match command {
+                    Command::ZoomIn => "+",
+                    Command::ZoomOut => "−",
+                    _ => "Fit",
+                };
+                let response = ui.button(name).on_hover_text(super::tooltip(command));
+                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+                if response.clicked() {
+                    requests.push(Request::Run(command));
+                }
+            }
+            ui.add_space(6.0);
+            for (kind, name) in [(LayoutKind::Layered, "Layers"), (LayoutKind::Lanes, "Sessions")] {
+                let button = egui::Button::selectable(state.layout == kind, name);
+                if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
+                    requests.push(Request::Layout(kind));
+                }
+            }
+            if document.picture.is_some() {
+                ui.add_space(6.0);
+                let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
+                let button = egui::Button::selectable(open, "Evidence");
+                if ui.add(button).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
+                    requests.push(Request::Run(Command::ExpandEvidence));
+                }
+            }
+        });
+    });
+}
+
+fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let name = command.row().name;
+    let colour = if active { palette.accent } else { palette.weak };
+    let galley = ui.painter().layout_no_wrap(name.to_owned(), FontId::proportional(style::HEADING), colour);
+    let (area, response) =
+        ui.allocate_exact_size(vec2(galley.size().x + 1.0, ui.available_height().min(30.0)), Sense::click());
+    let at = area.left_center() - vec2(0.0, galley.size().y / 2.0);
+    match active {
+        true => style::paint_bold(ui.painter(), at, galley, colour),
+        false => {
+            let colour = if response.hovered() { palette.strong } else { colour };
+            ui.painter().galley_with_override_text_color(at, galley, colour);
+        }
+    }
+    if active {
+        let line = Rect::from_min_max(pos2(area.left(), area.bottom() - 2.0), area.right_bottom());
+        ui.painter().rect_filled(line, 1.0, palette.accent);
+    }
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, active, format!("Page {name}")));
+    if response.on_hover_text(super::tooltip(command)).clicked() {
+        requests.push(Request::Run(command));
+    }
+}
+
+/// Which line means what; a click shows or hides the edges.
+fn legend_ui(ui: &mut Ui, area: Rect, state: &State, picture: &Picture, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let edges = &picture.argument.counterexample.violation.edges;
+    let present = Relation::ALL.into_iter().filter(|r| edges.iter().any(|edge| edge.relation == *r));
+    let mut left = area.left() + 10.0;
+    for relation in present {
+        let text = format!("{} {}", relation.code(), relation.name());
+        let shown = !state.hidden.contains(&relation);
+        let colour = if shown { palette.text } else { palette.weak.gamma_multiply(0.6) };
+        let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), colour);
+        let size = vec2(galley.size().x + 52.0, 22.0);
+        if left + size.x > area.right() {
+            break;
+        }
+        let item = Rect::from_min_size(pos2(left, area.bottom() - 32.0), size);
+        left = item.right() + 6.0;
+        let response = ui.interact(item, ui.id().with(("legend", relation.code())), Sense::click());
+        let painter = ui.painter();
+        let line = if response.hovered() { palette.weak } else { palette.line };
+        painter.rect(item, CornerRadius::same(6), palette.panel, Stroke::new(1.0, line), StrokeKind::Inside);
+        let sample = Rect::from_min_max(item.min + vec2(8.0, 0.0), pos2(item.left() + 36.0, item.bottom()));
+        paint_relation(painter, sample, relation, &palette, shown);
+        painter.galley(pos2(item.left() + 44.0, item.center().y - galley.size().y / 2.0), galley, colour);
+        response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, shown, format!("Show {text}")));
+        let hint = if shown { "Click to hide these edges" } else { "Click to show these edges" };
+        if response.on_hover_text(hint).clicked() {
+            requests.push(Request::ToggleRelation(relation));
+        }
+    }
+}
+
+fn note_ui(ui: &Ui, area: Rect, text: &str) {
+    let palette = Palette::of(ui);
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::BODY), palette.text);
+    let place = Align2::RIGHT_TOP.anchor_size(area.right_top() + vec2(-10.0, 8.0), galley.size() + vec2(20.0, 10.0));
+    ui.painter().rect(place, CornerRadius::same(8), palette.raised, Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    ui.painter().galley(place.min + vec2(10.0, 5.0), galley, palette.text);
+}

@@ -1,0 +1,79 @@
+//! The panels of the window: each reads the state and pushes requests.
+
+pub mod anomalies;
+pub mod argument;
+pub mod banners;
+pub mod browser;
+pub mod export_form;
+pub mod graph;
+pub mod help;
+pub mod levels;
+pub mod raw_lines;
+pub mod status;
+pub mod text;
+pub mod top_bar;
+pub mod welcome;
+
+use super::command::{Command, Request, Requests};
+use super::style::Palette;
+use crate::relations::Relation;
+use egui::{Color32, Pos2, Rect, Response, Stroke, Ui, pos2, vec2};
+
+/// A button for a command: its name, and its explanation with the key on hover.
+pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
+    let row = command.row();
+    let response = ui.button(row.name).on_hover_text(tooltip(command));
+    if response.clicked() {
+        requests.push(Request::Run(command));
+    }
+    response
+}
+
+/// What a command does and its key.
+pub fn tooltip(command: Command) -> String {
+    format!("{} ({})", command.row().tooltip, command.key_text())
+}
+
+/// A tick, drawn: no bundled font has one.
+pub fn paint_tick(painter: &egui::Painter, centre: Pos2, size: f32, colour: Color32) {
+    let at = |x: f32, y: f32| centre + vec2(x, y) * size;
+    painter.line(vec![at(-0.5, 0.02), at(-0.12, 0.38), at(0.5, -0.38)], Stroke::new((size * 0.2).max(1.4), colour));
+}
+
+/// A cross, drawn.
+pub fn paint_cross(painter: &egui::Painter, centre: Pos2, size: f32, colour: Color32) {
+    let stroke = Stroke::new((size * 0.2).max(1.4), colour);
+    let r = size * 0.38;
+    painter.line_segment([centre + vec2(-r, -r), centre + vec2(r, r)], stroke);
+    painter.line_segment([centre + vec2(-r, r), centre + vec2(r, -r)], stroke);
+}
+
+/// The triangle before a line that can be opened.
+pub fn paint_triangle(painter: &egui::Painter, centre: Pos2, open: bool, colour: Color32) {
+    let r = 3.6;
+    let points = match open {
+        true => vec![centre + vec2(-r, -r * 0.6), centre + vec2(r, -r * 0.6), centre + vec2(0.0, r * 0.8)],
+        false => vec![centre + vec2(-r * 0.6, -r), centre + vec2(r * 0.8, 0.0), centre + vec2(-r * 0.6, r)],
+    };
+    painter.add(egui::Shape::convex_polygon(points, colour, Stroke::NONE));
+}
+
+/// A piece of line as it is drawn for a relation, from left to right through the middle of `area`.
+pub fn paint_relation(painter: &egui::Painter, area: Rect, relation: Relation, palette: &Palette, shown: bool) {
+    let colour = if shown { palette.relation(relation) } else { palette.weak.gamma_multiply(0.5) };
+    let dash = crate::diagram::theme::dash(relation);
+    let y = area.center().y;
+    let (from, to) = (pos2(area.left(), y), pos2(area.right() - 5.0, y));
+    let stroke = Stroke::new(2.0, colour);
+    match dash.is_empty() {
+        true => drop(painter.line_segment([from, to], stroke)),
+        false => {
+            let lengths: Vec<f32> = dash.iter().copied().step_by(2).collect();
+            let gaps: Vec<f32> = dash.iter().copied().skip(1).step_by(2).collect();
+            painter.extend(egui::Shape::dashed_line_with_offset(&[from, to], stroke, &lengths, &gaps, 0.0));
+        }
+    }
+    let tip = pos2(area.right(), y);
+    let head = vec![tip, tip + vec2(-7.0, -3.2), tip + vec2(-7.0, 3.2)];
+    painter.add(egui::Shape::convex_polygon(head, colour, Stroke::NONE));
+}

@@ -1,0 +1,50 @@
+//! The lowest line: the keys that matter now, and which anomaly of how many.
+
+use crate::app::command::Command;
+use crate::app::state::{Document, State};
+use crate::app::style::{self, Palette, grouped};
+use egui::{Align, Layout, RichText, Ui};
+
+/// Draws the line.
+pub fn status_ui(ui: &mut Ui, state: &State) {
+    let palette = Palette::of(ui);
+    ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let hints: &[(&[Command], &str)] = match &state.document {
+            Some(_) => &[
+                (&[Command::NextAnomaly, Command::PreviousAnomaly], "next, previous anomaly"),
+                (&[Command::NextStep, Command::PreviousStep], "step"),
+                (&[Command::ExpandEvidence], "evidence"),
+                (&[Command::Fit], "fit"),
+                (&[Command::SwitchLayout], "layout"),
+                (&[Command::FocusFilter], "filter"),
+                (&[Command::Help], "keys"),
+            ],
+            None => {
+                &[(&[Command::Open], "open"), (&[Command::SwitchTheme], "dark or light"), (&[Command::Help], "keys")]
+            }
+        };
+        for (commands, what) in hints {
+            let keys: Vec<String> = commands.iter().map(|command| command.key_text()).collect();
+            ui.label(RichText::new(keys.join(" ")).monospace().size(style::SMALL).color(palette.strong));
+            style::note(ui, *what);
+            ui.add_space(10.0);
+        }
+        if let Some(document) = &state.document {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(RichText::new(place(document)).size(style::SMALL).color(palette.weak));
+            });
+        }
+    });
+}
+
+/// `11 of 123`: the place of the selected anomaly in the list.
+fn place(document: &Document) -> String {
+    let Some(catalogue) = &document.catalogue else { return String::new() };
+    let n = grouped(document.tree.order().len() as u64);
+    match document.selected.and_then(|id| document.tree.position(id, catalogue)) {
+        Some(place) => format!("{} of {n}", grouped(place as u64 + 1)),
+        None if document.tree.order().is_empty() => String::new(),
+        None => format!("{n} listed"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Name, menus, and what is open.
+
+use super::tooltip;
+use crate::app::command::{Command, Group, Request, Requests};
+use crate::app::state::State;
+use crate::app::style::{self, Palette, counted};
+use egui::{Align, Layout, RichText, Ui};
+
+/// Draws the bar.
+pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ui.horizontal_centered(|ui| {
+        style::bold_line(ui, "IsoScope", style::HEADING + 1.0, palette.strong);
+        for group in Group::ALL {
+            ui.menu_button(group.title(), |ui| menu_ui(ui, group, state, requests));
+        }
+        ui.add_space(12.0);
+        if let Some(document) = &state.document {
+            ui.label(RichText::new(&document.title).color(palette.strong)).on_hover_text(match document.path() {
+                Some(path) => path.display().to_string(),
+                None => "a bundled sample".to_owned(),
+            });
+            if let Some(history) = &document.history {
+                let summary = [
+                    counted(history.n_sessions(), "session"),
+                    counted(history.n_transactions(), "transaction"),
+                    counted(history.n_operations(), "operation"),
+                    counted(history.n_keys(), "key"),
+                ];
+                ui.add(egui::Label::new(RichText::new(summary.join(" · ")).color(palette.weak)).truncate());
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let theme = if state.dark { "Light" } else { "Dark" };
+            if ui.button(theme).on_hover_text(tooltip(Command::SwitchTheme)).clicked() {
+                requests.push(Request::Run(Command::SwitchTheme));
+            }
+            if ui.button(Command::Open.row().name).on_hover_text(tooltip(Command::Open)).clicked() {
+                requests.push(Request::Run(Command::Open));
+            }
+        });
+    });
+}
+
+fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
+    ui.set_min_width(210.0);
+    for row in Command::table().iter().filter(|row| row.group == group) {
+        let needs_document =
+            !matches!(row.command, Command::Open | Command::Quit | Command::SwitchTheme | Command::Help);
+        let button = egui::Button::new(row.name).shortcut_text(row.command.key_text());
+        let enabled = !needs_document || state.document.is_some();
+        if ui.add_enabled(enabled, button).on_hover_text(row.tooltip).clicked() {
+            requests.push(Request::Run(row.command));
+            ui.close();
+        }
+    }
+    if group == Group::File && !state.recent.is_empty() {
+        ui.separator();
+        style::note(ui, "Recent");
+        for path in &state.recent {
+            let name =
+                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+            if ui.button(name).on_hover_text(path.display().to_string()).clicked() {
+                requests.push(Request::OpenFile(path.clone()));
+                ui.close();
+            }
+        }
+    }
+}

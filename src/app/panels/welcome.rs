@@ -1,0 +1,134 @@
+//! What the window shows before anything is open.
+
+use crate::app::command::{Command, Request, Requests};
+use crate::app::samples;
+use crate::app::state::State;
+use crate::app::style::{self, Palette};
+use egui::{CornerRadius, FontId, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
+
+/// Width of the page's column.
+const WIDTH: f32 = 760.0;
+const TILE: egui::Vec2 = vec2(244.0, 54.0);
+
+/// Draws the page.
+pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        let side = ((ui.available_width() - WIDTH) / 2.0).max(12.0);
+        ui.horizontal_top(|ui| {
+            ui.add_space(side);
+            ui.vertical(|ui| {
+                ui.set_width(WIDTH.min(ui.available_width() - 12.0));
+                ui.add_space(36.0);
+                style::bold(ui, "See what isolation anomaly a database history contains, and why", 22.0, palette.strong);
+                ui.add_space(4.0);
+                ui.label(
+                    RichText::new(
+                        "Open a recorded history of transactions. Every isolation level is checked, every anomaly is listed, \
+                         and each is drawn as a small graph with the reason of every edge.",
+                    )
+                    .color(palette.weak),
+                );
+                ui.add_space(14.0);
+                drop_ui(ui, state, requests);
+                recent_ui(ui, state, requests);
+                samples_ui(ui, requests);
+                ui.add_space(24.0);
+            });
+        });
+    });
+}
+
+fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), 96.0), Sense::click());
+    let lit = state.drop_hint || response.hovered();
+    let line = Stroke::new(1.5, if lit { palette.accent } else { palette.weak.gamma_multiply(0.6) });
+    let fill = if lit { palette.tint(palette.accent) } else { palette.panel };
+    ui.painter().rect_filled(area, CornerRadius::same(10), fill);
+    let r = area.shrink(1.0);
+    let corners = [r.left_top(), r.right_top(), r.right_bottom(), r.left_bottom(), r.left_top()];
+    ui.painter().extend(egui::Shape::dashed_line(&corners, line, 7.0, 5.0));
+    let title = ui.painter().layout_no_wrap(
+        "Drop a history file here, or click to choose one".to_owned(),
+        FontId::proportional(style::HEADING),
+        palette.strong,
+    );
+    style::paint_bold(
+        ui.painter(),
+        area.center() - vec2(title.size().x / 2.0, title.size().y + 2.0),
+        title,
+        palette.strong,
+    );
+    let keys = format!("{}   ·   or start with: isoscope FILE", Command::Open.key_text());
+    ui.painter().text(
+        area.center() + vec2(0.0, 14.0),
+        egui::Align2::CENTER_CENTER,
+        keys,
+        FontId::proportional(style::BODY),
+        palette.weak,
+    );
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Open a history file"));
+    if response.clicked() {
+        requests.push(Request::Run(Command::Open));
+    }
+}
+
+fn heading_ui(ui: &mut Ui, text: &str) {
+    ui.add_space(18.0);
+    style::bold(ui, text, style::HEADING, Palette::of(ui).strong);
+    ui.add_space(2.0);
+}
+
+fn recent_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+    if state.recent.is_empty() {
+        return;
+    }
+    heading_ui(ui, "Recent");
+    for path in state.recent.iter().take(5) {
+        let text = path.display().to_string();
+        if ui.add(egui::Button::new(text).frame(false).truncate()).on_hover_text("Open again").clicked() {
+            requests.push(Request::OpenFile(path.clone()));
+        }
+    }
+}
+
+fn samples_ui(ui: &mut Ui, requests: &mut Requests) {
+    if samples::ALL.is_empty() {
+        return;
+    }
+    heading_ui(ui, "Samples");
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(10.0, 10.0);
+        for (place, sample) in samples::ALL.iter().enumerate() {
+            if tile_ui(ui, &samples::title(place), sample.about) {
+                requests.push(Request::OpenSample(place));
+            }
+        }
+    });
+}
+
+fn tile_ui(ui: &mut Ui, title: &str, about: &str) -> bool {
+    let palette = Palette::of(ui);
+    let (area, response) = ui.allocate_exact_size(TILE, Sense::click());
+    let (fill, line) = match response.hovered() || response.has_focus() {
+        true => (palette.raised, palette.accent),
+        false => (palette.panel, palette.line),
+    };
+    ui.painter().rect(area, CornerRadius::same(8), fill, Stroke::new(1.0, line), StrokeKind::Inside);
+    let line = |text: &str, size: f32, colour| {
+        let format = egui::TextFormat::simple(FontId::proportional(size), colour);
+        let mut job = egui::text::LayoutJob::single_section(text.to_owned(), format);
+        job.wrap = egui::text::TextWrapping::truncate_at_width(TILE.x - 22.0);
+        ui.painter().layout_job(job)
+    };
+    style::paint_bold(
+        ui.painter(),
+        area.min + vec2(11.0, 9.0),
+        line(title, style::BODY, palette.strong),
+        palette.strong,
+    );
+    ui.painter().galley(area.min + vec2(11.0, 29.0), line(about, style::SMALL, palette.weak), palette.weak);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Sample {title}: {about}")));
+    response.on_hover_text(about).clicked()
+}

@@ -1,0 +1,256 @@
+//! Everything the window shows, as plain data.
+//!
+//! Panels read it and push [`Request`](super::command::Request)s; only [`App`](super::App) changes it. It knows no
+//! widget and starts no work.
+
+use super::picture::{LayoutKind, Picture};
+use super::tree::{Catalogue, Tree};
+use crate::checkers::{Level, LevelResult, ViolationId};
+use crate::export::ExportKind;
+use crate::history::{History, OperationId, SessionId, TransactionId};
+use crate::relations::{EdgeIndex, Relation};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where a history comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// A bundled sample: place in the table.
+    Sample(usize),
+    /// Something dropped that has no path.
+    Bytes {
+        /// Its name.
+        name: String,
+        /// Its contents.
+        bytes: Arc<[u8]>,
+    },
+}
+
+/// How far the open history is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The file is being read.
+    Reading,
+    /// Levels are being decided.
+    Checking,
+    /// Everything asked for is known.
+    Done,
+    /// The user stopped it; what is known stays.
+    Cancelled,
+    /// It could not be read, or the work broke; a message says so.
+    Failed,
+}
+
+/// What fills the middle of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// The dependency graph.
+    #[default]
+    Graph,
+    /// All sessions, transactions and operations.
+    Browser,
+    /// The argument as text.
+    Text,
+}
+
+/// A part of the picture that has somebody's attention, in terms of the counterexample's own history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Attention {
+    /// A step of the argument.
+    Step(usize),
+    /// An edge.
+    Edge(EdgeIndex),
+    /// A card.
+    Transaction(TransactionId),
+    /// A row of a card.
+    Operation(OperationId),
+}
+
+/// A change of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// The pointer is over this; forgotten when nobody says so any more.
+    Hover(Attention),
+    /// Clicked: stays until released.
+    Pin(Option<Attention>),
+}
+
+/// A message that stays until it is taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Banner {
+    /// What happened, naming file and line where there are any.
+    pub text: String,
+    /// Whether something went wrong, or something went well.
+    pub bad: bool,
+}
+
+/// The lines of the file on which the involved operations stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawLines {
+    /// For which violation they were asked.
+    pub of: Option<ViolationId>,
+    /// Operation (of the whole history), number of the line and its text, by line.
+    pub lines: Vec<(OperationId, u32, String)>,
+    /// Why there are none.
+    pub trouble: Option<String>,
+}
+
+/// What is chosen in the history browser.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Browser {
+    /// The session whose transactions are listed.
+    pub session: SessionId,
+    /// The transaction whose operations are listed.
+    pub transaction: Option<TransactionId>,
+    /// Scroll to the chosen transaction in the next frame.
+    pub scroll: bool,
+    /// The operation whose raw line is shown, with that line once it is read.
+    pub operation: Option<(OperationId, Option<String>)>,
+}
+
+/// The export dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportForm {
+    /// What to write.
+    pub kind: ExportKind,
+    /// Where to; the ending follows the kind.
+    pub path: String,
+}
+
+/// Everything about the open history.
+#[derive(Debug)]
+pub struct Document {
+    /// Where it comes from.
+    pub source: Source,
+    /// File name or name of the sample.
+    pub title: String,
+    /// How far it is.
+    pub phase: Phase,
+    /// What was observed, once it is read.
+    pub history: Option<Arc<History>>,
+    /// By level asked for: the result, once it is known.
+    pub levels: Vec<(Level, Option<LevelResult>)>,
+    /// What was found, as far as it is known.
+    pub catalogue: Option<Arc<Catalogue>>,
+    /// Whether [`catalogue`](Self::catalogue) holds everything.
+    pub complete: bool,
+    /// Seconds of reading, and of checking.
+    pub seconds: (f64, f64),
+    /// The anomaly list.
+    pub tree: Tree,
+    /// The chosen violation.
+    pub selected: Option<ViolationId>,
+    /// The user chose it: no automatic choice may replace it.
+    pub chosen_by_user: bool,
+    /// Bring the chosen violation's line into sight in the next frame.
+    pub scroll_to_selected: bool,
+    /// Bring the pinned step into sight in the next frame.
+    pub scroll_to_step: bool,
+    /// The picture shown, possibly still that of the violation chosen before.
+    pub picture: Option<Arc<Picture>>,
+    /// A new picture is being made.
+    pub drawing: bool,
+    /// Inferred edges whose evidence is shown; none: as the picture chooses.
+    pub evidence: Option<BTreeSet<EdgeIndex>>,
+    /// Clicked.
+    pub pinned: Option<Attention>,
+    /// Under the pointer in the last frame.
+    pub hovered: Option<Attention>,
+    /// Raw lines of the chosen violation.
+    pub raw: RawLines,
+    /// The history browser.
+    pub browser: Browser,
+}
+
+impl Document {
+    /// A history about to be read.
+    pub fn new(source: Source, title: String, levels: &[Level]) -> Document {
+        Document {
+            source,
+            title,
+            phase: Phase::Reading,
+            history: None,
+            levels: levels.iter().map(|&level| (level, None)).collect(),
+            catalogue: None,
+            complete: false,
+            seconds: (0.0, 0.0),
+            tree: Tree::default(),
+            selected: None,
+            chosen_by_user: false,
+            scroll_to_selected: false,
+            scroll_to_step: false,
+            picture: None,
+            drawing: false,
+            evidence: None,
+            pinned: None,
+            hovered: None,
+            raw: RawLines::default(),
+            browser: Browser::default(),
+        }
+    }
+
+    /// Whether work on it goes on.
+    pub fn is_busy(&self) -> bool {
+        matches!(self.phase, Phase::Reading | Phase::Checking)
+    }
+
+    /// What has attention: what is under the pointer, else what was clicked.
+    pub fn attention(&self) -> Option<Attention> {
+        self.hovered.or(self.pinned)
+    }
+
+    /// The picture, if it is that of the chosen violation.
+    pub fn current_picture(&self) -> Option<&Arc<Picture>> {
+        self.picture.as_ref().filter(|picture| Some(picture.argument.id) == self.selected)
+    }
+
+    /// The file it was read from, if there is one.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            Source::Sample(_) | Source::Bytes { .. } => None,
+        }
+    }
+}
+
+/// Everything the window shows.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Dark theme.
+    pub dark: bool,
+    /// What fills the middle.
+    pub page: Page,
+    /// How graphs are drawn.
+    pub layout: LayoutKind,
+    /// Relations whose edges are not drawn.
+    pub hidden: BTreeSet<Relation>,
+    /// Files opened before, newest first.
+    pub recent: Vec<PathBuf>,
+    /// Messages, oldest first.
+    pub banners: Vec<Banner>,
+    /// The open history.
+    pub document: Option<Document>,
+    /// The help sheet is open.
+    pub help: bool,
+    /// The export dialog, when open.
+    pub export: Option<ExportForm>,
+    /// The anomaly filter takes the keyboard in the next frame.
+    pub focus_filter: bool,
+    /// A system dialog is open somewhere.
+    pub waiting_for_dialog: bool,
+    /// A file is held over the window.
+    pub drop_hint: bool,
+}
+
+impl State {
+    /// Adds a message, unless it is there already.
+    pub fn tell(&mut self, bad: bool, text: impl Into<String>) {
+        let banner = Banner { text: text.into(), bad };
+        if !self.banners.contains(&banner) {
+            self.banners.push(banner);
+        }
+    }
+}

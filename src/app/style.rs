@@ -1,0 +1,318 @@
+//! Fonts, sizes, spaces and the colours of the window's own surfaces.
+//!
+//! One scale of text sizes, one of distances. What relations and cards look like in a picture is said in
+//! `diagram::theme`; here stands only what is around the picture.
+
+use crate::checkers::Verdict;
+use crate::diagram::theme::{self, Theme};
+use crate::relations::Relation;
+use egui::epaint::text::FontDefinitions;
+use egui::style::WidgetVisuals;
+use egui::{
+    Color32, CornerRadius, FontFamily, FontId, Galley, Margin, Pos2, Response, Sense, Shadow, Stroke, TextStyle, Ui,
+    Visuals, WidgetInfo, WidgetType, vec2,
+};
+use std::sync::Arc;
+
+/// Side notes, counts, line numbers.
+pub const SMALL: f32 = 11.5;
+/// Everything that is read.
+pub const BODY: f32 = 13.0;
+/// Titles of panels.
+pub const HEADING: f32 = 14.0;
+/// The title of an argument.
+pub const TITLE: f32 = 17.0;
+/// History values, operations.
+pub const CODE: f32 = 12.0;
+/// Between things that belong together.
+pub const GAP: f32 = 6.0;
+/// Around the contents of a panel.
+pub const MARGIN: i8 = 12;
+/// Height of a line in a list.
+pub const ROW: f32 = 23.0;
+
+/// Colours of the window's surfaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Palette {
+    /// Whether this is the dark one.
+    pub dark: bool,
+    /// Top bar, status bar.
+    pub bar: Color32,
+    /// Side panels.
+    pub panel: Color32,
+    /// Level strip and the ground of the graph.
+    pub ground: Color32,
+    /// Raised things: buttons, fields, boxes.
+    pub raised: Color32,
+    /// Under the pointer.
+    pub hovered: Color32,
+    /// Selected line.
+    pub selected: Color32,
+    /// Separating lines, frames.
+    pub line: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Titles.
+    pub strong: Color32,
+    /// Side notes. Contrast with every surface is at least 4.5.
+    pub weak: Color32,
+    /// Links, the active tab, frames of what is selected.
+    pub accent: Color32,
+    /// Violated.
+    pub bad: Color32,
+    /// Satisfied.
+    pub good: Color32,
+    /// Undecided, notes of caution.
+    pub caution: Color32,
+}
+
+const fn rgb(hex: u32) -> Color32 {
+    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+/// The dark window.
+pub const DARK: Palette = Palette {
+    dark: true,
+    bar: rgb(0x23272d),
+    panel: rgb(0x1f2329),
+    ground: rgb(0x1a1d22),
+    raised: rgb(0x2c3239),
+    hovered: rgb(0x363d46),
+    selected: rgb(0x234a63),
+    line: rgb(0x343a42),
+    text: rgb(0xdde1e6),
+    strong: rgb(0xf7f8fa),
+    weak: rgb(0x9ba4b0),
+    accent: rgb(0x5cb3f0),
+    bad: rgb(0xf4716a),
+    good: rgb(0x5fc58c),
+    caution: rgb(0xe8b04a),
+};
+
+/// The light window.
+pub const LIGHT: Palette = Palette {
+    dark: false,
+    bar: rgb(0xe8ebef),
+    panel: rgb(0xf2f4f6),
+    ground: rgb(0xfafafb),
+    raised: rgb(0xe1e6eb),
+    hovered: rgb(0xd5dce4),
+    selected: rgb(0xd3e7f7),
+    line: rgb(0xd3d8de),
+    text: rgb(0x23282e),
+    strong: rgb(0x0d1014),
+    weak: rgb(0x59626d),
+    accent: rgb(0x0b69ac),
+    bad: rgb(0xbe2a22),
+    good: rgb(0x18703f),
+    caution: rgb(0x8f5b00),
+};
+
+impl Palette {
+    /// The palette of the theme in which `ui` is drawn.
+    pub fn of(ui: &Ui) -> Palette {
+        if ui.visuals().dark_mode { DARK } else { LIGHT }
+    }
+
+    /// The picture's theme that goes with this palette.
+    pub fn theme(&self) -> &'static Theme {
+        if self.dark { &theme::DARK } else { &theme::LIGHT }
+    }
+
+    /// Colour of a relation, as in the picture.
+    pub fn relation(&self, relation: Relation) -> Color32 {
+        let colour = self.theme().edge(relation);
+        colour32(colour)
+    }
+
+    /// Colour that stands for a verdict; weak while there is none.
+    pub fn verdict(&self, verdict: Option<&Verdict>) -> Color32 {
+        match verdict {
+            Some(Verdict::Satisfied(_)) => self.good,
+            Some(Verdict::Violated) => self.bad,
+            Some(Verdict::Undecided(_)) => self.caution,
+            None => self.weak,
+        }
+    }
+
+    /// `colour` laid thinly over the ground: the fill of a pill.
+    pub fn tint(&self, colour: Color32) -> Color32 {
+        self.panel.lerp_to_gamma(colour, if self.dark { 0.16 } else { 0.10 })
+    }
+
+    fn widget(&self, fill: Color32, line: Color32, text: Color32) -> WidgetVisuals {
+        WidgetVisuals {
+            bg_fill: fill,
+            weak_bg_fill: fill,
+            bg_stroke: Stroke::new(1.0, line),
+            corner_radius: CornerRadius::same(5),
+            fg_stroke: Stroke::new(1.0, text),
+            expansion: 0.0,
+        }
+    }
+
+    fn visuals(&self) -> Visuals {
+        let mut visuals = if self.dark { Visuals::dark() } else { Visuals::light() };
+        visuals.widgets.noninteractive = self.widget(self.panel, self.line, self.text);
+        visuals.widgets.inactive = self.widget(self.raised, self.raised, self.text);
+        visuals.widgets.hovered = self.widget(self.hovered, self.hovered, self.strong);
+        visuals.widgets.active = self.widget(self.selected, self.accent, self.strong);
+        visuals.widgets.open = self.widget(self.hovered, self.hovered, self.strong);
+        visuals.selection.bg_fill = self.selected;
+        visuals.selection.stroke = Stroke::new(1.0, self.accent);
+        visuals.hyperlink_color = self.accent;
+        visuals.weak_text_color = Some(self.weak);
+        visuals.faint_bg_color = self.panel.lerp_to_gamma(self.raised, 0.4);
+        visuals.extreme_bg_color = self.ground;
+        visuals.text_edit_bg_color = Some(self.ground);
+        visuals.code_bg_color = self.raised;
+        visuals.warn_fg_color = self.caution;
+        visuals.error_fg_color = self.bad;
+        visuals.panel_fill = self.panel;
+        visuals.window_fill = self.panel;
+        visuals.window_stroke = Stroke::new(1.0, self.line);
+        visuals.window_corner_radius = CornerRadius::same(10);
+        visuals.menu_corner_radius = CornerRadius::same(8);
+        let shade = Color32::from_black_alpha(if self.dark { 120 } else { 50 });
+        visuals.window_shadow = Shadow { offset: [0, 10], blur: 30, spread: 0, color: shade };
+        visuals.popup_shadow = Shadow { offset: [0, 6], blur: 16, spread: 0, color: shade };
+        visuals
+    }
+}
+
+/// A colour of the picture's theme for egui.
+pub fn colour32(colour: theme::Color) -> Color32 {
+    Color32::from_rgb(colour.r, colour.g, colour.b)
+}
+
+/// Sets fonts, sizes, spaces and both themes. The default proportional family lacks arrows and mathematical signs
+/// that Hack has, so Hack stands second in it.
+pub fn install(ctx: &egui::Context) {
+    let mut fonts = FontDefinitions::default();
+    if let Some(family) = fonts.families.get_mut(&FontFamily::Proportional) {
+        family.insert(1.min(family.len()), "Hack".to_owned());
+    }
+    ctx.set_fonts(fonts);
+    ctx.all_styles_mut(|style| {
+        style.text_styles = [
+            (TextStyle::Small, FontId::proportional(SMALL)),
+            (TextStyle::Body, FontId::proportional(BODY)),
+            (TextStyle::Button, FontId::proportional(BODY)),
+            (TextStyle::Heading, FontId::proportional(TITLE)),
+            (TextStyle::Monospace, FontId::monospace(CODE)),
+        ]
+        .into();
+        style.spacing.item_spacing = vec2(GAP, GAP);
+        style.spacing.button_padding = vec2(9.0, 4.0);
+        style.spacing.menu_margin = Margin::same(6);
+        style.spacing.interact_size.y = 24.0;
+        style.spacing.window_margin = Margin::same(18);
+        style.animation_time = 0.12;
+    });
+    ctx.set_visuals_of(egui::Theme::Dark, DARK.visuals());
+    ctx.set_visuals_of(egui::Theme::Light, LIGHT.visuals());
+}
+
+/// Paints text a second time one pixel further right, a little paler: the bundled family has no bold face. Text is
+/// aligned to whole pixels, so any less would be seen at some places and not at others.
+pub fn paint_bold(painter: &egui::Painter, at: Pos2, galley: Arc<Galley>, colour: Color32) {
+    let pixel = 1.0 / painter.pixels_per_point();
+    let at = egui::pos2((at.x / pixel).round() * pixel, (at.y / pixel).round() * pixel);
+    painter.galley_with_override_text_color(at + vec2(pixel, 0.0), Arc::clone(&galley), colour.gamma_multiply(0.6));
+    painter.galley(at, galley, colour);
+}
+
+/// A line or paragraph of bold text, wrapped to the available width.
+pub fn bold(ui: &mut Ui, text: &str, size: f32, colour: Color32) -> Response {
+    let width = ui.available_width();
+    let galley = ui.painter().layout(text.to_owned(), FontId::proportional(size), colour, width);
+    let (rect, response) = ui.allocate_exact_size(galley.size() + vec2(1.0, 0.0), Sense::hover());
+    paint_bold(ui.painter(), rect.min, galley, colour);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
+    response
+}
+
+/// Bold text on one line, as wide as it is.
+pub fn bold_line(ui: &mut Ui, text: &str, size: f32, colour: Color32) -> Response {
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(size), colour);
+    let (rect, response) = ui.allocate_exact_size(galley.size() + vec2(1.0, 0.0), Sense::hover());
+    paint_bold(ui.painter(), rect.min, galley, colour);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, text));
+    response
+}
+
+/// A side note.
+pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
+    let weak = Palette::of(ui).weak;
+    ui.label(egui::RichText::new(text).size(SMALL).color(weak))
+}
+
+/// Thousands apart: `1,000,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 session`, `1,000 transactions`.
+pub fn counted(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{} {thing}s", grouped(number as u64)),
+    }
+}
+
+/// Seconds for people: `0.02 s`, `12 s`, `3 min 20 s`.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.0095 => format!("{:.0} ms", (s * 1000.0).max(1.0)),
+        s if s < 9.995 => format!("{s:.2} s"),
+        s if s < 119.5 => format!("{s:.0} s"),
+        s => format!("{} min {} s", s as u64 / 60, s as u64 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(colour: Color32) -> f32 {
+        let [r, g, b, _] = egui::Rgba::from(colour).to_array();
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    fn contrast(a: Color32, b: Color32) -> f32 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    #[test]
+    fn every_text_colour_is_legible_on_every_surface() {
+        for palette in [DARK, LIGHT] {
+            let texts = [palette.text, palette.strong, palette.weak, palette.accent, palette.bad, palette.good];
+            for surface in [palette.bar, palette.panel, palette.ground] {
+                for text in texts.into_iter().chain([palette.caution]) {
+                    assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}: {}", contrast(text, surface));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(25_000_000), "25,000,000");
+        assert_eq!(counted(1, "session"), "1 session");
+        assert_eq!(duration(0.0203), "0.02 s");
+        assert_eq!(duration(0.0004), "1 ms");
+        assert_eq!(duration(200.0), "3 min 20 s");
+    }
+}

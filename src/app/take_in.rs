@@ -1,0 +1,233 @@
+//! Taking in what jobs have found and what was dropped on the window.
+
+use super::App;
+use super::dialogs::Purpose;
+use super::load::Message;
+use super::picture::Picture;
+use super::state::{Phase, Source};
+use super::tree::Catalogue;
+use crate::counterexample::involved_operations;
+use crate::jobs::{Job, State as JobState};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Pictures kept for going back and forth.
+const KEPT_PICTURES: usize = 48;
+
+impl App {
+    /// Takes in all messages of all jobs.
+    pub(super) fn take_in_messages(&mut self) {
+        self.take_in_loading();
+        self.take_in_drawing();
+        self.take_in_raw_lines();
+        self.take_in_export();
+    }
+
+    fn take_in_loading(&mut self) {
+        let Some(job) = &mut self.loading else { return };
+        let messages = job.poll();
+        let state = job.state().clone();
+        let cancelled = job.is_cancelled();
+        for message in messages {
+            self.take_in_load_message(message);
+        }
+        let Some(document) = &mut self.state.document else { return };
+        match state {
+            JobState::Running => {}
+            JobState::Finished => {
+                if cancelled && document.is_busy() {
+                    document.phase = Phase::Cancelled;
+                } else if document.is_busy() {
+                    document.phase = Phase::Done;
+                }
+                self.loading = None;
+            }
+            JobState::Failed(text) => {
+                document.phase = Phase::Failed;
+                self.loading = None;
+                self.state.tell(true, format!("The check ended unexpectedly: {text}"));
+            }
+        }
+    }
+
+    fn take_in_load_message(&mut self, message: Message) {
+        let cancelled = self.loading.as_ref().is_some_and(Job::is_cancelled);
+        let Some(document) = &mut self.state.document else { return };
+        match message {
+            Message::Read { history, seconds } => {
+                document.browser.transaction = history.transactions().next();
+                document.browser.session =
+                    history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
+                document.history = Some(history);
+                document.seconds.0 = seconds;
+                document.phase = Phase::Checking;
+            }
+            Message::Level(result) => {
+                if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
+                    *slot = Some(result);
+                }
+            }
+            Message::Found { catalogue, complete, seconds } => {
+                document.seconds.1 = seconds;
+                if complete {
+                    for (level, slot) in &mut document.levels {
+                        *slot = catalogue.findings.level(*level).cloned().or(slot.take());
+                    }
+                    document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
+                }
+                self.take_in_catalogue(catalogue, complete);
+            }
+            Message::Failed(text) => {
+                document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
+                if !cancelled {
+                    self.state.tell(true, text);
+                }
+            }
+        }
+    }
+
+    /// Shows new findings; the selection stays with its violation, whose number may have changed.
+    fn take_in_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
+        let Some(document) = &mut self.state.document else { return };
+        let before = document.catalogue.take();
+        let selected = document.selected.and_then(|id| before.as_ref().and_then(|c| c.violation(id).cloned()));
+        document.tree.rebuild(&catalogue);
+        document.catalogue = Some(Arc::clone(&catalogue));
+        document.complete = complete;
+        let wanted = match selected {
+            Some(old) if catalogue.violation(old.id) == Some(&old) => Some(old.id),
+            Some(old) => {
+                let same = |new: &&crate::checkers::Violation| {
+                    (new.id.pattern, new.key, &new.transactions) == (old.id.pattern, old.key, &old.transactions)
+                };
+                catalogue.findings.violations.iter().find(same).map(|new| new.id).or(catalogue.first())
+            }
+            None => catalogue.first(),
+        };
+        match wanted {
+            Some(id) if document.selected != Some(id) => self.select(id, false),
+            Some(id) => document.tree.reveal(id, &catalogue),
+            None => document.selected = None,
+        }
+    }
+
+    fn take_in_drawing(&mut self) {
+        let Some(job) = &mut self.drawing else { return };
+        let pictures = job.poll();
+        let ended = job.state().clone();
+        let newest = job.revision() == self.revision_of_drawing;
+        if let Some(picture) = pictures.into_iter().last().filter(|_| newest) {
+            self.show_picture(picture);
+        }
+        if ended != JobState::Running {
+            self.drawing = None;
+            if let Some(document) = &mut self.state.document {
+                document.drawing = false;
+            }
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("The picture could not be made: {text}"));
+        }
+    }
+
+    /// Puts a picture on the canvas and asks for the raw lines that belong to it.
+    pub(super) fn show_picture(&mut self, picture: Arc<Picture>) {
+        let same = |kept: &Arc<Picture>| {
+            (kept.argument.id, kept.kind, &kept.expanded) == (picture.argument.id, picture.kind, &picture.expanded)
+        };
+        self.pictures.retain(|kept| !same(kept));
+        self.pictures.push_back(Arc::clone(&picture));
+        if self.pictures.len() > KEPT_PICTURES {
+            self.pictures.pop_front();
+        }
+        let Some(document) = &mut self.state.document else { return };
+        if document.selected != Some(picture.argument.id) {
+            return;
+        }
+        document.drawing = false;
+        document.evidence = Some(picture.expanded.clone());
+        let example = &picture.argument.counterexample;
+        let operations = involved_operations(&example.violation);
+        let whole = operations.iter().filter_map(|o| example.renaming.operations.get(o.index()).copied()).collect();
+        document.picture = Some(Arc::clone(&picture));
+        if document.raw.of != document.selected
+            && let Some(history) = document.history.clone()
+        {
+            let source = document.source.clone();
+            let number = self.revision.advance();
+            let job = super::raw::start(history, source, picture.argument.id, whole, number, Arc::clone(&self.wake));
+            self.raw = Some(job);
+        }
+    }
+
+    fn take_in_raw_lines(&mut self) {
+        if let Some(job) = &mut self.raw {
+            let lines = job.poll().into_iter().last();
+            let ended = !job.is_running();
+            if let (Some(document), Some(lines)) = (&mut self.state.document, lines) {
+                document.raw = lines;
+            }
+            if ended {
+                self.raw = None;
+            }
+        }
+        if let Some(job) = &mut self.raw_line {
+            let line = job.poll().into_iter().last();
+            if let (Some(document), Some(line)) = (&mut self.state.document, line)
+                && let Some((_, text)) = &mut document.browser.operation
+            {
+                *text = Some(line);
+                self.raw_line = None;
+            }
+        }
+    }
+
+    fn take_in_export(&mut self) {
+        let Some(job) = &mut self.exporting else { return };
+        let result = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        match result {
+            Some(Ok(path)) => self.state.tell(false, format!("Written: {}", path.display())),
+            Some(Err(text)) => self.state.tell(true, text),
+            None => {}
+        }
+        if let JobState::Failed(text) = &ended {
+            self.state.tell(true, format!("The export ended unexpectedly: {text}"));
+        }
+        if ended != JobState::Running {
+            self.exporting = None;
+        }
+    }
+
+    /// Opens what was chosen in a dialog or dropped on the window.
+    pub(super) fn take_in_files(&mut self, ctx: &egui::Context) {
+        self.state.waiting_for_dialog = self.dialogs.is_waiting();
+        match self.dialogs.update(ctx) {
+            Some((Purpose::Open, path)) => self.open(Source::File(path)),
+            Some((Purpose::Export(_), path)) => {
+                if let Some(form) = &mut self.state.export {
+                    form.path = path.display().to_string();
+                    form.kind = super::panels::export_form::kind_of(&form.path).unwrap_or(form.kind);
+                }
+            }
+            None => {}
+        }
+        let (dropped, hovering) =
+            ctx.input(|input| (input.raw.dropped_files.clone(), !input.raw.hovered_files.is_empty()));
+        self.state.drop_hint = hovering;
+        let mut files = dropped.into_iter();
+        let Some(first) = files.next() else { return };
+        for other in files {
+            super::recent::remember(&mut self.state.recent, other.path());
+        }
+        let path: PathBuf = first.path().to_owned();
+        if path.exists() {
+            self.open(Source::File(path));
+            return;
+        }
+        match first.bytes() {
+            Ok(bytes) => self.open(Source::Bytes { name: path.display().to_string(), bytes: bytes.into() }),
+            Err(error) => self.state.tell(true, format!("{}: {error}", path.display())),
+        }
+    }
+}
