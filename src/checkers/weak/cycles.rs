@@ -7,8 +7,8 @@ use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, Vio
 use crate::control::{Control, Interrupt};
 use crate::relations::{Node, Relation};
 
-/// Search steps per component; the first cycle is always found.
-const STEPS_PER_COMPONENT: u64 = 20_000_000;
+/// States visited in search of shorter cycles, all components together; one cycle of each is always found.
+const VISITS: u64 = 5_000_000;
 
 /// Counts the components with cycles and lists at most `max_instances` of them with their shortest cycles, shortest
 /// first.
@@ -71,10 +71,9 @@ fn shortest_cycle(
             return Ok(vec![Step::Read(a, b), Step::Read(b, a)]);
         }
     }
-    let begun = search.steps;
     let mut best: Option<Vec<Step>> = None;
     for (a, b) in edges() {
-        if best.is_some() && search.steps - begun > STEPS_PER_COMPONENT {
+        if best.is_some() && search.visited > VISITS {
             break;
         }
         let back = search.shortest(b, a, None, inside, control)?;

@@ -3,7 +3,7 @@
 use super::causality::{Causality, Components, ForcedEdges};
 use super::chains::Chains;
 use super::cycles;
-use super::paths::Search;
+use super::paths::{Search, Step, quick_way};
 use super::pool::{Candidate, is_initial};
 use super::saturate::{causal_edges, transaction_edges};
 use super::story::{Story, level_of};
@@ -12,7 +12,7 @@ use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::KeyId;
-use crate::relations::{Index, Relation};
+use crate::relations::{Index, Node, Relation};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -24,8 +24,8 @@ const VECTOR_BYTES: usize = 2 << 30;
 const SPARE: usize = 4;
 const SMALL: usize = 50_000;
 
-/// Search steps per pattern after which only instances are listed whose ways need no search.
-const STEPS_PER_PATTERN: u64 = 40_000_000;
+/// States visited per pattern in search of ways, after which only instances are listed whose ways need no search.
+const VISITS_PER_PATTERN: u64 = 4_000_000;
 
 /// The weak levels, and SO ∪ WR with what each forces.
 pub(super) struct Commit {
@@ -127,6 +127,10 @@ fn commit_orders(
     Ok(Commit { levels })
 }
 
+fn in_causal_order(pattern: Pattern) -> bool {
+    matches!(pattern, Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM)
+}
+
 /// Makes violations of candidates.
 struct Teller<'a> {
     causality: &'a Causality<'a>,
@@ -149,7 +153,7 @@ impl Teller<'_> {
         let mut told = Vec::new();
         for candidate in candidates {
             control.check()?;
-            if search.steps > STEPS_PER_PATTERN && candidate.needs_search {
+            if search.visited > VISITS_PER_PATTERN && self.needs_search(pattern, &candidate) {
                 continue;
             }
             told.push((candidate, self.tell(pattern, &candidate, &mut search, control)?));
@@ -159,12 +163,7 @@ impl Teller<'_> {
             _ => 0,
         };
         told.sort_by_cached_key(|(candidate, violation)| {
-            (
-                candidate.implied,
-                violation.size(),
-                length(violation),
-                Candidate { size: 0, needs_search: false, ..*candidate },
-            )
+            (candidate.implied, violation.size(), length(violation), Candidate { size: 0, ..*candidate })
         });
         told.truncate(max_instances);
         let mut groups = FxHashMap::default();
@@ -190,8 +189,6 @@ impl Teller<'_> {
     ) -> Result<Violation, Interrupt> {
         let &Candidate { implied, t1, t2, t3, key, .. } = candidate;
         let read = self.telling_read(candidate);
-        let in_causal_order =
-            matches!(pattern, Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM);
         let mut story = Story::new(self.causality, self.components);
         [t1, t2, t3].into_iter().for_each(|node| story.mention(node));
         let seen_at = level_of(self.causality, t2, read);
@@ -201,15 +198,16 @@ impl Teller<'_> {
         if is_initial(t1) {
             cycle.push(story.initial_first(t2));
         } else {
-            let way = if in_causal_order {
+            let way = if in_causal_order(pattern) {
                 let bound = self.components.of[t2 as usize];
                 search.shortest(t1, t2, None, |v| self.components.of[v as usize] <= bound, control)?
             } else {
-                let orders = self.commit.levels.iter().filter(|(level, ..)| *level >= seen_at);
-                let mut orders = orders.filter(|(.., components)| components.same(t1, t2));
-                let (at, forced, components) = orders.next().expect("the pair is in a component at the top level");
+                let (at, forced, components) = self.commit_order(t1, t2, seen_at);
                 level = *at;
-                search.shortest(t1, t2, Some(forced), |v| components.same(v, t1), control)?
+                match forced.find(t1, t2) {
+                    Some(edge) => Some(vec![Step::Forced(edge)]),
+                    None => search.shortest(t1, t2, Some(forced), |v| components.same(v, t1), control)?,
+                }
             };
             let way = way.expect("t1 precedes t2 by the order of the pattern");
             cycle.extend(story.way(&way, search, control)?);
@@ -226,6 +224,32 @@ impl Teller<'_> {
             implied,
             group: 0,
         })
+    }
+
+    /// The weakest commit order, of `least` or above, that puts t1 before t2.
+    fn commit_order(&self, t1: Node, t2: Node, least: Level) -> &(Level, ForcedEdges, Components) {
+        let mut orders = self.commit.levels.iter().filter(|(level, ..)| *level >= least);
+        orders
+            .find(|(.., components)| components.same(t1, t2))
+            .expect("the pair is in one component at the strongest level")
+    }
+
+    /// Whether the story of a candidate has a way of more than two steps, or of inferred edges not directly there.
+    fn needs_search(&self, pattern: Pattern, candidate: &Candidate) -> bool {
+        let &Candidate { t1, t2, t3, .. } = candidate;
+        let far = |a, b| quick_way(self.causality, a, b).is_none();
+        let read = self.telling_read(candidate);
+        let seen_at = level_of(self.causality, t2, read);
+        let search_order = || match in_causal_order(pattern) {
+            _ if is_initial(t1) => false,
+            true => far(t1, t2),
+            false => match self.commit_order(t1, t2, seen_at).1.find(t1, t2) {
+                // The inferred edge has a reader of its own, who must see t1.
+                Some(edge) => far(t1, self.causality.read_node[edge.read as usize]),
+                None => true,
+            },
+        };
+        far(t2, t3) || search_order()
     }
 
     /// Which read of the key from t1 to tell: the last if it comes after a read from t2, else the first.
@@ -263,7 +287,7 @@ impl Teller<'_> {
             also.push("C4 TAP-j".to_owned());
         }
         // In causal order the newer version is known, so the scenario closes one cycle with one anti-dependency.
-        if matches!(pattern, Pattern::NonMonoReadCO | Pattern::FracturedReadCO | Pattern::COConflictCM) {
+        if in_causal_order(pattern) {
             let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
             also.push(if session { "G-single-session" } else { "G-single" }.to_owned());
             if pattern == Pattern::NonMonoReadCO {

@@ -3,8 +3,6 @@
 use super::causality::{Causality, Forced, ForcedEdges, tick};
 use crate::control::{Control, Interrupt};
 use crate::relations::{NONE, Node};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// One step of a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +42,17 @@ pub(super) fn two_steps(causality: &Causality<'_>, a: Node, b: Node) -> Option<[
     readers.find(|&&r| causality.in_session_order(r, b)).map(|&r| [Step::Read(a, r), Step::Session(r, b)])
 }
 
+/// The way of one or two steps of SO ∪ WR from a to b, if there is one.
+pub(super) fn quick_way(causality: &Causality<'_>, a: Node, b: Node) -> Option<Vec<Step>> {
+    if causality.in_session_order(a, b) {
+        return Some(vec![Step::Session(a, b)]);
+    }
+    if causality.readers(a).binary_search(&b).is_ok() {
+        return Some(vec![Step::Read(a, b)]);
+    }
+    two_steps(causality, a, b).map(Vec::from)
+}
+
 /// How a state was entered; also its place among the states of a node.
 const BY_SESSION: u32 = 1;
 const OTHERWISE: u32 = 0;
@@ -56,8 +65,11 @@ pub(super) struct Search<'a> {
     cost: Vec<(u32, u32)>,
     parent: Vec<u32>,
     search: u32,
-    /// Steps taken by all searches so far.
-    pub(super) steps: u64,
+    /// States to go on from, by steps, for the number of forced edges in hand and for one more.
+    now: Vec<Vec<u32>>,
+    next: Vec<Vec<u32>>,
+    /// States visited by all searches so far.
+    pub(super) visited: u64,
 }
 
 impl<'a> Search<'a> {
@@ -70,13 +82,15 @@ impl<'a> Search<'a> {
             cost: vec![(0, 0); states],
             parent: vec![NONE; states],
             search: 0,
-            steps: 0,
+            now: Vec::new(),
+            next: Vec::new(),
+            visited: 0,
         }
     }
 
     /// The way from `from` to another node `to` with the fewest forced edges, among those with the fewest steps;
-    /// `None` when there is none through admitted nodes. Dijkstra 1959 on pairs of costs: O(edges log edges) of what
-    /// is reached before `to`.
+    /// `None` when there is none through admitted nodes. Dijkstra 1959 on pairs of costs, with buckets: O(states and
+    /// edges reached before `to`).
     pub(super) fn shortest(
         &mut self,
         from: Node,
@@ -85,60 +99,81 @@ impl<'a> Search<'a> {
         admit: impl Fn(Node) -> bool,
         control: &Control,
     ) -> Result<Option<Vec<Step>>, Interrupt> {
-        if self.causality.in_session_order(from, to) {
-            return Ok(Some(vec![Step::Session(from, to)]));
-        }
-        if self.causality.readers(from).binary_search(&to).is_ok() {
-            return Ok(Some(vec![Step::Read(from, to)]));
-        }
-        if let Some(way) = two_steps(self.causality, from, to) {
-            return Ok(Some(way.to_vec()));
+        if let Some(way) = quick_way(self.causality, from, to) {
+            return Ok(Some(way));
         }
         self.search += 1;
-        let initial = self.causality.n() as Node;
-        let mut queue = BinaryHeap::new();
-        let start = from * 2 + OTHERWISE;
-        self.reach(start, (0, 0), NONE, &mut queue);
-        while let Some(Reverse((forced_edges, steps, state))) = queue.pop() {
-            self.steps += 1;
-            tick(self.steps as usize, control)?;
-            let cost = (forced_edges, steps);
-            if self.cost[state as usize] != cost {
-                continue;
-            }
-            let (v, entered) = (state / 2, state % 2);
-            if v == to {
-                return Ok(Some(self.way_to(state, forced)));
-            }
-            if v == initial {
-                // Nothing is nearer to ⊥ than what is wanted.
-                self.reach(to * 2 + OTHERWISE, (forced_edges, steps + 1), state, &mut queue);
-                continue;
-            }
-            if let Some(next) = self.causality.index.successor(v).filter(|&next| admit(next)) {
-                let step = u32::from(entered != BY_SESSION);
-                self.reach(next * 2 + BY_SESSION, (forced_edges, steps + step), state, &mut queue);
-            }
-            let causality = self.causality;
-            for &next in causality.readers(v).iter().filter(|&&next| admit(next)) {
-                self.reach(next * 2 + OTHERWISE, (forced_edges, steps + 1), state, &mut queue);
-            }
-            for edge in forced.map_or(&[][..], |forced| forced.of(v)) {
-                if edge.to == NONE || admit(edge.to) {
-                    self.reach(edge.to.min(initial) * 2 + OTHERWISE, (forced_edges + 1, steps + 1), state, &mut queue);
+        self.now.clear();
+        self.next.clear();
+        self.reach(from * 2 + OTHERWISE, (0, 0), NONE, 0);
+        for forced_edges in 0.. {
+            let mut steps = 0;
+            while steps < self.now.len() {
+                while let Some(state) = self.now[steps].pop() {
+                    self.visited += 1;
+                    tick(self.visited as usize, control)?;
+                    let cost = (forced_edges, steps as u32);
+                    if self.cost[state as usize] != cost {
+                        continue;
+                    }
+                    if state / 2 == to {
+                        return Ok(Some(self.way_to(state, forced)));
+                    }
+                    self.go_on(state, cost, to, forced, &admit);
                 }
+                steps += 1;
             }
+            if self.next.iter().all(Vec::is_empty) {
+                break;
+            }
+            std::mem::swap(&mut self.now, &mut self.next);
+            self.next.iter_mut().for_each(Vec::clear);
         }
         Ok(None)
     }
 
-    fn reach(&mut self, state: u32, cost: (u32, u32), parent: u32, queue: &mut BinaryHeap<Reverse<(u32, u32, u32)>>) {
+    fn go_on(
+        &mut self,
+        state: u32,
+        (forced_edges, steps): (u32, u32),
+        to: Node,
+        forced: Option<&ForcedEdges>,
+        admit: impl Fn(Node) -> bool,
+    ) {
+        let causality = self.causality;
+        let initial = causality.n() as Node;
+        let (v, entered) = (state / 2, state % 2);
+        if v == initial {
+            // ⊥ precedes every node, so nothing is nearer to it than what is wanted.
+            self.reach(to * 2 + OTHERWISE, (forced_edges, steps + 1), state, forced_edges);
+            return;
+        }
+        if let Some(next) = causality.index.successor(v).filter(|&next| admit(next)) {
+            let step = u32::from(entered != BY_SESSION);
+            self.reach(next * 2 + BY_SESSION, (forced_edges, steps + step), state, forced_edges);
+        }
+        for &next in causality.readers(v).iter().filter(|&&next| admit(next)) {
+            self.reach(next * 2 + OTHERWISE, (forced_edges, steps + 1), state, forced_edges);
+        }
+        for edge in forced.map_or(&[][..], |forced| forced.of(v)) {
+            if edge.to == NONE || admit(edge.to) {
+                self.reach(edge.to.min(initial) * 2 + OTHERWISE, (forced_edges + 1, steps + 1), state, forced_edges);
+            }
+        }
+    }
+
+    fn reach(&mut self, state: u32, cost: (u32, u32), parent: u32, now: u32) {
         let at = state as usize;
         if self.reached[at] != self.search || cost < self.cost[at] {
             self.reached[at] = self.search;
             self.cost[at] = cost;
             self.parent[at] = parent;
-            queue.push(Reverse((cost.0, cost.1, state)));
+            let buckets = if cost.0 == now { &mut self.now } else { &mut self.next };
+            let bucket = cost.1 as usize;
+            if buckets.len() <= bucket {
+                buckets.resize_with(bucket + 1, Vec::new);
+            }
+            buckets[bucket].push(state);
         }
     }
 

@@ -9,8 +9,6 @@ pub(super) struct Candidate {
     pub(super) implied: bool,
     /// Estimated number of edges of the story.
     pub(super) size: u32,
-    /// Whether the story has ways that must be searched for.
-    pub(super) needs_search: bool,
     /// The writer read from, or [`NONE`] for ⊥.
     pub(super) t1: Node,
     /// The other writer.

@@ -281,7 +281,7 @@ impl Survey<'_> {
         tally.offers += 1;
         let t1 = pair.t1;
         let implied = !is_initial(t1) && self.past.precedes(t2, t1);
-        let mut candidate = Candidate { implied, size: 0, needs_search: false, t1, t2, t3, key: pair.key };
+        let mut candidate = Candidate { implied, size: 0, t1, t2, t3, key: pair.key };
         if !tally.pools[class].admits(&candidate) {
             return;
         }
@@ -297,7 +297,6 @@ impl Survey<'_> {
             false => 1,
         };
         candidate.size = seen + if one_edge { 1 } else { 3 };
-        candidate.needs_search = candidate.size > 3 || (candidate.size == 3 && class < CAUSAL);
         tally.pools[class].push(candidate);
     }
 }
