@@ -47,50 +47,96 @@ pub(super) fn facts_of(patterns: &[Pattern], index: &Index) -> Facts {
 
 /// Tries choices for one level above CI.
 pub(super) struct Chooser<'a> {
-    pub(super) history: &'a History,
-    pub(super) resolution: &'a Resolution,
-    pub(super) control: &'a Control,
+    history: &'a History,
+    resolution: &'a Resolution,
+    control: &'a Control,
+    /// Most attempts on one level.
+    pub(super) most_attempts: u64,
 }
 
-impl Chooser<'_> {
+impl<'a> Chooser<'a> {
+    /// With as many attempts as the size of the history allows.
+    pub(super) fn new(history: &'a History, resolution: &'a Resolution, control: &'a Control) -> Chooser<'a> {
+        let operations = history.n_operations().max(1) as u64;
+        let most_attempts = (MOST_OPERATIONS / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
+        Chooser { history, resolution, control, most_attempts }
+    }
+
     /// Decides a level that is not violated when all ambiguous reads are left out. `first` are choices to try first.
     ///
-    /// A few plain choices are tried, then all of them, read by read: a level that is violated with some of the reads
-    /// left out is violated with them, so whole branches are passed over.
+    /// A few plain choices are tried. Then candidates that violate the level without any other ambiguous read are struck
+    /// out, and what is left is tried read by read: a level that is violated with some of the reads left out is violated
+    /// with them, so whole branches are passed over.
     pub(super) fn decide(&self, level: Level, first: &[Choice]) -> Result<Found, Interrupt> {
         for choice in first.iter().cloned().chain(self.plain_choices()) {
             if let Some(witness) = self.attempt(level, &choice)? {
                 return Ok(Found::Satisfied(choice, witness));
             }
         }
-        let operations = self.history.n_operations().max(1) as u64;
-        let mut attempts = (MOST_OPERATIONS / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
-        let candidates: Vec<u32> = self.resolution.ambiguous().map(|(_, sources)| sources.len() as u32).collect();
-        let mut choice = self.resolution.choice_of_none();
-        // The reads before `place` have a source, and with these the level is satisfied.
-        let mut place = 0;
-        loop {
-            let next = choice[place].map_or(0, |candidate| candidate + 1);
-            if next == candidates[place] {
-                choice[place] = None;
-                match place.checked_sub(1) {
-                    Some(before) => place = before,
-                    None => return Ok(Found::Violated),
-                }
+        let mut attempts = self.most_attempts;
+        let mut alive: Vec<Vec<u32>> =
+            self.resolution.ambiguous().map(|(_, sources)| (0..sources.len() as u32).collect()).collect();
+        if let Some(found) = self.strike_out(level, &mut alive, &mut attempts)? {
+            return Ok(found);
+        }
+        let mut choice = settled(&alive);
+        let open: Vec<usize> = (0..alive.len()).filter(|&read| alive[read].len() > 1).collect();
+        // By depth: how many candidates of the read at that depth have been tried.
+        let mut tried: Vec<usize> = vec![0];
+        while let Some(depth) = tried.len().checked_sub(1) {
+            let Some(&read) = open.get(depth) else {
+                return Ok(match self.attempt(level, &choice)? {
+                    Some(witness) => Found::Satisfied(choice, witness),
+                    None => Found::Violated,
+                });
+            };
+            let Some(&candidate) = alive[read].get(tried[depth]) else {
+                choice[read] = None;
+                tried.pop();
                 continue;
-            }
+            };
             if attempts == 0 {
                 return Ok(Found::TooMany);
             }
             attempts -= 1;
-            choice[place] = Some(next);
-            if let Some(witness) = self.attempt(level, &choice)? {
-                if place + 1 == candidates.len() {
-                    return Ok(Found::Satisfied(choice, witness));
-                }
-                place += 1;
+            tried[depth] += 1;
+            choice[read] = Some(candidate);
+            if self.attempt(level, &choice)?.is_some() {
+                tried.push(0);
             }
         }
+        Ok(Found::Violated)
+    }
+
+    /// Removes candidates that violate the level together with the reads that have only one candidate left, until
+    /// nothing changes. The answer, if that decides it.
+    fn strike_out(&self, level: Level, alive: &mut [Vec<u32>], attempts: &mut u64) -> Result<Option<Found>, Interrupt> {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for read in 0..alive.len() {
+                for candidate in alive[read].clone() {
+                    if alive[read].len() < 2 {
+                        break;
+                    }
+                    if *attempts == 0 {
+                        return Ok(Some(Found::TooMany));
+                    }
+                    *attempts -= 1;
+                    let mut choice = settled(alive);
+                    choice[read] = Some(candidate);
+                    if self.attempt(level, &choice)?.is_none() {
+                        alive[read].retain(|&other| other != candidate);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        // The last candidate of a read is kept without a trial.
+        Ok(match self.attempt(level, &settled(alive))? {
+            Some(_) => None,
+            None => Some(Found::Violated),
+        })
     }
 
     /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ where they can.
@@ -119,4 +165,9 @@ impl Chooser<'_> {
             _ => None,
         })
     }
+}
+
+/// The choice for the reads with one candidate left; the others are left out.
+fn settled(alive: &[Vec<u32>]) -> Choice {
+    alive.iter().map(|candidates| candidates.first().copied().filter(|_| candidates.len() == 1)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::ambiguity::{Chooser, Found, facts_of};
 use super::decide::{Decision, Decisions, decide_all};
-use super::evidence::{self, Case};
+use super::evidence;
 use super::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness,
     cut_isolation, read_consistency, strict,
@@ -68,26 +68,17 @@ pub fn check(
 /// A resolved history with its ambiguous reads left out.
 struct Prepared {
     resolution: Resolution,
-    choice: Choice,
     index: Index,
     reads: Instances,
 }
 
 impl Prepared {
     fn new(history: &History, max_instances: usize, control: &Control) -> Result<Prepared, Interrupt> {
-        Prepared::of(resolve(history, control)?, history, max_instances, control)
-    }
-
-    fn of(
-        resolution: Resolution,
-        history: &History,
-        max_instances: usize,
-        control: &Control,
-    ) -> Result<Prepared, Interrupt> {
+        let resolution = resolve(history, control)?;
         let choice = resolution.choice_of_none();
         let index = Index::build_with(history, &resolution, &choice, control)?;
         let reads = read_consistency::instances(history, &resolution, &index, max_instances, control)?;
-        Ok(Prepared { resolution, choice, index, reads })
+        Ok(Prepared { resolution, index, reads })
     }
 }
 
@@ -180,14 +171,14 @@ impl Run<'_> {
     /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
     fn choose(&mut self, resolution: &Resolution, decisions: &mut Decisions) -> LevelSet {
-        let chooser = Chooser { history: self.history, resolution, control: self.control };
+        let chooser = Chooser::new(self.history, resolution, self.control);
         let mut violated = LevelSet::default();
         let mut choices: Vec<Choice> = Vec::new();
         // Strongest first: the choice that satisfies a level satisfies all weaker ones.
         for (&level, (decision, seconds)) in decisions.iter_mut().rev() {
             let begin = Instant::now();
             let verdict = match decision {
-                Decision::Violated(_) => Verdict::Violated,
+                Decision::Violated => Verdict::Violated,
                 Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
                 Decision::Satisfied(_) => match chooser.decide(level, &choices) {
                     Ok(Found::Satisfied(choice, witness)) => {
@@ -246,7 +237,7 @@ impl Run<'_> {
 
     /// Which of `levels` some choice of writers satisfies.
     fn satisfied_literally(&self, literal: &Resolution, levels: &[Level]) -> Vec<(Level, Witness)> {
-        let chooser = Chooser { history: self.history, resolution: literal, control: self.control };
+        let chooser = Chooser::new(self.history, literal, self.control);
         let mut satisfied = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
         // Weakest first here: these levels are most likely violated, and then so are the stronger ones.
@@ -280,10 +271,9 @@ impl Run<'_> {
 
     fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
         self.control.phase("listing violations", 0);
-        let Prepared { resolution, choice, index, reads } = prepared;
-        let case = Case { history: self.history, resolution: &resolution, choice: &choice, index: &index };
+        let Prepared { resolution, index, reads } = prepared;
         let max = self.options.max_instances;
-        let mut found = evidence::collect(&case, reads, decisions, max, self.control);
+        let mut found = evidence::collect(self.history, &index, reads, decisions, max, self.control);
         let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
         let unseen =
             cut_isolation == Some(&Verdict::Violated) && !found.counts.contains_key(&Pattern::NonRepeatableRead);
@@ -314,8 +304,7 @@ impl Run<'_> {
         let facts = facts_of(&patterns, &index);
         let levels: Vec<Level> = wanted.iter().filter(|level| *level != Level::CutIsolation).collect();
         let decisions = decide_all(&index, facts, &levels, control, &|_, _, _| {});
-        let case = Case { history, resolution, choice: &choice, index: &index };
-        let more = evidence::collect(&case, reads, &decisions, max, control);
+        let more = evidence::collect(history, &index, reads, &decisions, max, control);
         let names = |violation: &Violation| violation.levels.iter().any(|level| wanted.contains(level));
         let known: Vec<Pattern> = found.counts.keys().copied().collect();
         let new: Vec<Violation> = more
@@ -356,7 +345,10 @@ impl Run<'_> {
 fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     match decision {
         Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
-        Decision::Violated(_) => Verdict::Violated,
+        Decision::Violated => Verdict::Violated,
         Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,15 +15,15 @@ use std::time::Instant;
 pub(super) enum Decision {
     /// An order explains the reads.
     Satisfied(Order),
-    /// None does; the nodes suffice for that, where the engine of the level itself found out.
-    Violated(Option<Vec<Node>>),
+    /// None does.
+    Violated,
     /// The engine was stopped.
     Undecided(Interrupt),
 }
 
 impl Decision {
     pub(super) fn is_violated(&self) -> bool {
-        matches!(self, Decision::Violated(_))
+        *self == Decision::Violated
     }
 }
 
@@ -101,12 +101,12 @@ pub(super) fn ask(index: &Index, level: Level, control: &Control) -> Result<Deci
             match strong::decide(index, level, control)? {
                 StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
                 StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
-                StrongDecision::Violated { core } => Decision::Violated(Some(core)),
+                StrongDecision::Violated { .. } => Decision::Violated,
             }
         }
         _ => match weak::decide(index, level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
-            WeakDecision::Violated => Decision::Violated(None),
+            WeakDecision::Violated => Decision::Violated,
         },
     })
 }
@@ -139,7 +139,7 @@ pub(super) fn decide_all(
     let settle = |level: Level| {
         let begin = Instant::now();
         let from_others = || implied(&known.lock().expect("no holder panics"), level);
-        let before = if facts.violate(level) { Some(Decision::Violated(None)) } else { from_others() };
+        let before = if facts.violate(level) { Some(Decision::Violated) } else { from_others() };
         let decision = before.unwrap_or_else(|| match ask(index, level, control) {
             Ok(decision) => decision,
             Err(interrupt) => from_others().unwrap_or(Decision::Undecided(interrupt)),
@@ -164,7 +164,7 @@ fn implied(known: &Decisions, level: Level) -> Option<Decision> {
     let mut others = known.iter().filter(|(other, _)| **other != level);
     let violated = |(other, (decision, _)): (&Level, &(Decision, f64))| level.implies(*other) && decision.is_violated();
     if others.clone().any(violated) {
-        return Some(Decision::Violated(None));
+        return Some(Decision::Violated);
     }
     others.find_map(|(other, (decision, _))| match decision {
         Decision::Satisfied(order) if other.implies(level) => Some(Decision::Satisfied(order.clone())),

@@ -1,24 +1,17 @@
 //! From verdicts to listed violations.
 
 use super::decide::{Decision, Decisions};
-use super::{Instances, Level, LevelSet, Pattern, core_proof, weak};
+use super::{Instances, Level, LevelSet, Pattern, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Choice, Index, Resolution};
+use crate::relations::Index;
 use std::collections::BTreeMap;
 
-/// One resolved history under one choice of sources.
-pub(super) struct Case<'a> {
-    pub(super) history: &'a History,
-    pub(super) resolution: &'a Resolution,
-    pub(super) choice: &'a Choice,
-    pub(super) index: &'a Index,
-}
-
-/// Adds to the patterns of single reads all other instances that violate one of the violated levels, and for every
-/// violated level that no listed instance names a cycle of its own. What was found when `control` ends the work is kept.
+/// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found when
+/// `control` ends the work is kept.
 pub(super) fn collect(
-    case: &Case<'_>,
+    history: &History,
+    index: &Index,
     reads: Instances,
     decisions: &Decisions,
     max_instances: usize,
@@ -32,20 +25,9 @@ pub(super) fn collect(
         // A violation of a strong level may be one of causal consistency: then that is the better story.
         let mut levels = violated;
         levels.insert(Level::TransactionalCausalConsistency);
-        add(&mut found, weak::instances(case.history, case.index, levels, max_instances, control));
+        add(&mut found, weak::instances(history, index, levels, max_instances, control));
     }
-    if max_instances > 0 {
-        // Weakest first: what violates a level violates all stronger ones, so that is mostly one proof.
-        for (&level, (decision, _)) in decisions {
-            let named = found.violations.iter().any(|violation| violation.levels.contains(level));
-            if let (Decision::Violated(Some(core)), false) = (decision, named)
-                && let Ok(Some(violation)) = core_proof::prove(case, level, core, control)
-            {
-                *found.counts.entry(violation.id.pattern).or_default() += 1;
-                found.violations.push(violation);
-            }
-        }
-    }
+    add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
     found
 }
 

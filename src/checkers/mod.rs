@@ -7,7 +7,6 @@
 
 mod ambiguity;
 mod check;
-mod core_proof;
 mod cut_isolation;
 mod decide;
 pub mod derivation;

@@ -1,6 +1,6 @@
 //! Where each read got its value from, as far as the history says.
 
-use crate::history::{History, OperationId, Renaming, TransactionId};
+use crate::history::{History, OperationId, TransactionId};
 use rustc_hash::FxHashSet;
 
 /// Where a read got its value from.
@@ -266,34 +266,6 @@ impl Resolution {
     /// What was assumed about the input, a sentence each.
     pub fn assumptions(&self) -> &[String] {
         &self.assumptions
-    }
-
-    /// The same resolution, under a choice, of a sub-history all of whose transactions take part: reads keep their
-    /// sources, and those whose writer is gone count as unrecorded. O(operations of the part · log).
-    pub fn restrict(&self, choice: &Choice, part: &History, renaming: &Renaming) -> Resolution {
-        let mut restricted =
-            Resolution { standing: vec![Standing::Committed; part.n_transactions()], ..Default::default() };
-        let begins = part.transactions().map(|t| part.operation_range(t).start as u32);
-        restricted.operation_begin = begins.chain([part.n_operations() as u32]).collect();
-        for (new, &old) in renaming.operations.iter().enumerate() {
-            let code = match (self.code[old.index()], self.chosen(old, choice)) {
-                (AMBIGUOUS, Some(Source::Transaction { write, .. })) => write.0,
-                (AMBIGUOUS, Some(Source::Initial { .. })) => INITIAL,
-                (AMBIGUOUS, _) => UNRECORDED,
-                (code, _) => code,
-            };
-            restricted.code.push(match code < FIRST_SPECIAL {
-                true => renaming.new_operation(OperationId(code)).map_or(UNRECORDED, |write| write.0),
-                false => code,
-            });
-            if contains(&self.after_own_write, old) {
-                restricted.after_own_write.push(new as u32);
-            }
-            if contains(&self.intermediate, old) {
-                restricted.intermediate.push(new as u32);
-            }
-        }
-        restricted
     }
 
     /// Transactions of unknown outcome that take part under a choice although they would not otherwise, ascending.

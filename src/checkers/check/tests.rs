@@ -1,0 +1,193 @@
+//! Verdicts and listings of small histories, and what must hold of all findings.
+
+use super::*;
+use crate::checkers::Proof;
+use crate::history::{Builder, Interval, Origin, Outcome, Value};
+use crate::relations::testing::{history, random_history};
+use std::sync::Mutex;
+
+fn checked(history: &History) -> Findings {
+    check(history, &Options::default(), &Control::new(), &|_| {})
+}
+
+/// A sign per level: `+` satisfied, `-` violated, `?` undecided.
+fn signs(findings: &Findings) -> String {
+    let sign = |result: &LevelResult| match result.verdict {
+        Verdict::Satisfied(_) => '+',
+        Verdict::Violated => '-',
+        Verdict::Undecided(_) => '?',
+    };
+    findings.levels.iter().map(sign).collect()
+}
+
+#[test]
+fn small_histories_have_the_verdicts_of_the_definitions() {
+    for (text, expected, pattern) in [
+        ("r(1,0,0,0)", "+++++++", None),
+        ("w(1,1,0,-1)", "+++++++", None),
+        ("r(1,7,0,0)", "+------", Some(Pattern::ThinAirRead)),
+        ("r(1,1,0,0) w(1,1,0,1)", "+------", Some(Pattern::CyclicCO)),
+        ("w(1,1,0,0) w(1,2,1,1) r(1,1,2,2) r(1,2,2,2)", "-+-----", Some(Pattern::NonRepeatableRead)),
+        ("w(1,1,0,0) w(1,2,0,1) r(1,2,1,2) r(1,1,1,2)", "-------", Some(Pattern::NonRepeatableRead)),
+        ("w(1,1,0,0) w(1,2,0,1) w(2,2,0,1) r(2,2,1,2) r(1,1,1,2)", "+------", Some(Pattern::NonMonoReadCO)),
+        ("w(1,1,0,0) r(1,0,0,1)", "++-----", Some(Pattern::FracturedReadCO)),
+        ("w(1,1,0,0) r(1,1,1,1) w(2,1,1,1) r(2,1,2,2) r(1,0,2,3)", "+++----", Some(Pattern::COConflictCM)),
+        ("w(1,1,0,0) w(2,1,1,1) r(1,1,2,2) r(2,0,2,2) r(2,1,3,3) r(1,0,3,3)", "++++---", Some(Pattern::LongFork)),
+        ("r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1)", "+++++--", Some(Pattern::LostUpdate)),
+        ("r(1,0,0,0) w(2,1,0,0) r(2,0,1,1) w(1,1,1,1)", "++++++-", Some(Pattern::WriteSkew)),
+        // Values written twice, and explicit writes of the initial value.
+        ("w(1,1,0,0) w(1,1,1,1) r(1,1,2,2)", "+++++++", None),
+        ("w(1,1,0,0) w(1,2,0,1) r(1,1,0,2) w(1,1,1,3)", "+++++++", None),
+        ("w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3)", "++-----", Some(Pattern::FracturedReadCO)),
+        ("w(1,0,0,0) w(2,0,0,0) r(1,0,0,1) w(1,1,0,1) r(2,0,1,2) r(1,1,1,2)", "+++++++", None),
+        // A reset that looks like a set-up transaction.
+        ("w(1,1,0,0) w(1,0,1,1) r(1,1,2,2) r(1,0,2,3)", "+++++++", None),
+        // An unknown transaction is needed, or is not.
+        ("?w(1,1,0,0) r(1,1,1,1)", "+++++++", None),
+        ("?r(1,7,0,0) ?w(1,1,0,0)", "+++++++", None),
+        ("?r(1,7,0,0) ?w(1,1,0,0) r(1,1,1,1)", "+------", Some(Pattern::ThinAirRead)),
+        ("", "+++++++", None),
+    ] {
+        let findings = checked(&history(text));
+        assert_eq!(signs(&findings), expected, "{text} {findings:?}");
+        match pattern {
+            Some(pattern) => assert!(findings.patterns.contains_key(&pattern), "{text} {:?}", findings.patterns),
+            None => assert!(findings.violations.is_empty() && findings.patterns.is_empty(), "{text} {findings:?}"),
+        }
+    }
+}
+
+#[test]
+fn findings_are_consistent_in_themselves() {
+    let mut random = fastrand::Rng::with_seed(41);
+    let mut listed = 0;
+    for _ in 0..1500 {
+        let history = random_history(&mut random);
+        let told = Mutex::new(Vec::new());
+        let observe = |result: &LevelResult| told.lock().unwrap().push((result.level, result.verdict.word()));
+        let findings = check(&history, &Options::default(), &Control::new(), &observe);
+        let mut told = told.into_inner().unwrap();
+        told.sort_unstable();
+        let levels: Vec<(Level, &str)> = findings.levels.iter().map(|r| (r.level, r.verdict.word())).collect();
+        assert_eq!(told, levels, "each level is told once, as it is in the end");
+        for stronger in &findings.levels {
+            for weaker in &findings.levels {
+                if stronger.level.implies(weaker.level) && matches!(stronger.verdict, Verdict::Satisfied(_)) {
+                    assert!(matches!(weaker.verdict, Verdict::Satisfied(_)), "{findings:?}");
+                }
+            }
+            let named = findings.violations.iter().any(|violation| violation.levels.contains(stronger.level));
+            assert_eq!(named, stronger.verdict == Verdict::Violated, "{:?} {findings:?}", stronger.level);
+        }
+        let keys: Vec<_> = findings.violations.iter().map(|v| v.id).collect();
+        assert!(keys.is_sorted() && keys.windows(2).all(|two| two[0] != two[1]));
+        for violation in &findings.violations {
+            listed += 1;
+            assert!(findings.patterns[&violation.id.pattern] >= u64::from(violation.id.ordinal));
+            if let Proof::Cycle(cycle) = &violation.proof {
+                assert!(!cycle.is_empty() && cycle.iter().all(|&edge| edge < violation.edges.len()));
+            }
+        }
+    }
+    assert!(listed > 500);
+}
+
+#[test]
+fn findings_do_not_depend_on_the_number_of_threads() {
+    let mut random = fastrand::Rng::with_seed(42);
+    let histories: Vec<History> = (0..150).map(|_| random_history(&mut random)).collect();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let text = |history: &History| {
+            let mut findings = checked(history);
+            findings.levels.iter_mut().for_each(|result| result.seconds = 0.0);
+            findings.index_seconds = 0.0;
+            findings.check_seconds = 0.0;
+            format!("{findings:?}")
+        };
+        pool.install(|| histories.iter().map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(run(1), run(4));
+}
+
+#[test]
+fn stopped_work_leaves_levels_undecided() {
+    let control = Control::new();
+    control.stop();
+    let findings = check(&history("r(1,7,0,0)"), &Options::default(), &control, &|_| {});
+    assert_eq!(signs(&findings), "???????");
+    let cause = Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled));
+    assert!(findings.levels.iter().all(|result| result.verdict == cause));
+}
+
+#[test]
+fn levels_are_answered_in_the_order_asked_and_once() {
+    let options = Options {
+        levels: vec![Level::Serializability, Level::CutIsolation, Level::Serializability],
+        ..Options::default()
+    };
+    let findings = check(&history("w(1,1,0,0)"), &options, &Control::new(), &|_| {});
+    let levels: Vec<Level> = findings.levels.iter().map(|result| result.level).collect();
+    assert_eq!(levels, [Level::Serializability, Level::CutIsolation]);
+}
+
+#[test]
+fn counts_stay_exact_when_lists_are_short() {
+    let text: String = (0..30).map(|t| format!("r(1,{},0,{t}) ", t + 7)).collect();
+    for max_instances in [0, 2] {
+        let options = Options { max_instances, ..Options::default() };
+        let findings = check(&history(&text), &options, &Control::new(), &|_| {});
+        assert_eq!(findings.patterns[&Pattern::ThinAirRead], 30);
+        assert_eq!(findings.violations.len(), max_instances);
+    }
+}
+
+#[test]
+fn too_many_choices_are_undecided() {
+    // Each of the first reads has two writers that both fit. The last two reads fit with any writer, but not together:
+    // whoever wrote 1 = 1 had overwritten 2 = 1.
+    let mut text = String::new();
+    for key in 10..16 {
+        text += &format!("w({key},1,{key},{key}0) w({key},1,{key}1,{key}1) r({key},1,{key}2,{key}2) ");
+    }
+    text += "w(2,1,0,0) w(2,1,0,1) w(1,1,0,2) w(2,8,0,2) w(1,1,0,3) w(2,9,0,3) r(2,1,1,4) r(1,1,1,4)";
+    let history = history(&text);
+    let control = Control::new();
+    let resolution = resolve(&history, &control).unwrap();
+    assert_eq!(resolution.n_ambiguous(), 8);
+    let mut chooser = Chooser::new(&history, &resolution, &control);
+    assert!(matches!(chooser.decide(Level::ReadCommitted, &[]), Ok(Found::Satisfied(..))));
+    assert!(matches!(chooser.decide(Level::ReadAtomic, &[]), Ok(Found::Violated)));
+    chooser.most_attempts = 50;
+    assert!(matches!(chooser.decide(Level::ReadAtomic, &[]), Ok(Found::TooMany)));
+    let findings = checked(&history);
+    assert_eq!(signs(&findings), "++-----");
+    assert!(findings.patterns.contains_key(&Pattern::FracturedReadCO));
+    assert_eq!(findings.assumptions.len(), 2);
+}
+
+/// A history like that of the text, whose transactions ran at these times.
+fn timed(writer: (i64, i64), reader: (i64, i64), value: u64) -> History {
+    let mut builder = Builder::new(Origin::default());
+    builder.initial_value(Value(0));
+    let key = builder.key_number(1);
+    for (session, (start, end), kind, value) in
+        [(0, writer, crate::history::OperationKind::Write, 1), (1, reader, crate::history::OperationKind::Read, value)]
+    {
+        let session = builder.session_number(session);
+        let t = builder.transaction(session, Outcome::Committed);
+        builder.set_interval(t, Interval { start, end });
+        builder.operation(t, kind, key, Value(value), 0);
+    }
+    builder.finish().unwrap()
+}
+
+#[test]
+fn strict_serializability_is_answered_as_far_as_serializability_decides_it() {
+    let options = Options { levels: vec![Level::StrictSerializability], ..Options::default() };
+    let verdict = |history: &History| check(history, &options, &Control::new(), &|_| {}).levels[0].verdict.clone();
+    assert_eq!(verdict(&history("r(1,0,0,0)")), Verdict::Undecided(Cause::NoTimestamps));
+    assert!(matches!(verdict(&timed((0, 1), (2, 3), 1)), Verdict::Satisfied(_)));
+    assert!(matches!(verdict(&timed((0, 1), (2, 3), 0)), Verdict::Undecided(Cause::Unsupported(_))));
+    assert_eq!(verdict(&timed((0, 1), (2, 3), 7)), Verdict::Violated);
+}
