@@ -1,6 +1,7 @@
 //! The arguments, as typed values.
 
 use crate::checkers::{Level, ViolationId};
+use crate::diagram::layout::LayoutStyle;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -32,6 +33,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Say in words what happened and why it is a contradiction (Markdown)
     Explain(ExplainArguments),
+    /// Draw or write one counterexample; the ending of OUT says what to make
+    Export(ExportArguments),
     /// Write the smallest sub-history found that still violates a level
     Minimize(MinimizeArguments),
     /// Convert between history formats
@@ -120,6 +123,54 @@ pub struct ExplainArguments {
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+}
+
+/// What `export` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope export history.txt --violation TAP-k/1 -o anomaly.svg\n  \
+    isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
+    Endings: svg, png (twice the size), dot, json, md, txt.")]
+pub struct ExportArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The violation, as listed by `check`
+    #[arg(long, value_name = "ID", value_parser = violation)]
+    pub(super) violation: ViolationId,
+    /// Where to write it
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// How to arrange the transactions
+    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
+    pub(super) layout: LayoutName,
+    /// Show all operations of the transactions, not only those the argument is about
+    #[arg(long)]
+    pub(super) all_operations: bool,
+    /// Format of the file [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+    /// Most violations per pattern
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) max_instances: usize,
+}
+
+/// How to arrange the transactions of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LayoutName {
+    /// A column per session
+    Lanes,
+    /// In layers along the edges
+    Layered,
+}
+
+impl From<LayoutName> for LayoutStyle {
+    fn from(name: LayoutName) -> LayoutStyle {
+        match name {
+            LayoutName::Lanes => LayoutStyle::Lanes,
+            LayoutName::Layered => LayoutStyle::Layered,
+        }
+    }
 }
 
 /// What `minimize` needs.

@@ -1,7 +1,7 @@
 //! `isoscope explain`: violations in words.
 
 use super::output::Output;
-use super::{ExitCode, ExplainArguments, input};
+use super::{ExitCode, ExplainArguments, MINIMIZING, input};
 use crate::checkers::{self, Findings, Options, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
@@ -82,7 +82,7 @@ fn nothing_to_explain(findings: &Findings) -> String {
 }
 
 fn explain(history: &History, violation: &Violation, plain: bool, control: &Control) -> String {
-    let example = counterexample::minimize(history, violation, control);
+    let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example);
     match plain {
         true => narrate::plain_text(&example, &explanation, history),

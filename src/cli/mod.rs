@@ -9,6 +9,7 @@ mod check;
 mod convert;
 mod exit_code;
 mod explain;
+mod export;
 mod input;
 mod minimize;
 mod output;
@@ -16,7 +17,8 @@ mod stats;
 mod verify;
 
 pub use args::{
-    CheckArguments, Command, ConvertArguments, ExplainArguments, MinimizeArguments, StatsArguments, VerifyArguments,
+    CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MinimizeArguments, StatsArguments,
+    VerifyArguments,
 };
 pub use exit_code::ExitCode;
 
@@ -24,6 +26,10 @@ use clap::Parser;
 use output::Output;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long one counterexample may be made smaller where the user sets no limit.
+const MINIMIZING: Duration = Duration::from_secs(20);
 
 /// What the arguments ask for.
 #[derive(Debug)]
@@ -62,6 +68,7 @@ pub fn run(command: &Command) -> ExitCode {
     let result = match command {
         Command::Check(arguments) => check::run(arguments, &mut out),
         Command::Explain(arguments) => explain::run(arguments, &mut out),
+        Command::Export(arguments) => export::run(arguments, &mut out),
         Command::Minimize(arguments) => minimize::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),

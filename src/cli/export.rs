@@ -1,0 +1,40 @@
+//! `isoscope export`: one counterexample as a picture or a file.
+
+use super::explain::unknown_violation;
+use super::output::{self, Output};
+use super::{ExitCode, ExportArguments, MINIMIZING, input};
+use crate::checkers::{self, Options};
+use crate::control::Control;
+use crate::counterexample;
+use crate::export::{ComposeOptions, EXPORTERS, ExportKind, compose, export};
+use anyhow::Context;
+
+pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let kind = ExportKind::from_path(&arguments.output).with_context(|| {
+        let endings: Vec<&str> = EXPORTERS.iter().map(|row| row.extensions[0]).collect();
+        format!(
+            "{}: the ending of the file says what to make, expected one of {}",
+            arguments.output.display(),
+            endings.join(", ")
+        )
+    })?;
+    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let control = Control::new();
+    let options = Options { max_instances: arguments.max_instances, ..Options::default() };
+    let findings = checkers::check(&history, &options, &control, &|_| {});
+    let id = arguments.violation;
+    let violation = findings
+        .violation(id)
+        .with_context(|| format!("{}: {}", arguments.file.display(), unknown_violation(id, &findings)))?;
+    let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
+    let explanation = counterexample::explain(&example);
+    let options = ComposeOptions {
+        all_operations: arguments.all_operations,
+        layout: arguments.layout.into(),
+        ..ComposeOptions::for_history(&history)
+    };
+    let picture = compose(&example, &explanation, &history, &options);
+    let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
+    output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;
+    Ok(ExitCode::Satisfied)
+}
