@@ -1,5 +1,6 @@
 //! Chooses command line or window from the arguments; nothing else.
 
+use isoscope::app;
 use isoscope::cli::{self, Invocation};
 use std::process::ExitCode;
 
@@ -7,6 +8,9 @@ fn main() -> ExitCode {
     match cli::parse(std::env::args_os()) {
         Invocation::Command(command) => cli::run(&command).into(),
         Invocation::Done(code) => code.into(),
-        Invocation::Window(files) => cli::without_window("no display can be opened", files).into(),
+        Invocation::Window(files) => match app::run(files.clone()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => cli::without_window(&error.to_string(), files).into(),
+        },
     }
 }

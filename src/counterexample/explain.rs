@@ -73,7 +73,7 @@ fn capitalized(text: &str) -> String {
 /// The summary with names, for patterns whose parts can be found among the edges.
 fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
     let pattern = violation.id.pattern;
-    if matches!(violation.proof, Proof::Read) {
+    if matches!(violation.proof, Proof::Read) || pattern == Pattern::NonRepeatableRead {
         return read_summary(words, violation);
     }
     match pattern {
@@ -184,8 +184,12 @@ fn read_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
             None => format!("{t} reads {what}, which its writer had overwritten before it committed."),
         },
         Pattern::NonRepeatableRead => {
-            let second = reads.get(1).map(|&r| words.content(r))?;
-            format!("{t} reads {what} and then {second}, versions of different transactions.")
+            let of_key = |r: &&OperationId| Some(words.history.operation(**r).key) == violation.key;
+            let reader = *violation.transactions.get(2)?;
+            let own = |r: &&OperationId| words.history.transaction_of(**r) == reader;
+            let contents: Vec<String> = reads.iter().filter(of_key).filter(own).map(|&r| words.content(r)).collect();
+            let t = words.transaction(reader);
+            format!("{t} reads {}: versions of different transactions.", contents.join(", then "))
         }
         _ => return None,
     })
