@@ -132,7 +132,8 @@ impl Run<'_> {
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
         let merged = prepared.resolution.merged_into_initial().next().is_some();
         let told = |level: Level, decision: &Decision, seconds: f64| {
-            if !ambiguous && !(merged && decision.is_violated()) {
+            let may_change = ambiguous || (merged && decision.is_violated());
+            if !may_change {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
         };
