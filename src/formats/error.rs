@@ -45,7 +45,7 @@ pub enum Problem {
     Expected {
         /// What may stand here.
         expected: &'static str,
-        /// What does, quoted with [`excerpt`] or named ("the end of the file").
+        /// What does, quoted and shortened, or named ("the end of the file").
         found: String,
     },
     /// A number that does not fit.

@@ -252,8 +252,11 @@ impl History {
         }
     }
 
-    /// What the file itself calls a transaction, if it names or numbers it.
+    /// What the file itself calls a transaction, if it names or numbers it; ⊥ has no label.
     pub fn transaction_label(&self, transaction: TransactionId) -> Option<Label<'_>> {
+        if transaction.is_initial() {
+            return None;
+        }
         match &self.transaction_names {
             Names::Numbers(numbers) if numbers[transaction.index()] != UNNUMBERED => {
                 Some(Label::Number(numbers[transaction.index()]))

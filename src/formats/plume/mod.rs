@@ -24,8 +24,8 @@
 //! - 0 is the initial value of every key that nobody writes 0 to.
 //!
 //! The sessions of the history are in the order of their numbers. The file is cut into pieces at line ends; pieces are
-//! read in parallel ([`lines`]) and joined in the order of the file, so the result does not depend on the number of
-//! threads. The writer is in [`write`](self::write).
+//! read in parallel (`lines`) and joined in the order of the file, so the result does not depend on the number of
+//! threads. The writer is in `write`.
 
 mod lines;
 mod write;

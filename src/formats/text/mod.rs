@@ -1,0 +1,90 @@
+//! Our own notation, one line per session: for tests, samples, bug reports and whoever writes a history by hand.
+//!
+//! ```text
+//! # A lost update: both read the initial x.
+//! a: [r x 0, w x 1]
+//! b: [r x 0, w x 2] [r x 2]!
+//! ```
+//!
+//! Grammar; blanks (spaces and tabs) may stand between any two symbols, a line ends with LF or CR LF:
+//!
+//! ```text
+//! history     = { line }
+//! line        = [ session ":" { transaction } | "initial" ":" ( "none" | value ) ] [ "#" anything ]
+//! transaction = [ label ] "[" [ operation { "," operation } ] "]" [ "!" | "?" ] [ "@" start ".." end ]
+//! operation   = "w" key value | "r" key ( value | "init" | "?" )
+//! session, label, key, value = bare | quoted
+//! bare        = one or more characters, none of them a blank, a control character or one of []{}(),:;#!?@"\
+//! quoted      = a string as in JSON, for names that cannot be bare (and for a session called "initial")
+//! start, end  = integer, 64 bits, may be negative
+//! ```
+//!
+//! - `!` marks an aborted transaction, `?` one of unknown outcome; the others committed.
+//! - `r x init` read the initial version, `r x ?` read something that was not recorded.
+//! - **0 is the initial value** where nobody writes it, as in Plume's text, unless a line says `initial: none` or names
+//!   another value. The line may stand anywhere.
+//! - A session may have several lines: its transactions follow each other in the order of the file. A line without
+//!   transactions makes a session without any. `[]` is a transaction without operations.
+//! - A name that is a number in its usual form is that number; a label `T7` numbers the transaction 7. Transactions
+//!   without a label are called after their session and place: `a1`, `a2`.
+//! - `@ 10..20` says when the transaction began and ended.
+//!
+//! The notation can say everything that a [`History`] can hold, so writing loses nothing.
+
+mod read;
+mod write;
+
+use super::{Format, Input, Likelihood, Problem, ReadError};
+use crate::control::Control;
+use crate::history::History;
+use read::Parser;
+
+/// The row of the table.
+pub const FORMAT: Format = Format {
+    name: "text",
+    aliases: &["isoscope-text"],
+    about: "IsoScope's own notation, one line per session: a: [r x 0, w x 1]",
+    extensions: &["txt", "history"],
+    sniff,
+    read,
+    write: Some(write::write),
+};
+
+fn sniff(input: &Input<'_>) -> Likelihood {
+    let Some(line) = input.head_lines().find(|line| !line.starts_with(b"#")) else {
+        return if input.head_lines().next().is_some() { Likelihood::Perhaps } else { Likelihood::No };
+    };
+    // A quoted session name may contain a colon; the first one is good enough for a guess.
+    let Some(colon) = line.iter().position(|&b| b == b':') else { return Likelihood::No };
+    let (session, rest) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
+    let named = !session.is_empty() && (session.starts_with(b"\"") || session.iter().all(|&b| is_bare(b)));
+    match rest.contains(&b'[') || session == b"initial" {
+        _ if !named => Likelihood::No,
+        true => Likelihood::Likely,
+        false if rest.is_empty() || rest.starts_with(b"#") => Likelihood::Perhaps,
+        false => Likelihood::No,
+    }
+}
+
+fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
+    control.phase("reading", input.bytes().len() as u64);
+    let parser = Parser::new(input, control);
+    let history = parser.history()?;
+    if history.n_sessions() == 0 {
+        return Err(ReadError::whole(FORMAT.name, Problem::Empty));
+    }
+    Ok(history)
+}
+
+/// Reads this notation from memory; the empty text is the empty history.
+pub fn parse(text: &str) -> Result<History, ReadError> {
+    Parser::new(&Input::new("", text.as_bytes()), &Control::new()).history()
+}
+
+/// Whether a byte may be part of a bare name. Characters beyond ASCII may.
+fn is_bare(byte: u8) -> bool {
+    byte >= 0x80 || (byte.is_ascii_graphic() && !b"[]{}(),:;#!?@\"\\".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! Text → history.
+
+use super::{FORMAT, is_bare};
+use crate::control::Control;
+use crate::formats::error::{ReadError, excerpt};
+use crate::formats::{Input, Place, Problem, name};
+use crate::history::{BuildError, Builder, Draft, History, Interval, OperationKind, Outcome, Value};
+use std::borrow::Cow;
+
+/// A name as it stands in the file.
+struct Token<'a> {
+    text: Cow<'a, str>,
+    quoted: bool,
+}
+
+impl Token<'_> {
+    /// Whether this is a word of the notation and not a name.
+    fn is_word(&self, word: &str) -> bool {
+        !self.quoted && self.text == word
+    }
+}
+
+/// Reads a text from beginning to end, one symbol after the other.
+pub(super) struct Parser<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+    line_start: usize,
+    control: &'a Control,
+    builder: Builder,
+    /// `None` for "none".
+    initial: Option<String>,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(input: &Input<'a>, control: &'a Control) -> Parser<'a> {
+        let builder = Builder::new(input.origin(FORMAT.name));
+        let bytes = crate::formats::without_mark(input.bytes());
+        Parser { bytes, at: 0, line: 1, line_start: 0, control, builder, initial: Some("0".to_owned()) }
+    }
+
+    pub(super) fn history(mut self) -> Result<History, ReadError> {
+        while self.at < self.bytes.len() {
+            self.line()?;
+            self.control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
+            self.control.advance((self.at - self.line_start) as u64);
+            self.line += 1;
+            self.line_start = self.at;
+        }
+        if let Some(initial) = self.initial.take() {
+            let initial = name::value(&mut self.builder, &initial);
+            self.builder.initial_value(initial);
+        }
+        self.builder.finish().map_err(|error: BuildError| ReadError::whole(FORMAT.name, error))
+    }
+
+    /// Reads one line, its end included.
+    fn line(&mut self) -> Result<(), ReadError> {
+        self.blanks();
+        if !self.at_end_of_statement() {
+            let name = self.name("the name of a session")?;
+            self.symbol(b':', "`:` after the name of the session")?;
+            match name.is_word("initial") {
+                true => {
+                    let value = self.name("`none` or the value that reads as initial")?;
+                    self.initial = (!value.is_word("none")).then(|| value.text.into_owned());
+                }
+                false => {
+                    let session = name::session(&mut self.builder, &name.text);
+                    while !self.at_end_of_statement() {
+                        let draft = self.builder.transaction(session, Outcome::Committed);
+                        self.transaction(draft)?;
+                    }
+                }
+            }
+            if !self.at_end_of_statement() {
+                return self.fail("the end of the line");
+            }
+        }
+        // What is left is a comment.
+        let rest = &self.bytes[self.at..];
+        self.at += memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        Ok(())
+    }
+
+    fn transaction(&mut self, draft: Draft) -> Result<(), ReadError> {
+        if self.peek() != Some(b'[') {
+            let label = self.name("`[` or the label of a transaction")?;
+            match label.text.strip_prefix('T').and_then(|digits| name::number(digits, u64::MAX - 1)) {
+                Some(number) => self.builder.number_transaction(draft, number),
+                None => self.builder.name_transaction(draft, &label.text),
+            }
+        }
+        self.symbol(b'[', "`[`")?;
+        if !self.symbol_if(b']') {
+            loop {
+                self.operation(draft)?;
+                if self.symbol_if(b']') {
+                    break;
+                }
+                self.symbol(b',', "`,` or `]`")?;
+            }
+        }
+        if self.symbol_if(b'!') {
+            self.builder.set_outcome(draft, Outcome::Aborted);
+        } else if self.symbol_if(b'?') {
+            self.builder.set_outcome(draft, Outcome::Unknown);
+        }
+        if self.symbol_if(b'@') {
+            let begin = self.at;
+            let times = self.name("two times like `10..20`")?;
+            let interval = times
+                .text
+                .split_once("..")
+                .and_then(|(start, end)| Some(Interval { start: start.parse().ok()?, end: end.parse().ok()? }));
+            let Some(interval) = interval else {
+                self.at = begin;
+                return self.fail("two times like `10..20`");
+            };
+            self.builder.set_interval(draft, interval);
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, draft: Draft) -> Result<(), ReadError> {
+        let begin = self.at;
+        let letter = self.name("`r` or `w`")?;
+        let kind = match (letter.is_word("r"), letter.is_word("w")) {
+            (true, _) => OperationKind::Read,
+            (_, true) => OperationKind::Write,
+            _ => {
+                self.at = begin;
+                return self.fail("`r` or `w`");
+            }
+        };
+        let key = self.name("a key")?;
+        let key = name::key(&mut self.builder, &key.text);
+        let value = if kind == OperationKind::Read && self.symbol_if(b'?') {
+            Value::UNRECORDED
+        } else {
+            let value = self.name("a value")?;
+            match kind == OperationKind::Read && value.is_word("init") {
+                true => Value::INITIAL,
+                false => name::value(&mut self.builder, &value.text),
+            }
+        };
+        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+        self.builder.operation(draft, kind, key, value, line);
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn at_end_of_statement(&self) -> bool {
+        match self.peek() {
+            None | Some(b'\n' | b'#') => true,
+            Some(b'\r') => matches!(self.bytes.get(self.at + 1), None | Some(b'\n')),
+            _ => false,
+        }
+    }
+
+    /// Takes `symbol` and the blanks behind it, if it is next.
+    fn symbol_if(&mut self, symbol: u8) -> bool {
+        let next = self.peek() == Some(symbol);
+        if next {
+            self.at += 1;
+            self.blanks();
+        }
+        next
+    }
+
+    fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), ReadError> {
+        if self.symbol_if(symbol) { Ok(()) } else { self.fail(expected) }
+    }
+
+    /// Takes a name and the blanks behind it.
+    fn name(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
+        let rest = &self.bytes[self.at..];
+        let quoted = rest.first() == Some(&b'"');
+        let len = match quoted {
+            true => quoted_len(rest),
+            false => rest.iter().take_while(|&&b| is_bare(b)).count(),
+        };
+        if len == 0 {
+            return self.fail(expected);
+        }
+        let Ok(text) = std::str::from_utf8(&rest[..len]) else {
+            return self.fail("UTF-8 text");
+        };
+        let text = match quoted {
+            true => match serde_json::from_str::<String>(text) {
+                Ok(text) => Cow::Owned(text),
+                Err(_) => return self.fail("a quoted name as in JSON"),
+            },
+            false => Cow::Borrowed(text),
+        };
+        self.at += len;
+        self.blanks();
+        Ok(Token { text, quoted })
+    }
+
+    fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
+        let place = Place::Line { line: self.line, column: (self.at - self.line_start + 1) as u64 };
+        let problem = Problem::Expected { expected, found: excerpt(&self.bytes[self.at..]) };
+        Err(ReadError { format: FORMAT.name, place, problem, looks_like: None })
+    }
+}
+
+/// Length of the quoted name at the beginning of `rest`, both quotes included; 0 when it does not end on its line.
+fn quoted_len(rest: &[u8]) -> usize {
+    let mut at = 1;
+    loop {
+        match rest.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            None | Some(b'\n') => return 0,
+            _ => at += 1,
+        }
+    }
+}

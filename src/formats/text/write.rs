@@ -1,0 +1,104 @@
+//! History → text.
+
+use super::{FORMAT, is_bare};
+use crate::formats::{WriteError, name};
+use crate::history::{History, Interval, Label, OperationKind, Outcome, TransactionId, Value};
+use std::io;
+
+/// Lines are broken after the transaction that reaches this length, in bytes.
+const LINE: usize = 110;
+
+pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+    name::refuse_writes_of_nothing(history, FORMAT.name)?;
+    let mut line = String::new();
+    match history.initial_value() {
+        Some(value) if name::of_value(history, value) == "0" => {}
+        Some(value) => {
+            line.push_str("initial: ");
+            push_name(&mut line, &name::of_value(history, value), &["none"]);
+            line.push('\n');
+        }
+        None => line.push_str("initial: none\n"),
+    }
+    for session in history.sessions() {
+        let mut begun = false;
+        let start = |line: &mut String| {
+            push_name(line, &history.session_names().text(session.index()), &["initial"]);
+            line.push(':');
+        };
+        for t in history.transactions_of(session) {
+            if !begun {
+                start(&mut line);
+            }
+            begun = true;
+            push_transaction(&mut line, history, t);
+            if line.len() > LINE {
+                line.push('\n');
+                out.write_all(line.as_bytes())?;
+                line.clear();
+                begun = false;
+            }
+        }
+        if history.transactions_of(session).len() == 0 {
+            start(&mut line);
+            begun = true;
+        }
+        if begun {
+            line.push('\n');
+        }
+        out.write_all(line.as_bytes())?;
+        line.clear();
+    }
+    out.write_all(line.as_bytes())?;
+    Ok(())
+}
+
+fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
+    line.push(' ');
+    match history.transaction_label(t) {
+        Some(Label::Number(number)) => line.push_str(&format!("T{number} ")),
+        Some(Label::Name(name)) => {
+            push_name(line, name, &[]);
+            line.push(' ');
+        }
+        None => {}
+    }
+    line.push('[');
+    for (n, o) in history.operations_of(t).enumerate() {
+        let operation = history.operation(o);
+        line.push_str(if n == 0 { "" } else { ", " });
+        line.push_str(match operation.kind {
+            OperationKind::Read => "r ",
+            OperationKind::Write => "w ",
+        });
+        push_name(line, &history.key_names().text(operation.key.index()), &[]);
+        line.push(' ');
+        match operation.value {
+            Value::INITIAL => line.push_str("init"),
+            Value::UNRECORDED => line.push('?'),
+            value => push_name(line, &name::of_value(history, value), &["init"]),
+        }
+    }
+    line.push(']');
+    line.push_str(match history.outcome(t) {
+        Outcome::Committed => "",
+        Outcome::Aborted => "!",
+        Outcome::Unknown => "?",
+    });
+    if let Some(Interval { start, end }) = history.interval(t) {
+        line.push_str(&format!("@{start}..{end}"));
+    }
+}
+
+/// Appends a name, quoted when it is one of the `reserved` words or cannot be bare.
+fn push_name(line: &mut String, name: &str, reserved: &[&str]) {
+    let bare = !name.is_empty()
+        && name.bytes().all(is_bare)
+        && !name.chars().any(|c| c.is_control() || c.is_whitespace())
+        && !reserved.contains(&name);
+    match bare {
+        true => line.push_str(name),
+        // A JSON string escapes line breaks, quotes and backslashes; encoding one does not fail.
+        false => line.push_str(&serde_json::Value::from(name).to_string()),
+    }
+}
