@@ -16,6 +16,7 @@ pub const FILTER_ID: &str = "anomaly filter";
 
 /// Draws the panel.
 pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    ui.take_available_width();
     let palette = Palette::of(ui);
     let total: u64 = document.catalogue.as_ref().map_or(0, |c| c.findings.patterns.values().sum());
     ui.horizontal(|ui| {

@@ -14,6 +14,7 @@ use egui::{
 
 /// Draws the panel.
 pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    ui.take_available_width();
     let Some(picture) = &document.picture else {
         let text = match (document.selected, document.drawing) {
             (Some(_), true) => "Looking for the smallest part that convinces…",

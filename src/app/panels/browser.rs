@@ -45,6 +45,18 @@ fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnOnce(&mut Ui
     });
 }
 
+/// The heading of a column, and what stands beside it: of one height in all columns.
+fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) {
+    let strong = Palette::of(ui).strong;
+    let size = vec2(ui.available_width(), 26.0);
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        ui.set_min_height(size.y);
+        ui.add_space(8.0);
+        style::bold_line(ui, text, style::BODY, strong);
+        beside(ui);
+    });
+}
+
 /// A virtual list: `line` draws the line of a place.
 fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize>, mut line: impl FnMut(&mut Ui, usize)) {
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -75,7 +87,7 @@ fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: bool, colou
 
 fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    style::bold(ui, &counted(history.n_sessions(), "session"), style::BODY, palette.strong);
+    heading_ui(ui, &counted(history.n_sessions(), "session"), |_| ());
     let place = document.browser.session.index();
     let scroll = document.browser.scroll.then_some(place);
     list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {
@@ -100,7 +112,7 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
     let transactions = history.transactions_of(session);
     let n = transactions.len();
     let first = history.transactions_of(session).next();
-    style::bold(ui, &counted(n, "transaction"), style::BODY, palette.strong);
+    heading_ui(ui, &counted(n, "transaction"), |_| ());
     let chosen = document.browser.transaction;
     let scroll = chosen.filter(|_| document.browser.scroll).map(|t| history.position_of(t));
     list_ui(ui, &format!("transactions {}", session.index()), n, scroll, |ui, place| {
@@ -127,9 +139,8 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
         return;
     };
     let range = history.operation_range(transaction);
-    ui.horizontal(|ui| {
-        let title = format!("{}: {}", history.transaction_name(transaction), counted(range.len(), "operation"));
-        style::bold_line(ui, &title, style::BODY, palette.strong);
+    let title = format!("{}: {}", history.transaction_name(transaction), counted(range.len(), "operation"));
+    heading_ui(ui, &title, |ui| {
         let word = format!("txn:{}", history.transaction_name(transaction));
         if ui.small_button("Its anomalies").on_hover_text("List only anomalies with this transaction").clicked() {
             requests.push(Request::Filter(toggle_word("", &word)));

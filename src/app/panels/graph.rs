@@ -9,8 +9,8 @@ use crate::app::state::{Attention, Document, Focus, State};
 use crate::app::style::{self, Palette};
 use crate::relations::Relation;
 use egui::{
-    Align, Align2, Color32, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
-    pos2, vec2,
+    Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
+    vec2,
 };
 
 /// Draws the page.
