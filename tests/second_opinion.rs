@@ -131,8 +131,7 @@ fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
         }
         _ => {
             if let ProofEntry::Cycle { edges } = &mut violation.proof {
-                let place = rng.usize(0..edges.len());
-                edges.remove(place);
+                edges.truncate(rng.usize(0..=edges.len()));
             } else {
                 violation.proof = ProofEntry::Cycle { edges: vec![e] };
             }

@@ -107,6 +107,8 @@ struct Cutter<'a> {
     involved: Vec<OperationId>,
     /// The pattern that must survive.
     wanted: Option<Pattern>,
+    /// By unknown transaction that must have committed: a reader that shows it, and its read.
+    promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
 }
 
 impl<'a> Cutter<'a> {
@@ -121,7 +123,8 @@ impl<'a> Cutter<'a> {
         // A general cycle may shrink to something with a better name; named patterns are kept.
         let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle);
         let wanted = (!general).then_some(original.id.pattern);
-        Ok(Cutter { history, original, level, control, resolution, involved, wanted })
+        let promoted_by = promotions(history, &resolution);
+        Ok(Cutter { history, original, level, control, resolution, involved, wanted, promoted_by })
     }
 
     fn minimize(mut self) -> Counterexample {
@@ -155,6 +158,13 @@ impl<'a> Cutter<'a> {
             }
         }
         loop {
+            for t in keep.iter().collect::<Vec<_>>() {
+                let mut shown = t;
+                while let Some(&(reader, _)) = self.promoted_by.get(&shown) {
+                    keep.insert(reader);
+                    shown = reader;
+                }
+            }
             let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
             match self.ask(&members) {
                 Answer::Violated(found) => return Some(*found),
@@ -292,8 +302,10 @@ impl<'a> Cutter<'a> {
     fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let second_versions = self.second_versions(keep);
+        let promoting: FxHashSet<OperationId> =
+            keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
         self.history.restrict(&members, |o| {
-            let is_involved = || self.involved.binary_search(&o).is_ok();
+            let is_involved = || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
             match self.resolution.source(o) {
                 Source::Outside | Source::Own | Source::Unrecorded => true,
                 Source::Initial { after_own_write } => {
@@ -368,6 +380,30 @@ impl<'a> Cutter<'a> {
         };
         Level::WITHOUT_TIMES.into_iter().map(|level| (level, verdict(level))).collect()
     }
+}
+
+/// For every unknown transaction that must have committed, a reader by which that is known. Readers lead back to
+/// transactions that are known to have committed, never in a circle. O(operations) if there are any such, else
+/// O(transactions).
+fn promotions(history: &History, resolution: &Resolution) -> FxHashMap<TransactionId, (TransactionId, OperationId)> {
+    let mut promoted_by = FxHashMap::default();
+    if resolution.promoted().next().is_none() {
+        return promoted_by;
+    }
+    let mut waiting: Vec<TransactionId> =
+        history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
+    while let Some(reader) = waiting.pop() {
+        for read in history.operations_of(reader) {
+            if let Source::Transaction { writer, .. } = resolution.source_in(reader, read)
+                && resolution.standing(writer) == Standing::Promoted
+                && !promoted_by.contains_key(&writer)
+            {
+                promoted_by.insert(writer, (reader, read));
+                waiting.push(writer);
+            }
+        }
+    }
+    promoted_by
 }
 
 /// A violation in terms of a sub-history, if all that it names is there.

@@ -1,7 +1,7 @@
 //! From findings to a report.
 
 use super::*;
-use crate::checkers::{Event, Findings, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
+use crate::checkers::{Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
 use crate::counterexample::edge_reason;
 use crate::history::{History, OperationId, Outcome, TransactionId};
 use crate::relations::{Axiom, Reason};
@@ -23,7 +23,11 @@ impl Report {
             history: facts(history),
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
-            violations: findings.violations.iter().map(|violation| violation_entry(history, violation)).collect(),
+            violations: findings
+                .violations
+                .iter()
+                .map(|v| violation_entry(history, v, levels_of(findings, v)))
+                .collect(),
             timings: Timings {
                 read: rounded(settings.read_seconds),
                 index: rounded(findings.index_seconds),
@@ -151,7 +155,14 @@ impl Places<'_> {
     }
 }
 
-fn violation_entry(history: &History, violation: &Violation) -> ViolationEntry {
+/// The levels a violation violates. SSER is named only where it was decided: a history without times has no SSER.
+fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
+    let has_times = findings.level(Level::StrictSerializability).is_some_and(|r| r.verdict == Verdict::Violated);
+    let named = violation.levels.iter().filter(|&level| level != Level::StrictSerializability || has_times);
+    named.map(|level| level.code().to_owned()).collect()
+}
+
+fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>) -> ViolationEntry {
     let mut places = Places { history, transactions: violation.transactions.clone() };
     let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
     let operations = violation.operations.iter().map(|&o| operation_entry(o, &mut places)).collect();
@@ -161,7 +172,7 @@ fn violation_entry(history: &History, violation: &Violation) -> ViolationEntry {
         pattern: row.id.to_owned(),
         name: row.name.to_owned(),
         also: violation.also.clone(),
-        levels: violation.levels.iter().map(|level| level.code().to_owned()).collect(),
+        levels,
         key: violation.key.map(|key| history.key_name(key)),
         transactions: places.transactions.iter().map(|&t| transaction_entry(history, t)).collect(),
         edges,

@@ -154,7 +154,8 @@ fn check_violation(
     cycle::check(history, resolution, violation, &transactions, &of_cycles)
 }
 
-/// Whether a violation is about a read with several possible writers: it is then shown for one choice of them only.
+/// Whether a violation is about a read with several possible writers, or about a transaction that takes part under some
+/// choice of them only: it is then shown for one choice.
 fn rests_on_choice(
     history: &History,
     resolution: &Resolution<'_>,
@@ -163,6 +164,11 @@ fn rests_on_choice(
 ) -> bool {
     let transactions: Result<Vec<TransactionId>, _> =
         violation.transactions.iter().map(|entry| names.find(history, entry)).collect();
+    // An unknown transaction takes part only if the choice says that somebody read from it.
+    let is_possible = |&t: &TransactionId| !resolution.is_member(t) && history.outcome(t) == Outcome::Unknown;
+    if transactions.as_ref().is_ok_and(|transactions| transactions.iter().any(is_possible)) {
+        return resolution.has_ambiguous_reads();
+    }
     let operations = transactions.and_then(|transactions| read::operations(history, violation, &transactions));
     operations.is_ok_and(|operations| {
         let reads = operations.into_iter().filter(|&o| history.operation(o).kind == OperationKind::Read);
