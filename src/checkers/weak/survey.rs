@@ -20,8 +20,8 @@ use std::ops::Range;
 /// Readers per piece of parallel work.
 const CHUNK: usize = 1024;
 
-/// Candidates offered per piece of work before only one per range is.
-const OFFERS_PER_CHUNK: usize = 1 << 17;
+/// Candidates offered per piece of work, per candidate kept, before only one per range is.
+const OFFERS_PER_CANDIDATE: usize = 4;
 
 /// The patterns counted, by trigger (mono, fractured, causal), then order (causal, commit).
 pub(super) const PATTERNS: [Pattern; 6] = [
@@ -225,7 +225,10 @@ impl Survey<'_> {
         reads: &ReadsOfOne,
         tally: &mut Tally,
     ) {
-        let limit = if tally.offers < OFFERS_PER_CHUNK { self.capacity } else { 1 };
+        let limit = match tally.offers < OFFERS_PER_CANDIDATE * self.capacity {
+            true => self.capacity,
+            false => 1,
+        };
         let mut offer = |&t2: &Node| {
             if reads.writers.binary_search_by_key(&t2, |seen| seen.writer).is_err() {
                 self.offer(t3, pair, t2, class, tally);
@@ -281,7 +284,8 @@ impl Survey<'_> {
         tally.offers += 1;
         let t1 = pair.t1;
         let implied = !is_initial(t1) && self.past.precedes(t2, t1);
-        let mut candidate = Candidate { implied, size: 0, t1, t2, t3, key: pair.key };
+        // Lower bounds of the size let most candidates go before the costly looks.
+        let mut candidate = Candidate { implied, size: if class >= CAUSAL { 3 } else { 2 }, t1, t2, t3, key: pair.key };
         if !tally.pools[class].admits(&candidate) {
             return;
         }
@@ -292,11 +296,13 @@ impl Survey<'_> {
             }
             _ => self.forced.find(t1, t2).is_some(),
         };
-        let seen = match class >= CAUSAL {
-            true => 2 + 2 * u32::from(two_steps(self.causality, t2, t3).is_none()),
-            false => 1,
-        };
-        candidate.size = seen + if one_edge { 1 } else { 3 };
+        candidate.size += if one_edge { 0 } else { 2 };
+        if !tally.pools[class].admits(&candidate) {
+            return;
+        }
+        if class >= CAUSAL && two_steps(self.causality, t2, t3).is_none() {
+            candidate.size += 2;
+        }
         tally.pools[class].push(candidate);
     }
 }
