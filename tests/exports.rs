@@ -2,13 +2,16 @@
 //!
 //! With `ISOSCOPE_PICTURES` set to a folder, the pictures of these tests are written there to be looked at.
 
-use isoscope::checkers::{Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
-use isoscope::counterexample::{Counterexample, Minimality, explain};
+mod common;
+
+use isoscope::checkers::{self, Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
+use isoscope::control::Control;
+use isoscope::counterexample::{self, Counterexample, Minimality, explain};
 use isoscope::diagram::layout::{self, LayoutStyle, Problem, lanes, lanes_moved, problems};
 use isoscope::diagram::scene::{Shape, scene};
 use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole, Target};
 use isoscope::export::{ComposeOptions, EXPORTERS, ExportKind, Picture, compose, export, page, sha256};
-use isoscope::formats::text;
+use isoscope::formats::{self, text};
 use isoscope::history::{History, KeyId, OperationId, SessionId, TransactionId, TransactionSet};
 use isoscope::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 use resvg::usvg;
@@ -483,4 +486,32 @@ fn a_picture_too_large_for_pixels_is_refused_in_words() {
     large.scene.bounds.max.y = 200_000.0;
     let error = export(ExportKind::Png, &large).expect_err("200,000 units are too many");
     assert!(error.to_string().contains("export SVG instead"), "{error}");
+}
+
+#[test]
+fn the_first_violation_of_each_pattern_of_real_histories_is_drawn_without_fault() {
+    let Some(corpus) = common::corpus() else { return };
+    for file in ["mariadb_galera", "yugabyte_tcc", "pg_ser_bug"] {
+        let control = Control::new();
+        let path = corpus.join(format!("plume-text/bugs/{file}.txt"));
+        let history = formats::open(&path, None, &control).expect("a history");
+        let findings = checkers::check(&history, &checkers::Options::default(), &control, &|_| ());
+        let mut last = None;
+        for violation in &findings.violations {
+            if last.replace(violation.id.pattern) == Some(violation.id.pattern) {
+                continue;
+            }
+            let example = counterexample::minimize(&history, violation, &control);
+            let picture = compose(&example, &explain(&example), &history, &ComposeOptions::for_history(&history));
+            let name = format!("{file} {}", violation.id);
+            assert_eq!(problems(&picture.diagram, &picture.layout), [], "{name}");
+            assert!(!picture.diagram.cards.is_empty(), "{name}");
+            parse_svg(&export(ExportKind::Svg, &picture).expect("SVG"));
+            if std::env::var_os("ISOSCOPE_PICTURES").is_some() {
+                let bytes = export(ExportKind::Png, &picture).expect("PNG");
+                keep(&name.replace([' ', '/'], "-"), ExportKind::Png, &bytes);
+            }
+        }
+        assert_eq!(last.is_none(), findings.violations.is_empty(), "{file}");
+    }
 }

@@ -62,12 +62,13 @@ pub fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Breaks `text` into lines of at most `max` columns at spaces; a word longer than a line is broken inside.
+/// Breaks `text` into lines of at most `max` columns at spaces, not at no-break spaces; a word longer than a line is
+/// broken inside.
 pub fn wrap(text: &str, max: usize) -> Vec<String> {
     let max = max.max(1);
     let mut lines = vec![String::new()];
     let mut used = 0;
-    for word in text.split_whitespace() {
+    for word in text.split_ascii_whitespace() {
         let mut rest = word;
         loop {
             let space = usize::from(used > 0);

@@ -145,7 +145,8 @@ impl Writer {
             }
             lead = &step.lead;
             let mut used = 0;
-            for line in wrap(&step.text, max) {
+            // `x = 1` stays on one line.
+            for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), max) {
                 let at = pos2(self.left + indent, self.y + line_height / 2.0);
                 self.text(at, Align::Left, BODY, false, &line, Role::Body);
                 used = columns(&line);
@@ -200,7 +201,7 @@ impl Writer {
         }
         let is = |emphasis| picture.diagram.arrows.iter().any(|arrow| arrow.emphasis == emphasis);
         if is(Emphasis::Cycle) && is(Emphasis::Evidence) {
-            let text = "thick: cycle, thin: evidence";
+            let text = "thick: on the cycle";
             let wide = self.text_width(text, LEGEND);
             let at = room(self, wide);
             self.text(at, Align::Left, LEGEND, false, text, Role::Legend);

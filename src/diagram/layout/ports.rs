@@ -137,7 +137,7 @@ pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize
             let mut height = least;
             for (side, ends) in sides.iter_mut().enumerate() {
                 ends.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-                let nudge = if side == Side::Right as usize { -UNIT / 8.0 } else { UNIT / 8.0 };
+                let nudge = if side == Side::Right as usize { -UNIT / 4.0 } else { UNIT / 4.0 };
                 let mut at = first;
                 for (i, &(_, arrow, end)) in ends.iter().enumerate() {
                     if i > 0 {

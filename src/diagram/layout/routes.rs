@@ -131,7 +131,7 @@ pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<
         let (top, bottom) = column.gap(gap);
         let straight = gap > 0 && gap < column.cards.len() && down(column.cards[gap - 1]);
         let (above, below) = gap_margins(straight);
-        let class = if lane % 2 == 0 { 0.375 } else { 0.625 } * UNIT;
+        let class = if lane % 2 == 0 { 0.0 } else { UNIT / 2.0 };
         let slot = |y: f32| (y - class) / UNIT;
         let (low, high) = (slot(top + above).ceil(), slot(bottom - below).floor());
         let n = passages.len();
@@ -147,9 +147,12 @@ pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<
     }
 }
 
+/// Distance of the heights of two ports, one on a right side and one on a left side, in rows that are level.
+const NEAR: f32 = UNIT / 2.0;
+
 /// Takes out small steps: a piece gets the height of the piece before or after it where no other edge has that height
-/// in the gutters on both sides. Passages move within their gaps, target ports by less than the distance of heights in
-/// use, so that nothing else has to move.
+/// in the gutters on both sides. Passages move within their gaps; of a port and the one it would be level with, both
+/// meet in the middle, or the target's goes to the source's.
 pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
     let mut used: std::collections::BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
     for (arrow, course) in courses.iter().enumerate() {
@@ -165,6 +168,18 @@ pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], 
         if course.lanes[0] == course.lanes[last] {
             continue;
         }
+        let (start, end) = (course.levels[0], course.levels[last]);
+        // Ports of right sides only move down and those of left sides only up, so that labels keep their distances.
+        let towards = (start < end) == (course.exit == Side::Right);
+        if last == 1 && towards && start != end && (start - end).abs() <= NEAR {
+            let (middle, gutter) = ((start + end) / 2.0, course.hop(0).0);
+            let taken = |&(y, other): &(f32, usize)| other != arrow && (y - middle).abs() < NEAR - 0.5;
+            if !used[&gutter].iter().any(taken) {
+                course.levels = vec![middle; 2];
+                used.entry(gutter).or_default().push((middle, arrow));
+                continue;
+            }
+        }
         // From the target to the source, so that a whole row of passages can follow.
         for i in (1..=last).rev() {
             let after = (i < last).then(|| course.levels[i + 1]);
@@ -176,7 +191,7 @@ pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], 
                     !gutters.iter().any(|gutter| used[gutter].iter().any(taken))
                 };
                 let may = if i == last {
-                    step <= UNIT * 0.3 && free(UNIT * 0.3 - 0.5)
+                    step <= NEAR && free(NEAR - 0.5)
                 } else {
                     let (column, gap) = (&columns[course.lanes[i]], course.gaps[i]);
                     let (top, bottom) = column.gap(gap);
