@@ -7,6 +7,8 @@
 mod explain;
 mod minimize;
 pub mod narrate;
+mod tell;
+mod translate;
 mod words;
 
 pub use explain::{edge_reason, explain, involved_operations, summary, title};

@@ -1,0 +1,380 @@
+//! The steps of an argument, in the order in which they are told.
+//!
+//! Observed writes come first ("Let"), observed reads and session order next ("Then"), each inferred edge with its
+//! reason after its premises ("Because"), the contradiction last ("However"). A case split is told case by case.
+
+use super::words::Words;
+use super::{Step, StepRole, involved_operations};
+use crate::checkers::{Pattern, Proof, Violation};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+
+/// Tells one violation step by step.
+pub(super) struct Teller<'a> {
+    words: &'a Words<'a>,
+    violation: &'a Violation,
+    told: Vec<bool>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(words: &'a Words<'a>, violation: &'a Violation) -> Teller<'a> {
+        Teller { words, violation, told: vec![false; violation.edges.len()], steps: Vec::new() }
+    }
+
+    pub(super) fn tell(mut self) -> Vec<Step> {
+        self.given();
+        if matches!(self.violation.proof, Proof::Read) {
+            self.tell_read();
+        } else {
+            self.tell_proof();
+        }
+        self.steps
+    }
+
+    fn edge(&self, index: EdgeIndex) -> Option<&'a Edge> {
+        self.violation.edges.get(index)
+    }
+
+    fn step(&mut self, role: StepRole, text: String, edges: Vec<EdgeIndex>, operations: Vec<OperationId>) {
+        let mut transactions = Vec::new();
+        for edge in edges.iter().filter_map(|&e| self.edge(e)) {
+            transactions.extend([edge.from, edge.to]);
+            if let Reason::Visible { reader, .. } = edge.because {
+                transactions.push(reader);
+            }
+        }
+        transactions.extend(operations.iter().map(|&o| self.words.history.transaction_of(o)));
+        transactions.sort_unstable();
+        transactions.dedup();
+        self.steps.push(Step { role, text, edges, transactions, operations });
+    }
+
+    /// "Let T295 write 4 = 3285, and then, in the same session, T297 write 4 = 3335 and 0 = 3328".
+    fn given(&mut self) {
+        let history = self.words.history;
+        let involved = involved_operations(self.violation);
+        let writes = self.words.of_kind(&involved, OperationKind::Write);
+        let mut writers: Vec<TransactionId> = self.violation.transactions.clone();
+        writers.extend(writes.iter().map(|&w| history.transaction_of(w)));
+        let mut done: Vec<TransactionId> = Vec::new();
+        let (mut clauses, mut edges) = (Vec::new(), Vec::new());
+        for t in writers {
+            let own: Vec<OperationId> = match t.is_initial() || done.contains(&t) {
+                true => Vec::new(),
+                false => writes.iter().copied().filter(|&w| history.transaction_of(w) == t).collect(),
+            };
+            if own.is_empty() {
+                continue;
+            }
+            let contents: Vec<String> = own.iter().map(|&w| self.words.content(w)).collect();
+            let is_next = |e: &Edge| {
+                matches!(e.because, Reason::SessionOrder)
+                    && e.relation == Relation::SessionOrder
+                    && e.to == t
+                    && done.last() == Some(&e.from)
+            };
+            let follows = self.violation.edges.iter().position(is_next);
+            let then = if follows.is_some() { "then, in the same session, " } else { "" };
+            let outcome = if history.outcome(t) == Outcome::Aborted { " and abort" } else { "" };
+            clauses.push(format!("{then}{} write {}{outcome}", self.words.transaction(t), Words::list(&contents)));
+            if let Some(edge) = follows {
+                self.told[edge] = true;
+                edges.push(edge);
+            }
+            done.push(t);
+        }
+        if !clauses.is_empty() {
+            let text = match clauses.split_last() {
+                Some((last, init)) if !init.is_empty() => format!("{}, and {last}", init.join(", ")),
+                _ => clauses.concat(),
+            };
+            self.step(StepRole::Given, text, edges, writes);
+        }
+    }
+
+    fn tell_read(&mut self) {
+        let observed: Vec<EdgeIndex> = (0..self.violation.edges.len()).filter(|&e| !self.told[e]).collect();
+        for edge in observed {
+            self.tell_edge(edge, false);
+        }
+        let involved = involved_operations(self.violation);
+        let reads = self.words.of_kind(&involved, OperationKind::Read);
+        let words = self.words;
+        let contents: Vec<String> = reads.iter().map(|&r| words.content(r)).collect();
+        let Some(&read) = reads.first() else {
+            let text = format!("{}: a contradiction", self.violation.id.pattern.row().meaning);
+            return self.step(StepRole::Contradiction, text, Vec::new(), involved);
+        };
+        let t = words.transaction(words.history.transaction_of(read));
+        if observed_nothing(self.violation) {
+            let text = format!("{t} reads {}", Words::list(&contents));
+            self.step(StepRole::Consequence, text, Vec::new(), reads.clone());
+        }
+        let text = match self.violation.id.pattern {
+            Pattern::ThinAirRead => {
+                let known = known_writes(words.history, read);
+                format!(
+                    "nobody wrote that value ({known}), and a read returns what some transaction wrote: a contradiction"
+                )
+            }
+            Pattern::AbortedRead => {
+                "its only writer aborted, and an aborted write is seen by nobody: a contradiction".to_owned()
+            }
+            Pattern::FutureRead => format!("{t} wrote that value only after this read: a contradiction"),
+            Pattern::NotMyOwnWrite => {
+                format!("{t} had written the key before, and a transaction sees its own last write: a contradiction")
+            }
+            Pattern::NotMyLastWrite => {
+                format!(
+                    "{t} had overwritten that value itself, and a transaction sees its own last write: a contradiction"
+                )
+            }
+            Pattern::IntermediateRead => {
+                "its writer overwrote that value before it committed, and others see only last writes: a contradiction"
+                    .to_owned()
+            }
+            Pattern::NonRepeatableRead => {
+                "these are versions of different transactions, and all reads of a key in one transaction must return \
+                 one version: a contradiction"
+                    .to_owned()
+            }
+            pattern => format!("{}: a contradiction", pattern.row().meaning),
+        };
+        self.step(StepRole::Contradiction, text, Vec::new(), involved);
+    }
+
+    /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
+    fn tell_proof(&mut self) {
+        enum Task<'p> {
+            Prove(&'p Proof, Vec<EdgeIndex>, String),
+            Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
+        }
+        let violation = self.violation;
+        let mut stack = vec![Task::Prove(&violation.proof, Vec::new(), String::new())];
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Prove(Proof::Read, ..) => self.tell_read(),
+                Task::Prove(Proof::Cycle(cycle), assumed, _) => {
+                    self.tell_needed(cycle, &assumed);
+                    self.contradiction(cycle, &assumed);
+                }
+                Task::Prove(Proof::Split { first, second, .. }, assumed, label) => {
+                    stack.push(Task::Case(second.0, &second.1, assumed.clone(), format!("{label}2")));
+                    stack.push(Task::Case(first.0, &first.1, assumed, format!("{label}1")));
+                }
+                Task::Case(edge, proof, mut assumed, label) => {
+                    let text = match self.edge(edge) {
+                        Some(e) => format!(
+                            "case {}: suppose that {}'s version of {} is older than {}'s",
+                            dotted(&label),
+                            self.words.transaction(e.from),
+                            self.words.key(e.key),
+                            self.words.transaction(e.to)
+                        ),
+                        None => format!("case {}", dotted(&label)),
+                    };
+                    self.step(StepRole::Consequence, text, vec![edge], Vec::new());
+                    if let Some(told) = self.told.get_mut(edge) {
+                        *told = true;
+                    }
+                    assumed.push(edge);
+                    stack.push(Task::Prove(proof, assumed, label));
+                }
+            }
+        }
+    }
+
+    /// Tells what `cycle` rests on and has not been told yet, premises first.
+    fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
+        let mut needed = vec![false; self.violation.edges.len()];
+        let mut stack = cycle.to_vec();
+        while let Some(e) = stack.pop() {
+            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
+                stack.extend(edge.because.premises());
+            }
+        }
+        let evidence = self.reads_told_elsewhere(&needed, cycle);
+        for e in 0..needed.len() {
+            if needed[e] && !self.told[e] && !assumed.contains(&e) && !evidence[e] {
+                self.tell_edge(e, !cycle.contains(&e));
+            }
+        }
+    }
+
+    /// Write-read edges that an inference names itself, unless something else rests on them.
+    fn reads_told_elsewhere(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
+        let edges = &self.violation.edges;
+        let mut evidence = vec![false; edges.len()];
+        for (e, edge) in edges.iter().enumerate() {
+            if edge.relation != Relation::WriteRead || cycle.contains(&e) {
+                continue;
+            }
+            let names_it = |other: &Edge| match &other.because {
+                Reason::Visible { read, .. } => edge.to_operation == Some(*read),
+                Reason::Overwrites { .. } => {
+                    other.from == edge.to && other.from_operation.is_some() && other.from_operation == edge.to_operation
+                }
+                Reason::ReadModifyWrite { read } => *read == e,
+                _ => false,
+            };
+            let rests_on_it = |other: &Edge| match &other.because {
+                Reason::ReadModifyWrite { .. } => false,
+                because => because.premises().contains(&e),
+            };
+            let others = || edges.iter().enumerate().filter(|(o, _)| needed[*o]).map(|(_, other)| other);
+            evidence[e] = others().any(names_it) && !others().any(rests_on_it);
+        }
+        evidence
+    }
+
+    /// One edge as a step. `quiet` edges are not on the cycle: those from ⊥ need no words then.
+    fn tell_edge(&mut self, index: EdgeIndex, quiet: bool) {
+        let Some(edge) = self.edge(index) else { return };
+        self.told[index] = true;
+        let words = self.words;
+        let (from, to) = (words.transaction(edge.from), words.transaction(edge.to));
+        let (role, text) = match &edge.because {
+            Reason::SessionOrder if edge.from.is_initial() && quiet => return,
+            Reason::SessionOrder if edge.from.is_initial() => {
+                (StepRole::Consequence, format!("{to}, like every transaction, comes after the initial state"))
+            }
+            Reason::SessionOrder if edge.relation == Relation::RealTime => {
+                (StepRole::Consequence, format!("{to} begins after {from} has ended"))
+            }
+            Reason::SessionOrder => {
+                let session = words.history.session_name(words.history.session_of(edge.to));
+                (StepRole::Consequence, format!("{to} comes after {from} in session {session}"))
+            }
+            Reason::Reads => (StepRole::Consequence, self.read_text(index, edge)),
+            Reason::Path { through } => {
+                let text = match edge.relation {
+                    Relation::CausalOrder => format!("{to} could see {from} ({})", words.path(through)),
+                    _ => format!("{from} comes before {to} ({})", words.path(through)),
+                };
+                (StepRole::Consequence, text)
+            }
+            Reason::Visible { reader, read, .. } => {
+                let observed = words.reads("nevertheless reads", Some(*read), edge.key, edge.to);
+                let older = match edge.to.is_initial() {
+                    true => "the initial one".to_owned(),
+                    false => format!("{to}'s"),
+                };
+                let key = words.key(edge.key);
+                let text = format!(
+                    "{} {observed}, {from}'s version of {key} must be older than {older}",
+                    words.transaction(*reader)
+                );
+                (StepRole::Inference, text)
+            }
+            Reason::Overwrites { writer, .. } => {
+                let observed = words.reads("reads", edge.from_operation, edge.key, *writer);
+                let newer = words.content_or_key(edge.to_operation, edge.key);
+                (
+                    StepRole::Inference,
+                    format!("{from} {observed} and {to} writes the newer {newer}, {from} does not see {to}"),
+                )
+            }
+            Reason::Conflict { .. } => {
+                let key = words.key(edge.key);
+                let text = format!(
+                    "{from} and {to} both write {key} and may not overlap, and {from} starts before {to} commits, {from} commits before {to} starts"
+                );
+                (StepRole::Inference, text)
+            }
+            Reason::ReadModifyWrite { read } => {
+                let content = self.edge(*read).and_then(|e| e.to_operation);
+                let observed = words.reads("reads", content, edge.key, edge.from);
+                let key = words.key(edge.key);
+                (
+                    StepRole::Inference,
+                    format!("{to} {observed} before it writes {key} itself, its version is the newer one"),
+                )
+            }
+            Reason::Assumed => return,
+        };
+        let mut operations: Vec<OperationId> = edge.from_operation.into_iter().chain(edge.to_operation).collect();
+        if let Reason::Visible { read, .. } = edge.because {
+            operations.push(read);
+        }
+        self.step(role, text, vec![index], operations);
+    }
+
+    /// "T393 reads 0 = 3328 from T297, so it has seen T297; …", by what rests on the edge.
+    fn read_text(&self, index: EdgeIndex, edge: &Edge) -> String {
+        let reader = self.words.transaction(edge.to);
+        let what = self.words.reads("reads", edge.to_operation, edge.key, edge.from);
+        if edge.from.is_initial() {
+            return format!("{reader} {what}");
+        }
+        let from = self.words.transaction(edge.from);
+        let rests = self.violation.edges.iter().find_map(|other| match &other.because {
+            Reason::Visible { axiom, seen, .. } if seen.contains(&index) => Some(*axiom),
+            _ => None,
+        });
+        match rests {
+            Some(Axiom::ReadAtomic) => {
+                format!("{reader} {what}, so it has seen {from}; read atomicity says it has seen all of {from}")
+            }
+            Some(Axiom::ReadCommitted) => {
+                format!("{reader} {what}, and from then on it may not go back behind what {from} wrote")
+            }
+            Some(Axiom::Causal) => format!("{reader} {what}, so it could see {from} and all that {from} could see"),
+            _ => format!("{reader} {what}"),
+        }
+    }
+
+    fn contradiction(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
+        let words = self.words;
+        let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
+        let inferred = |e: &&&Edge| !matches!(e.because, Reason::SessionOrder | Reason::Reads | Reason::Path { .. });
+        let place = edges.iter().position(|e| inferred(&e));
+        let text = match place {
+            _ if edges.iter().any(|e| e.to.is_initial()) => "the initial version is older than every other".to_owned(),
+            Some(place) if edges.iter().filter(inferred).count() == 1 => {
+                // The inferred edge goes from t2 to t1; the rest of the cycle leads from t1 to t2.
+                let rest: Vec<EdgeIndex> = (1..cycle.len()).map(|i| cycle[(place + i) % cycle.len()]).collect();
+                let (t2, t1) = (words.transaction(edges[place].from), words.transaction(edges[place].to));
+                match edges.as_slice() {
+                    [a, b] if [a, b].iter().any(|e| e.relation == Relation::SessionOrder) => {
+                        format!("{t1} precedes {t2} in their session")
+                    }
+                    _ if edges[place].from == edges[place].to => {
+                        format!("no transaction precedes itself, {t1} included")
+                    }
+                    _ => format!("{t1} precedes {t2} ({})", words.path(&rest)),
+                }
+            }
+            _ => {
+                let first = edges.first().map(|e| words.transaction(e.from)).unwrap_or_default();
+                format!("{first} would come before itself ({})", words.path(cycle))
+            }
+        };
+        let closing = if assumed.is_empty() { "a contradiction" } else { "a contradiction in this case" };
+        self.step(StepRole::Contradiction, format!("{text}: {closing}"), cycle.to_vec(), Vec::new());
+    }
+}
+
+/// Whether no edge of the violation tells its reads.
+fn observed_nothing(violation: &Violation) -> bool {
+    !violation.edges.iter().any(|e| e.relation == Relation::WriteRead)
+}
+
+/// What is known about the writes of the key of a thin-air read.
+fn known_writes(history: &History, read: OperationId) -> String {
+    let key = history.operation(read).key;
+    let operations = (0..history.n_operations()).map(OperationId::new);
+    let writes =
+        operations.filter(|&o| history.keys()[o.index()] == key && history.kinds()[o.index()] == OperationKind::Write);
+    let name = history.key_name(key);
+    match writes.count() {
+        0 => format!("none of these transactions writes key {name}"),
+        1 => format!("the one write of key {name} here wrote another value"),
+        n => format!("the {n} writes of key {name} here wrote other values"),
+    }
+}
+
+/// `12` → `1.2`.
+fn dotted(label: &str) -> String {
+    label.chars().map(String::from).collect::<Vec<_>>().join(".")
+}
