@@ -10,7 +10,7 @@ use crate::relations::{Choice, Index, Resolution, Source};
 const MOST_ATTEMPTS: u64 = 1 << 17;
 
 /// Most operations gone through for one level, over all attempts.
-const MOST_OPERATIONS: u64 = 50_000_000;
+const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Fewest attempts on one level.
 const FEWEST_ATTEMPTS: u64 = 8;
@@ -63,16 +63,28 @@ impl<'a> Chooser<'a> {
     }
 
     /// Decides a level that is not violated when all ambiguous reads are left out. `first` are choices to try first.
-    ///
-    /// A few plain choices are tried. Then candidates that violate the level without any other ambiguous read are struck
-    /// out, and what is left is tried read by read: a level that is violated with some of the reads left out is violated
-    /// with them, so whole branches are passed over.
+    /// First [`Chooser::guess`]es, then [`Chooser::search`]es.
     pub(super) fn decide(&self, level: Level, first: &[Choice]) -> Result<Found, Interrupt> {
+        match self.guess(level, first)? {
+            Some((choice, witness)) => Ok(Found::Satisfied(choice, witness)),
+            None => self.search(level),
+        }
+    }
+
+    /// Tries a few choices, `first` before others.
+    pub(super) fn guess(&self, level: Level, first: &[Choice]) -> Result<Option<(Choice, Witness)>, Interrupt> {
         for choice in first.iter().cloned().chain(self.plain_choices()) {
             if let Some(witness) = self.attempt(level, &choice)? {
-                return Ok(Found::Satisfied(choice, witness));
+                return Ok(Some((choice, witness)));
             }
         }
+        Ok(None)
+    }
+
+    /// Tries all choices, as far as allowed. Candidates that violate the level without any other ambiguous read are
+    /// struck out, and what is left is tried read by read: a level that is violated with some of the reads left out is
+    /// violated with them, so whole branches are passed over.
+    pub(super) fn search(&self, level: Level) -> Result<Found, Interrupt> {
         let mut attempts = self.most_attempts;
         let mut alive: Vec<Vec<u32>> =
             self.resolution.ambiguous().map(|(_, sources)| (0..sources.len() as u32).collect()).collect();

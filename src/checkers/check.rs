@@ -17,6 +17,9 @@ use std::time::Instant;
 /// Name of the engines in reports.
 const CHECKER: &str = "fast";
 
+/// Most operations gone through for one level when set-up transactions are reconsidered, over all attempts.
+const MOST_OPERATIONS_LITERALLY: u64 = 2_000_000;
+
 /// Checks a history against the levels asked for and lists what violates them.
 ///
 /// `observe` hears of each level as soon as it is decided, from whichever thread found out; a satisfied level may get
@@ -144,7 +147,7 @@ impl Run<'_> {
         }
         let mut by_choice = LevelSet::default();
         if ambiguous {
-            by_choice = self.choose(&prepared.resolution, &mut decisions);
+            by_choice = self.choose(&prepared.resolution, &decisions);
         }
         if merged {
             self.reconsider_set_up(&mut decisions);
@@ -171,32 +174,51 @@ impl Run<'_> {
 
     /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
-    fn choose(&mut self, resolution: &Resolution, decisions: &mut Decisions) -> LevelSet {
+    fn choose(&mut self, resolution: &Resolution, decisions: &Decisions) -> LevelSet {
         let chooser = Chooser::new(self.history, resolution, self.control);
-        let mut violated = LevelSet::default();
+        let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
         let mut choices: Vec<Choice> = Vec::new();
         // Strongest first: the choice that satisfies a level satisfies all weaker ones.
-        for (&level, (decision, seconds)) in decisions.iter_mut().rev() {
+        for (&level, (decision, seconds)) in decisions.iter().rev() {
             let begin = Instant::now();
             let verdict = match decision {
-                Decision::Violated => Verdict::Violated,
-                Decision::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(*interrupt)),
-                Decision::Satisfied(_) => match chooser.decide(level, &choices) {
-                    Ok(Found::Satisfied(choice, witness)) => {
+                Decision::Violated => Some(Verdict::Violated),
+                Decision::Undecided(interrupt) => Some(undecided(*interrupt)),
+                Decision::Satisfied(_) => match chooser.guess(level, &choices) {
+                    Ok(Some((choice, witness))) => {
                         choices = vec![choice];
-                        Verdict::Satisfied(witness)
+                        Some(Verdict::Satisfied(witness))
                     }
-                    Ok(Found::Violated) => {
-                        violated.insert(level);
-                        Verdict::Violated
-                    }
-                    Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
-                    Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
+                    Ok(None) => None,
+                    Err(interrupt) => Some(undecided(interrupt)),
                 },
             };
-            *seconds += begin.elapsed().as_secs_f64();
-            let entry = (verdict, *seconds);
-            self.verdicts.insert(level, entry);
+            match verdict {
+                Some(verdict) => drop(self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()))),
+                None => drop(self.verdicts.remove(&level)),
+            }
+        }
+        // Weakest first: what violates a level violates all stronger ones.
+        let mut violated = LevelSet::default();
+        for (&level, (_, seconds)) in decisions.iter() {
+            if self.verdicts.contains_key(&level) {
+                continue;
+            }
+            let begin = Instant::now();
+            let found = match violated.iter().any(|weaker| level.implies(weaker)) {
+                true => Ok(Found::Violated),
+                false => chooser.search(level),
+            };
+            let verdict = match found {
+                Ok(Found::Satisfied(_, witness)) => Verdict::Satisfied(witness),
+                Ok(Found::Violated) => {
+                    violated.insert(level);
+                    Verdict::Violated
+                }
+                Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
+                Err(interrupt) => undecided(interrupt),
+            };
+            self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()));
         }
         self.spread_violations();
         violated
@@ -238,7 +260,9 @@ impl Run<'_> {
 
     /// Which of `levels` some choice of writers satisfies.
     fn satisfied_literally(&self, literal: &Resolution, levels: &[Level]) -> Vec<(Level, Witness)> {
-        let chooser = Chooser::new(self.history, literal, self.control);
+        let mut chooser = Chooser::new(self.history, literal, self.control);
+        // This only makes an answer better that is there already, so it must not take long.
+        chooser.most_attempts = MOST_OPERATIONS_LITERALLY / self.history.n_operations().max(1) as u64;
         let mut satisfied = Vec::new();
         let mut choices: Vec<Choice> = Vec::new();
         // Weakest first here: these levels are most likely violated, and then so are the stronger ones.
@@ -306,18 +330,13 @@ impl Run<'_> {
         let levels: Vec<Level> = wanted.iter().filter(|level| *level != Level::CutIsolation).collect();
         let decisions = decide_all(&index, facts, &levels, control, &|_, _, _| {});
         let more = evidence::collect(history, &index, reads, &decisions, max, control);
+        // Nothing listed so far names these levels, so nothing is listed twice.
         let names = |violation: &Violation| violation.levels.iter().any(|level| wanted.contains(level));
-        let known: Vec<Pattern> = found.counts.keys().copied().collect();
-        let new: Vec<Violation> = more
-            .violations
-            .into_iter()
-            .filter(|violation| names(violation) && !known.contains(&violation.id.pattern))
-            .collect();
-        for violation in &new {
+        for violation in more.violations.into_iter().filter(names) {
             let pattern = violation.id.pattern;
-            found.counts.entry(pattern).or_insert_with(|| more.counts.get(&pattern).copied().unwrap_or(1));
+            *found.counts.entry(pattern).or_default() += 1;
+            found.violations.push(violation);
         }
-        found.violations.extend(new);
         let codes: Vec<&str> = wanted.iter().map(Level::code).collect();
         self.assumptions.push(format!(
             "What violates {} is shown for one choice of writers of the ambiguous reads; every other choice violates {} \
