@@ -59,17 +59,18 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     style::bold(ui, &argument.explanation.title, style::TITLE, palette.strong);
     ui.label(RichText::new(&argument.explanation.summary).color(palette.text));
     let (broken, holds, _) = narrate::levels(example);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
-        style::note(ui, "these transactions alone:");
-        for (code, colour, word) in broken
-            .iter()
-            .map(|code| (code, palette.bad, "broken"))
-            .chain(holds.iter().map(|code| (code, palette.good, "holds")))
-        {
-            badge_ui(ui, code, colour, &format!("{code} {word} for these transactions alone"));
+    for (codes, colour, word) in [(broken, palette.bad, "break"), (holds, palette.good, "satisfy")] {
+        if codes.is_empty() {
+            continue;
         }
-    });
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+            style::note(ui, word).on_hover_text("Verdicts of these transactions alone");
+            for code in codes {
+                badge_ui(ui, code, colour, &format!("These transactions alone {word} {code}"));
+            }
+        });
+    }
     if !example.violation.also.is_empty() {
         style::note(ui, format!("also known as {}", example.violation.also.join(", ")));
     }
@@ -110,8 +111,8 @@ fn step_ui(
     let is_lit = lit.steps.contains(&place);
     let line = if document.pinned == Some(attention) { colour } else { Color32::TRANSPARENT };
     let frame = Frame::new()
-        .inner_margin(Margin::symmetric(8, 6))
-        .outer_margin(Margin { left: -8, right: 0, top: 0, bottom: 0 })
+        .inner_margin(Margin::symmetric(8, 4))
+        .outer_margin(Margin { left: -8, right: 0, top: 0, bottom: -3 })
         .corner_radius(CornerRadius::same(6))
         .fill(if is_lit { palette.raised } else { Color32::TRANSPARENT })
         .stroke(Stroke::new(1.2, line));

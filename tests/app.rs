@@ -1,0 +1,387 @@
+//! Drives the window without a display: files in, clicks and keys, and what a screen reader would be told.
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use isoscope::app::App;
+use isoscope::app::state::{Attention, Page, Phase};
+use isoscope::checkers::{Level, Pattern, Verdict};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Two sessions; b reads a's second transaction through y and its first through x: a fractured read on x, with an
+/// intermediate read beside it.
+const FRACTURED: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\n";
+/// Nothing wrong.
+const CLEAN: &str = "a: [w x 1] [w x 2]\nb: [r x 2]\n";
+/// Longest wait for work in the background.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+type Window = Harness<'static, App>;
+
+fn window(theme: egui::Theme) -> Window {
+    Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_theme(theme)
+        .build_ui_state(|ui, app: &mut App| app.draw(ui), App::new(None))
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a temporary folder is writable");
+    path
+}
+
+/// Draws frames until `done`, for jobs work on threads of their own.
+fn wait(window: &mut Window, what: &str, done: impl Fn(&Window) -> bool) {
+    let start = Instant::now();
+    while !done(window) {
+        assert!(start.elapsed() < PATIENCE, "waited too long: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+        window.step();
+    }
+    window.run_steps(3);
+}
+
+fn document(window: &Window) -> &isoscope::app::state::Document {
+    window.state().state().document.as_ref().expect("a history is open")
+}
+
+fn open(window: &mut Window, path: PathBuf) {
+    window.state_mut().open_all(vec![path]);
+    window.step();
+    wait(window, "the check", |window| document(window).phase == Phase::Done);
+    wait(window, "the picture", |window| !document(window).drawing);
+}
+
+/// Opens `text` in a new dark window. The folder must live as long as the window reads raw lines.
+fn opened(text: &str) -> (Window, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = window(egui::Theme::Dark);
+    open(&mut window, write(folder.path(), "history.txt", text));
+    (window, folder)
+}
+
+/// Whether any part of the window, possibly several, says this.
+fn says(window: &Window, text: &str) -> bool {
+    window.query_all_by_label_contains(text).next().is_some()
+}
+
+fn press(window: &mut Window, key: egui::Key) {
+    window.key_press(key);
+    window.run_steps(4);
+}
+
+#[test]
+fn the_welcome_page_offers_to_open_a_file() {
+    for theme in [egui::Theme::Dark, egui::Theme::Light] {
+        let mut window = window(theme);
+        window.run_steps(2);
+        window.get_by_label("Open a history file");
+        window.get_by_label_contains("See what isolation anomaly");
+    }
+}
+
+#[test]
+fn a_history_is_checked_listed_drawn_and_explained() {
+    let (window, _folder) = opened(FRACTURED);
+    for level in [Level::CutIsolation, Level::ReadAtomic, Level::Serializability] {
+        let result = document(&window).levels.iter().find(|(l, _)| *l == level).and_then(|(_, result)| result.as_ref());
+        let word = result.map(|result| result.verdict.word()).expect("the level was checked");
+        window.get_by_label(&format!("Level {level}: {word}"));
+    }
+    assert!(
+        document(&window).levels.iter().any(|(_, result)| matches!(result, Some(r) if r.verdict == Verdict::Violated))
+    );
+    let picture = document(&window).current_picture().expect("the first anomaly is drawn").clone();
+    for card in &picture.sketch.diagram.cards {
+        window.get_by_label_contains(&format!("Transaction {}, {}", card.title, card.status));
+    }
+    for arrow in &picture.sketch.diagram.arrows {
+        let title = |card: usize| &picture.sketch.diagram.cards[card].title;
+        let name = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
+        assert!(window.query_all_by_label(&name).count() >= 1, "{name}");
+    }
+    window.get_by_label(&picture.argument.explanation.title);
+    for place in 1..=picture.argument.explanation.steps.len() {
+        window.get_by_label_contains(&format!("Step {place}: "));
+    }
+}
+
+#[test]
+fn a_clean_history_holds_every_level() {
+    let (window, _folder) = opened(CLEAN);
+    for level in Level::WITHOUT_TIMES {
+        window.get_by_label(&format!("Level {level}: satisfied"));
+    }
+    assert!(document(&window).selected.is_none());
+    assert!(says(&window, "every level asked for holds"));
+}
+
+#[test]
+fn keys_go_through_anomalies_and_round_again() {
+    let (mut window, _folder) = opened(FRACTURED);
+    let n = document(&window).tree.order().len();
+    let first = document(&window).selected;
+    let mut seen = vec![first];
+    for _ in 1..n {
+        press(&mut window, egui::Key::N);
+        seen.push(document(&window).selected);
+    }
+    let distinct: std::collections::BTreeSet<_> = seen.iter().flatten().collect();
+    assert_eq!(distinct.len(), n, "every listed anomaly is passed once");
+    press(&mut window, egui::Key::N);
+    assert_eq!(document(&window).selected, first);
+    press(&mut window, egui::Key::P);
+    assert_eq!(document(&window).selected, *seen.last().expect("there is an anomaly"));
+    wait(&mut window, "the picture", |window| document(window).current_picture().is_some());
+}
+
+#[test]
+fn keys_go_through_the_argument_and_esc_releases_it() {
+    let (mut window, _folder) = opened(FRACTURED);
+    press(&mut window, egui::Key::J);
+    assert_eq!(document(&window).pinned, Some(Attention::Step(0)));
+    press(&mut window, egui::Key::J);
+    assert_eq!(document(&window).pinned, Some(Attention::Step(1)));
+    press(&mut window, egui::Key::K);
+    assert_eq!(document(&window).pinned, Some(Attention::Step(0)));
+    press(&mut window, egui::Key::Escape);
+    assert_eq!(document(&window).pinned, None);
+}
+
+#[test]
+fn a_click_on_a_card_or_an_edge_pins_it() {
+    let (mut window, _folder) = opened(FRACTURED);
+    let picture = document(&window).current_picture().expect("a picture").clone();
+    let card = &picture.sketch.diagram.cards[0];
+    let corner = window.get_by_label_contains(&format!("Transaction {}, ", card.title)).rect().min;
+    click(&mut window, corner + egui::vec2(6.0, 6.0));
+    assert_eq!(document(&window).pinned, Some(Attention::Transaction(card.transaction)));
+    if let Some(arrow) = picture.sketch.diagram.arrows.first() {
+        let title = |card: usize| &picture.sketch.diagram.cards[card].title;
+        let name = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
+        let at = window.get_all_by_label(&name).next().expect("the edge is named").rect().center();
+        click(&mut window, at);
+        assert_eq!(document(&window).pinned, Some(Attention::Edge(arrow.edge)));
+        window.get_by_label("Why is this edge here?");
+    }
+}
+
+fn click(window: &mut Window, at: egui::Pos2) {
+    window.hover_at(at);
+    window.step();
+    window.drag_at(at);
+    window.step();
+    window.drop_at(at);
+    window.run_steps(4);
+}
+
+#[test]
+fn a_card_moves_by_the_way_of_the_pointer_and_not_at_a_click() {
+    let (mut window, _folder) = opened(FRACTURED);
+    let picture = document(&window).current_picture().expect("a picture").clone();
+    let name = format!("Transaction {}, ", picture.sketch.diagram.cards[0].title);
+    let before = window.get_by_label_contains(&name).rect();
+    click(&mut window, before.min + egui::vec2(6.0, 6.0));
+    assert_eq!(window.get_by_label_contains(&name).rect(), before, "a click leaves it where it is");
+    let grip = before.min + egui::vec2(8.0, 8.0);
+    window.hover_at(grip);
+    window.step();
+    window.drag_at(grip);
+    window.step();
+    for step in 1..=5 {
+        window.hover_at(grip + egui::vec2(8.0, 6.0) * step as f32);
+        window.step();
+    }
+    window.drop_at(grip + egui::vec2(40.0, 30.0));
+    window.run_steps(4);
+    let after = window.get_by_label_contains(&name).rect();
+    let way = after.min - before.min;
+    assert!((way - egui::vec2(40.0, 30.0)).length() < 8.0, "moved by {way:?}");
+}
+
+#[test]
+fn nothing_is_repainted_when_nothing_happens() {
+    let (mut window, _folder) = opened(FRACTURED);
+    window.remove_cursor();
+    wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
+    window.run_steps(30);
+    let delay = window.output().viewport_output.values().map(|viewport| viewport.repaint_delay).min();
+    assert!(delay.is_some_and(|delay| delay > Duration::from_secs(1)), "{delay:?}");
+}
+
+#[test]
+fn the_filter_narrows_the_list() {
+    let (mut window, _folder) = opened(FRACTURED);
+    let all = document(&window).tree.order().len();
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::F);
+    window.run_steps(3);
+    window.get_by_label("Filter anomalies").type_text("no such thing");
+    window.run_steps(3);
+    assert_eq!(document(&window).tree.order().len(), 0);
+    window.get_by_label("No anomaly passes the filter.");
+    press(&mut window, egui::Key::Escape);
+    press(&mut window, egui::Key::Escape);
+    assert_eq!(document(&window).tree.filter(), "");
+    assert_eq!(document(&window).tree.order().len(), all);
+}
+
+#[test]
+fn evidence_folds_and_opens() {
+    let (mut window, _folder) = opened(FRACTURED);
+    let drawn = |window: &Window| document(window).current_picture().map_or(0, |picture| picture.drawn.len());
+    let before = drawn(&window);
+    press(&mut window, egui::Key::E);
+    wait(&mut window, "the folded picture", |window| !document(window).drawing);
+    let after = drawn(&window);
+    press(&mut window, egui::Key::E);
+    wait(&mut window, "the opened picture", |window| !document(window).drawing);
+    assert_ne!(before, after);
+    assert_eq!(drawn(&window), before);
+}
+
+#[test]
+fn the_theme_changes_and_the_help_sheet_opens() {
+    let (mut window, _folder) = opened(FRACTURED);
+    assert!(window.state().state().dark);
+    press(&mut window, egui::Key::D);
+    assert!(!window.state().state().dark);
+    press(&mut window, egui::Key::Questionmark);
+    assert!(window.state().state().help && says(&window, "Keys and legend"));
+    press(&mut window, egui::Key::Escape);
+    assert!(!window.state().state().help);
+}
+
+#[test]
+fn pages_and_layouts_change_by_key() {
+    let (mut window, _folder) = opened(FRACTURED);
+    press(&mut window, egui::Key::Num2);
+    assert_eq!(window.state().state().page, Page::Browser);
+    window.get_by_label_contains("session a");
+    press(&mut window, egui::Key::Num3);
+    assert_eq!(window.state().state().page, Page::Text);
+    press(&mut window, egui::Key::L);
+    wait(&mut window, "the layered picture", |window| !document(window).drawing);
+    assert_eq!(window.state().state().page, Page::Graph);
+    let picture = document(&window).current_picture().expect("a picture");
+    assert_eq!(picture.kind, isoscope::app::picture::LayoutKind::Layered);
+}
+
+#[test]
+fn raw_lines_come_from_the_file() {
+    let (mut window, _folder) = opened(FRACTURED);
+    wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
+    let raw = &document(&window).raw;
+    assert_eq!(raw.trouble, None);
+    assert!(!raw.lines.is_empty());
+    let lines: Vec<&str> = FRACTURED.lines().collect();
+    assert!(raw.lines.iter().all(|(_, line, text)| lines[*line as usize - 1] == text));
+}
+
+#[test]
+fn a_bad_file_is_said_plainly_until_dismissed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, contents) in [("bad.txt", "a: [w x 1\nb: [\n"), ("empty.txt", "")] {
+        let mut window = window(egui::Theme::Light);
+        let path = write(folder.path(), name, contents);
+        window.state_mut().open_all(vec![path]);
+        wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
+        assert!(window.state().state().banners[0].text.contains(name), "{:?}", window.state().state().banners);
+        window.run_steps(20);
+        assert!(says(&window, name));
+        window.get_by_label("Dismiss").click();
+        window.run_steps(3);
+        assert!(window.state().state().banners.is_empty());
+    }
+    let mut window = window(egui::Theme::Dark);
+    window.state_mut().open_all(vec![folder.path().join("missing.txt")]);
+    wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
+    assert!(window.state().state().banners[0].text.contains("missing.txt"));
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+#[test]
+fn a_dropped_file_is_opened() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = write(folder.path(), "dropped.txt", CLEAN);
+    let mut window = window(egui::Theme::Dark);
+    window.run_steps(2);
+    window.input_mut().dropped_files.push(Arc::new(Dropped(path)));
+    window.step();
+    wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
+    assert_eq!(document(&window).title, "dropped.txt");
+}
+
+#[test]
+fn esc_cancels_a_long_check() {
+    // Writers of one key without any order between them: thousands of transactions keep the search busy for a while.
+    let mut text = String::new();
+    for session in 0..60 {
+        text.push_str(&format!("s{session}:"));
+        for t in 0..400 {
+            let value = session * 400 + t + 1;
+            let other = (value * 7919) % 24_000 + 1;
+            text.push_str(&format!(" [r k{} {other}, w k{} {value}]", other % 3, value % 3));
+        }
+        text.push('\n');
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = window(egui::Theme::Dark);
+    window.state_mut().open_all(vec![write(folder.path(), "long.txt", &text)]);
+    window.run_steps(2);
+    press(&mut window, egui::Key::Escape);
+    let asked = Instant::now();
+    wait(&mut window, "the end", |window| !document(window).is_busy());
+    assert!(asked.elapsed() < Duration::from_secs(20), "cancelling took {:?}", asked.elapsed());
+    assert!(matches!(document(&window).phase, Phase::Cancelled | Phase::Done));
+}
+
+#[test]
+fn an_export_is_written_and_said() {
+    let (mut window, folder) = opened(FRACTURED);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
+    window.run_steps(4);
+    let path =
+        window.state().state().export.as_ref().map(|form| PathBuf::from(&form.path)).expect("the dialog is open");
+    assert_eq!(path.parent(), Some(folder.path()));
+    window.get_by_label("Export").click();
+    window.run_steps(2);
+    wait(&mut window, "the file", |window| !window.state().state().banners.is_empty());
+    assert!(!window.state().state().banners[0].bad, "{:?}", window.state().state().banners);
+    let svg = std::fs::read_to_string(&path).expect("the file was written");
+    assert!(svg.contains("<svg"));
+}
+
+#[test]
+fn hidden_relations_are_not_drawn() {
+    let (mut window, _folder) = opened(FRACTURED);
+    let picture = document(&window).current_picture().expect("a picture").clone();
+    let Some(arrow) = picture.sketch.diagram.arrows.first() else { panic!("the picture has edges") };
+    let name = format!("Show {} {}", arrow.relation.code(), arrow.relation.name());
+    let edges = |window: &Window| window.query_all_by_label_contains(&format!("Edge {} ", arrow.label)).count();
+    assert!(edges(&window) > 0);
+    window.get_by_label(&name).click();
+    window.run_steps(4);
+    assert_eq!(edges(&window), 0);
+}
+
+#[test]
+fn the_anomaly_of_the_history_is_named() {
+    let (window, _folder) = opened(FRACTURED);
+    let catalogue = document(&window).catalogue.as_ref().expect("it was checked");
+    let fractured = |pattern: &Pattern| matches!(pattern, Pattern::FracturedReadCO | Pattern::NonMonoReadCO);
+    assert!(catalogue.findings.patterns.keys().any(fractured), "{:?}", catalogue.findings.patterns);
+}
