@@ -4,12 +4,13 @@
 //! With few sessions every session is a chain. With many short ones (a history without session information has one
 //! per transaction) sessions are put end to end where the first transaction of one reads from the last of another.
 
+use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, STRIDE};
 use crate::control::{Control, Interrupt};
 use crate::relations::{NONE, Node};
 
 /// Up to so many sessions nothing is joined.
-const JOIN_ABOVE: usize = 256;
+const JOIN_ABOVE: usize = if SMALL_LIMITS { 1 } else { 256 };
 
 /// A maximal range of writers of one key in one chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

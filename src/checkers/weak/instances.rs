@@ -1,5 +1,6 @@
 //! All instances of the patterns above single reads: exact counts, and a story for the smallest of them.
 
+use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, ForcedEdges};
 use super::chains::Chains;
 use super::cycles;
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Memory for the vectors of a survey.
-const VECTOR_BYTES: usize = 2 << 30;
+const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
 
 /// Candidates per listed instance while a history has at most [`SMALL`] nodes, so that true sizes, not estimates,
 /// choose what is listed.

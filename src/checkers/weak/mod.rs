@@ -34,6 +34,10 @@ use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, Node};
 
+/// Unit tests run with the smallest limits, so that tiny histories take every branch; integration tests run with the
+/// real ones.
+const SMALL_LIMITS: bool = cfg!(test);
+
 /// The answer for one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeakDecision {

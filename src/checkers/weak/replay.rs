@@ -2,6 +2,7 @@
 //! between a read's writer and its reader. What an axiom forces the other way is added; soon nothing is left to add,
 //! or the edges go in a circle.
 
+use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, Forced, ForcedEdges, tick};
 use super::chains::Chains;
 use super::order::{linear_extension, ranks};
@@ -13,13 +14,13 @@ use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use std::ops::Range;
 
 /// Rounds before all minimal forced edges are added at once.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = if SMALL_LIMITS { 1 } else { 8 };
 
 /// Memory for the vectors of one decision.
-const VECTOR_BYTES: usize = 2 << 30;
+const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
 
 /// Edges collected for one read before its walk is given up for one edge per chain.
-const EDGES_PER_READ: usize = 16;
+const EDGES_PER_READ: usize = if SMALL_LIMITS { 1 } else { 16 };
 
 /// A violation whatever the order: a writer of the key is visible to a reader of a causally older version, or of ⊥.
 struct Contradiction;
@@ -196,7 +197,7 @@ impl<'a, 'b> Replay<'a, 'b> {
         found: &mut Vec<Forced>,
     ) -> Option<Contradiction> {
         let index = self.causality.index;
-        let limit = 4 * window.len() + 16;
+        let limit = if SMALL_LIMITS { 1 } else { 4 * window.len() + 16 };
         let mut hit = None;
         for read in index.reads_of(t3) {
             let begin = found.len();
@@ -234,9 +235,9 @@ impl<'a, 'b> Replay<'a, 'b> {
         let index = self.causality.index;
         let atomic = self.level != Level::ReadCommitted;
         let begin = found.len();
-        let mut limit = 16;
+        let mut limit = if SMALL_LIMITS { 1 } else { 16 };
         for &t2 in self.causality.writers(t3) {
-            limit += 4 * index.writes_of(t2).len();
+            limit += if SMALL_LIMITS { 0 } else { 4 * index.writes_of(t2).len() };
             if atomic {
                 self.mark[t2 as usize] = t3;
             }

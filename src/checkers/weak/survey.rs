@@ -5,6 +5,7 @@
 //! ranges of the chain's writers of the key: those t3 sees are the first few, those after t1 the last few, those in the
 //! component of t1 lie together. Only writers that t3 reads from directly are looked at one by one.
 
+use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, ForcedEdges, tick};
 use super::chains::Chains;
 use super::paths::two_steps;
@@ -18,7 +19,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Readers per piece of parallel work.
-const CHUNK: usize = 1024;
+const CHUNK: usize = if SMALL_LIMITS { 2 } else { 1024 };
 
 /// Candidates offered per piece of work, per candidate kept, before only one per range is.
 const OFFERS_PER_CANDIDATE: usize = 4;

@@ -5,6 +5,7 @@
 //! by side, and for a window of chains at a time when all of them would take too much memory. Inside a component of
 //! SO ∪ WR nothing is *strictly* before anything.
 
+use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, STRIDE};
 use super::chains::Chains;
 use crate::control::{Control, Interrupt};
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Most chains per block: one block is one array and one piece of parallel work.
-const BLOCK: usize = 32;
+const BLOCK: usize = if SMALL_LIMITS { 1 } else { 32 };
 
 /// Which way a vector looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
