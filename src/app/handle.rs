@@ -360,7 +360,8 @@ impl App {
             self.state.help = false;
         } else if self.state.export.is_some() {
             self.state.export = None;
-        } else if ctx.text_edit_focused() {
+        } else if self.was_typing {
+            // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.surrender_focus(egui::Id::new(panels::anomalies::FILTER_ID)));
         } else if let Some(job) = &self.loading {
             job.cancel();

@@ -93,6 +93,8 @@ pub struct App {
     pool: Pool,
     wake: Wake,
     attached: bool,
+    /// A text field had the keyboard at the end of the last frame.
+    was_typing: bool,
     revision: Revision,
     revision_of_drawing: Revision,
     loading: Option<Job<load::Message>>,
@@ -115,6 +117,7 @@ impl App {
             pool: Pool::new(),
             wake: Arc::new(|| ()),
             attached: false,
+            was_typing: false,
             revision: Revision::default(),
             revision_of_drawing: Revision::default(),
             loading: None,
@@ -170,6 +173,7 @@ impl App {
         }
         let hovered = self.handle_all(&ctx, requests);
         self.hover(&ctx, hovered);
+        self.was_typing = ctx.text_edit_focused();
         if self.is_working() {
             ctx.request_repaint_after(PROGRESS_EVERY);
         }

@@ -77,23 +77,30 @@ fn entry(history: &History, violation: &Violation) -> Entry {
     relations.iter().for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
     violation.levels.iter().for_each(|level| search.push_str(&format!("level:{}|", level.code())));
 
-    let mut names: Vec<String> =
-        violation.transactions.iter().take(NAMED).map(|&t| history.transaction_name(t)).collect();
-    if violation.transactions.len() > NAMED {
-        names.push("…".to_owned());
-    }
-    let names = names.join(" ");
-    let label = match violation.key {
-        Some(key) => format!("{names} · key {}", history.key_name(key)),
-        None => names,
-    };
     Entry {
         id: violation.id,
-        label,
+        label: label(history, violation),
         size: violation.size(),
         group: violation.group,
         implied: violation.implied,
         search: search.to_lowercase(),
+    }
+}
+
+/// What a line says: the transactions and the key; of a contradiction inside one transaction, the operation.
+fn label(history: &History, violation: &Violation) -> String {
+    if let ([only], [.., operation]) = (&violation.transactions[..], &violation.operations[..]) {
+        return format!("{} · {}", history.transaction_name(*only), history.operation_text(*operation));
+    }
+    let named = violation.transactions.iter().take(NAMED);
+    let mut names: Vec<String> = named.map(|&t| history.transaction_name(t)).collect();
+    if violation.transactions.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    let names = names.join(" ");
+    match violation.key {
+        Some(key) => format!("{names} · key {}", history.key_name(key)),
+        None => names,
     }
 }
 

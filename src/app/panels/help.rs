@@ -26,7 +26,7 @@ pub fn help_ui(ui: &mut Ui, requests: &mut Requests) {
 fn sheet_ui(ui: &mut Ui) -> bool {
     let palette = Palette::of(ui);
     let height = ui.ctx().content_rect().height() - 150.0;
-    ScrollArea::vertical().max_height(height).show(ui, |ui| {
+    ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
             for group in [Group::Go, Group::View] {
