@@ -17,8 +17,8 @@ const FEWEST_ATTEMPTS: u64 = 8;
 
 /// What trying choices has led to.
 pub(super) enum Found {
-    /// This choice satisfies the level.
-    Satisfied(Choice, Witness),
+    /// Some choice satisfies the level.
+    Satisfied(Witness),
     /// Every choice violates it.
     Violated,
     /// There are too many choices to try them all.
@@ -51,7 +51,7 @@ pub(super) struct Chooser<'a> {
     resolution: &'a Resolution,
     control: &'a Control,
     /// Most attempts on one level.
-    pub(super) most_attempts: u64,
+    most_attempts: u64,
 }
 
 impl<'a> Chooser<'a> {
@@ -60,15 +60,6 @@ impl<'a> Chooser<'a> {
         let operations = history.n_operations().max(1) as u64;
         let most_attempts = (MOST_OPERATIONS / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
         Chooser { history, resolution, control, most_attempts }
-    }
-
-    /// Decides a level that is not violated when all ambiguous reads are left out. `first` are choices to try first.
-    /// First [`Chooser::guess`]es, then [`Chooser::search`]es.
-    pub(super) fn decide(&self, level: Level, first: &[Choice]) -> Result<Found, Interrupt> {
-        match self.guess(level, first)? {
-            Some((choice, witness)) => Ok(Found::Satisfied(choice, witness)),
-            None => self.search(level),
-        }
     }
 
     /// Tries a few choices, `first` before others.
@@ -98,7 +89,7 @@ impl<'a> Chooser<'a> {
         while let Some(depth) = tried.len().checked_sub(1) {
             let Some(&read) = open.get(depth) else {
                 return Ok(match self.attempt(level, &choice)? {
-                    Some(witness) => Found::Satisfied(choice, witness),
+                    Some(witness) => Found::Satisfied(witness),
                     None => Found::Violated,
                 });
             };

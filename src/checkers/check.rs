@@ -9,16 +9,13 @@ use super::{
 };
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Choice, Index, Resolution, resolve, resolve_literally};
+use crate::relations::{Choice, Index, Resolution, resolve};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Instant;
 
 /// Name of the engines in reports.
 const CHECKER: &str = "fast";
-
-/// Most operations gone through for one level when set-up transactions are reconsidered, over all attempts.
-const MOST_OPERATIONS_LITERALLY: u64 = 2_000_000;
 
 /// Checks a history against the levels asked for and lists what violates them.
 ///
@@ -133,14 +130,12 @@ impl Run<'_> {
         }
         // Verdicts are told at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
-        let merged = prepared.resolution.merged_into_initial().next().is_some();
         let told = |level: Level, decision: &Decision, seconds: f64| {
-            let may_change = ambiguous || (merged && decision.is_violated());
-            if !may_change {
+            if !ambiguous {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
         };
-        let mut decisions = decide_all(&prepared.index, facts, &self.engine_levels(), self.control, &told);
+        let decisions = decide_all(&prepared.index, facts, &self.engine_levels(), self.control, &told);
         for (&level, (decision, seconds)) in &decisions {
             let verdict = verdict_of(decision, level, &prepared.index);
             self.verdicts.insert(level, (verdict, *seconds));
@@ -148,9 +143,6 @@ impl Run<'_> {
         let mut by_choice = LevelSet::default();
         if ambiguous {
             by_choice = self.choose(&prepared.resolution, &decisions);
-        }
-        if merged {
-            self.reconsider_set_up(&mut decisions);
         }
         for level in self.engine_levels() {
             let (verdict, seconds) = self.verdicts[&level].clone();
@@ -210,7 +202,7 @@ impl Run<'_> {
                 false => chooser.search(level),
             };
             let verdict = match found {
-                Ok(Found::Satisfied(_, witness)) => Verdict::Satisfied(witness),
+                Ok(Found::Satisfied(witness)) => Verdict::Satisfied(witness),
                 Ok(Found::Violated) => {
                     violated.insert(level);
                     Verdict::Violated
@@ -234,49 +226,6 @@ impl Run<'_> {
                 *verdict = Verdict::Violated;
             }
         }
-    }
-
-    /// Levels that are violated only because set-up transactions count as part of ⊥ are not: whoever wrote the initial
-    /// values may have done so later.
-    fn reconsider_set_up(&mut self, decisions: &mut Decisions) {
-        let engine_levels = self.engine_levels().into_iter();
-        let violated: Vec<Level> =
-            engine_levels.filter(|level| self.verdicts.get(level).is_some_and(|v| v.0 == Verdict::Violated)).collect();
-        if violated.is_empty() {
-            return;
-        }
-        let Ok(literal) = resolve_literally(self.history, self.control) else { return };
-        for (level, witness) in self.satisfied_literally(&literal, &violated) {
-            decisions.remove(&level);
-            if let Some((verdict, _)) = self.verdicts.get_mut(&level) {
-                *verdict = Verdict::Satisfied(witness);
-            }
-            self.assumptions.push(format!(
-                "{level} is satisfied only if the set-up transactions do not count as part of the initial state; for \
-                 {level} they count as ordinary ones."
-            ));
-        }
-    }
-
-    /// Which of `levels` some choice of writers satisfies.
-    fn satisfied_literally(&self, literal: &Resolution, levels: &[Level]) -> Vec<(Level, Witness)> {
-        let mut chooser = Chooser::new(self.history, literal, self.control);
-        // This only makes an answer better that is there already, so it must not take long.
-        chooser.most_attempts = MOST_OPERATIONS_LITERALLY / self.history.n_operations().max(1) as u64;
-        let mut satisfied = Vec::new();
-        let mut choices: Vec<Choice> = Vec::new();
-        // Weakest first here: these levels are most likely violated, and then so are the stronger ones.
-        for &level in levels {
-            let Ok(Some(_)) = chooser.attempt(level, &literal.choice_of_none()) else { break };
-            let found = match literal.n_ambiguous() {
-                0 => break,
-                _ => chooser.decide(level, &choices),
-            };
-            let Ok(Found::Satisfied(choice, witness)) = found else { break };
-            choices = vec![choice];
-            satisfied.push((level, witness));
-        }
-        satisfied
     }
 
     /// SSER, from what is known of SER.

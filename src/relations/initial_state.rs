@@ -8,8 +8,8 @@ use crate::history::{History, OperationKind, Outcome, TransactionId};
 /// indistinguishable from the initial ones, and reads of them would be ambiguous. They count as part of ⊥ if they
 /// committed, write nothing but the initial value, stand at the beginning of their sessions, together write every key
 /// that a transaction which may have committed touches, each key by one of them only, and nobody else who may have
-/// committed writes an initial value. A late reset of all keys would look the same: this is an assumption, which
-/// [`resolve_literally`](super::resolve_literally) does not make.
+/// committed writes an initial value. A late reset of all keys would look the same: this is an assumption, and the
+/// resolution says so.
 ///
 /// O(operations).
 pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {

@@ -27,7 +27,7 @@ mod write_read;
 
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use resolution::{Choice, MultipleSources, Resolution, Source, Standing};
-pub use write_read::{resolve, resolve_literally};
+pub use write_read::resolve;
 
 use crate::history::{KeyId, OperationId, TransactionId};
 

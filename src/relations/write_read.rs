@@ -29,20 +29,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// O(operations) expected time, in parallel by keys in the current rayon pool; the result is the same for any number of
 /// threads. About 12 bytes an operation while it runs, 4 after. Errors: only when `control` says to stop.
 pub fn resolve(history: &History, control: &Control) -> Result<Resolution, Interrupt> {
-    resolve_after(history, set_up_transactions(history), control)
-}
-
-/// The same without set-up transactions: whoever writes an initial value is a transaction like any other, and reads of
-/// that value are ambiguous.
-pub fn resolve_literally(history: &History, control: &Control) -> Result<Resolution, Interrupt> {
-    resolve_after(history, Vec::new(), control)
-}
-
-fn resolve_after(history: &History, set_up: Vec<TransactionId>, control: &Control) -> Result<Resolution, Interrupt> {
     if history.n_operations() >= super::resolution::FIRST_SPECIAL as usize {
         return Err(Interrupt::MemoryLimit);
     }
     control.check()?;
+    let set_up = set_up_transactions(history);
     let mut standing: Vec<Standing> = history
         .transactions()
         .map(|t| match history.outcome(t) {
