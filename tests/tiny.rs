@@ -3,9 +3,12 @@
 
 mod common;
 
+use common::examine::{self, examine, signs};
 use common::oracle::{self, LEVELS, Observation};
 use common::pattern_oracle;
+use isoscope::checkers::{Findings, Pattern};
 use serde_json::Value as Json;
+use std::collections::BTreeSet;
 
 /// One row of the table.
 struct Row {
@@ -61,4 +64,65 @@ fn the_pattern_oracle_agrees_with_the_table() {
         certain.sort_unstable();
         assert_eq!(certain.iter().collect::<String>(), primary, "{}\n{}", row.name, row.text);
     }
+}
+
+#[test]
+fn the_engines_agree_with_the_table_and_show_evidence() {
+    for row in rows() {
+        let history = common::plume(&row.text);
+        let findings = examine(&history).unwrap_or_else(|problem| panic!("{}\n{}{problem}", row.name, row.text));
+        let found = signs(examine::engine_verdicts(&findings));
+        assert_eq!(found, signs(row.satisfied.map(Some)), "{}\n{}", row.name, row.text);
+    }
+}
+
+/// Letters of the instances found, as the table writes them.
+fn letters(findings: &Findings, implied: bool) -> String {
+    let listed = findings.violations.iter().filter(|violation| implied || !violation.implied);
+    let letters: BTreeSet<char> = listed.filter_map(|violation| violation.id.pattern.letter()).collect();
+    letters.iter().collect()
+}
+
+#[test]
+fn the_engines_find_the_patterns_of_the_table() {
+    for row in rows() {
+        let Some((taps, primary)) = row.taps else { continue };
+        let findings = examine::check(&common::plume(&row.text));
+        assert_eq!(letters(&findings, true), taps, "{}\n{}", row.name, row.text);
+        assert_eq!(letters(&findings, false), primary, "{}\n{}", row.name, row.text);
+    }
+}
+
+/// Which patterns the table's names of anomalies above causal consistency stand for; `None` for names of what the
+/// letters say already.
+fn patterns_of(anomaly: &str) -> Option<&'static [Pattern]> {
+    Some(match anomaly {
+        "long-fork" => &[Pattern::LongFork],
+        "lost-update" => &[Pattern::LostUpdate],
+        "divergence" => &[Pattern::Divergence],
+        "write-skew" => &[Pattern::WriteSkew],
+        "rw-cycle" => &[Pattern::SERCycle],
+        // A read-only transaction makes two others, which might be ordered without it, impossible to order.
+        "read-only-anomaly" => &[Pattern::SERCycle],
+        "prefix violation by case split" => &[Pattern::SICycle],
+        // Cycle classes: told by the named patterns, or by the general one.
+        "G-single" => &[Pattern::LostUpdate, Pattern::SICycle],
+        "G-nonadjacent" => &[Pattern::LongFork, Pattern::SICycle],
+        "G2-item" => &[Pattern::WriteSkew, Pattern::SERCycle],
+        _ => return None,
+    })
+}
+
+#[test]
+fn the_engines_find_the_anomalies_above_causal_consistency() {
+    let mut compared = 0;
+    for row in rows() {
+        let findings = examine::check(&common::plume(&row.text));
+        for patterns in row.anomalies.iter().filter_map(|anomaly| patterns_of(anomaly)) {
+            let found = patterns.iter().any(|pattern| findings.patterns.get(pattern).is_some_and(|count| *count > 0));
+            assert!(found, "{}: none of {patterns:?} in {:?}", row.name, findings.patterns);
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "{compared} anomalies compared");
 }

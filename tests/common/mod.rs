@@ -3,9 +3,11 @@
 // Every test binary compiles this module and uses its own part of it.
 #![allow(dead_code)]
 
+pub(crate) mod examine;
 pub(crate) mod oracle;
 pub(crate) mod pattern_oracle;
 pub(crate) mod random;
+pub(crate) mod shop;
 pub(crate) mod sketch;
 
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};

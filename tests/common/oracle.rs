@@ -217,17 +217,19 @@ impl Observation {
         satisfied
     }
 
-    /// TAP-j as (transaction, key): two reads of a key with different writers, both other transactions.
+    /// TAP-j as (transaction, place of the second read): consecutive reads of a key in a transaction, own writes passed
+    /// over, that return versions of different other transactions.
     pub(crate) fn non_repeatable_reads(&self, choice: &Choice) -> BTreeSet<(usize, usize)> {
         let mut found = BTreeSet::new();
         for t in (0..self.transactions.len()).filter(|&t| choice.active[t]) {
             let operations = &self.transactions[t].operations;
-            for (a, one) in operations.iter().enumerate() {
-                for (b, other) in operations.iter().enumerate().skip(a + 1) {
-                    let writers = (choice.source[t][a], choice.source[t][b]);
-                    if one.key == other.key && matches!(writers, (Some(v), Some(w)) if v != w) {
-                        found.insert((t, one.key));
-                    }
+            for (at, operation) in operations.iter().enumerate() {
+                let before = (0..at).rev().filter(|&b| operations[b].key == operation.key);
+                let previous = before.filter_map(|b| choice.source[t][b]).next();
+                if let (Some(previous), Some(writer)) = (previous, choice.source[t][at])
+                    && previous != writer
+                {
+                    found.insert((t, at));
                 }
             }
         }
@@ -275,20 +277,30 @@ fn meaning(
     }))
 }
 
-/// Transactions that only say what the initial version of every key is. Each is committed, stands first in its session
-/// and writes nothing but values that read as initial anyway, which nobody else writes; together they write every key.
+/// Transactions that only say what the initial version of every key is: the committed transactions with which a session
+/// begins, as long as they write nothing but values that read as initial anyway. They count only if together they write
+/// every key in use, each key one of them, and nobody else writes an initial value, for else they may be a late reset.
+/// Transactions that aborted do not matter here.
 fn set_up_transactions(all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) -> Vec<usize> {
-    let keys: BTreeSet<usize> = all.iter().flat_map(|t| &t.operations).map(|o| o.key).collect();
-    let first = |t: usize| (0..t).all(|u| all[u].session != all[t].session);
-    let only_writes = |t: usize| !all[t].operations.is_empty() && all[t].operations.iter().all(|o| o.is_write);
-    let alone_in_value =
-        |t: usize| all[t].operations.iter().all(|o| (0..all.len()).all(|u| u == t || !all[u].wrote(o.key, o.value)));
-    let set_up: Vec<usize> = (0..all.len())
-        .filter(|&t| all[t].outcome == Outcome::Committed && first(t) && only_writes(t) && alone_in_value(t))
-        .filter(|&t| all[t].operations.iter().all(|o| is_initial(o.value)))
-        .collect();
-    let covered = keys.iter().all(|&key| set_up.iter().any(|&t| all[t].writes(key)));
-    if covered { set_up } else { Vec::new() }
+    let matters = |t: &usize| all[*t].outcome != Outcome::Aborted && !all[*t].operations.is_empty();
+    let says_initial = |t: &usize| {
+        let only_initial = all[*t].operations.iter().all(|o| o.is_write && is_initial(o.value));
+        all[*t].outcome == Outcome::Committed && only_initial
+    };
+    let before_in_session = |t: usize| (0..t).filter(move |&u| all[u].session == all[t].session);
+    let (set_up, others): (Vec<usize>, Vec<usize>) = (0..all.len())
+        .filter(matters)
+        .partition(|&t| says_initial(&t) && before_in_session(t).filter(matters).all(|u| says_initial(&u)));
+    let n_writers = |key: usize| set_up.iter().filter(|&&t| all[t].writes(key)).count();
+    if set_up.iter().flat_map(|&t| &all[t].operations).any(|o| n_writers(o.key) > 1) {
+        return Vec::new();
+    }
+    let covered = |key: usize| n_writers(key) == 1;
+    let harmless = |o: &Operation| covered(o.key) && !(o.is_write && is_initial(o.value));
+    match others.iter().flat_map(|&t| &all[t].operations).all(harmless) {
+        true => set_up,
+        false => Vec::new(),
+    }
 }
 
 /// The active transactions of one choice, renumbered, with the relations between them.

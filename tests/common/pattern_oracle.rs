@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Exact numbers of instances by letter or, above TCC, by name; and which TAP-h to n are implied only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// By letter: instances of TAP-a to n. TAP-g counts strongly connected components, TAP-j (transaction, key) pairs.
+    /// By letter: instances of TAP-a to n. TAP-g counts strongly connected components, TAP-j pairs of
+    /// consecutive reads of a key.
     pub(crate) letters: BTreeMap<char, u64>,
     /// Of TAP-h to n: those whose inferred edge t2 → t1 does not hold causally anyway.
     pub(crate) primary: BTreeMap<char, u64>,
@@ -65,7 +66,7 @@ impl<'a> Facts<'a> {
             relation.push(vec![true; n + 1]);
             relation[n][n] = false;
             for (t3, x, t1, at) in facts.reads() {
-                for t2 in facts.other_writers(x, t1, t3) {
+                for t2 in facts.other_writers(x, t1, t3).into_iter().filter(|&t2| !facts.on_one_cycle(t2, t3)) {
                     let forced = match level {
                         0 => facts.reads_from_before(t3, t2, at, None),
                         1 => facts.directly(t2, t3),
@@ -152,10 +153,18 @@ impl<'a> Facts<'a> {
         (0..self.n).filter(|&t| on_cycle(t) && first(t)).count() as u64
     }
 
+    /// Whether both are in one component of SO ∪ WR. It is reported as TAP-g, and nothing follows inside it.
+    fn on_one_cycle(&self, a: usize, b: usize) -> bool {
+        a != BOTTOM && b != BOTTOM && self.causal[a][b] && self.causal[b][a]
+    }
+
     fn count_triples(&self, counts: &mut Counts) {
         let mut best: BTreeMap<(usize, usize, usize, usize), (usize, usize)> = BTreeMap::new();
         for (t3, x, t1, at) in self.reads() {
             for t2 in self.other_writers(x, t1, t3) {
+                if self.on_one_cycle(t1, t2) || self.on_one_cycle(t2, t3) || self.on_one_cycle(t1, t3) {
+                    continue;
+                }
                 let (Some(trigger), Some(order)) = (self.trigger(t3, x, t2, at), self.order(t1, t2)) else { continue };
                 let cell = best.entry((x, t1, t2, t3)).or_insert((trigger, order));
                 *cell = (*cell).min((trigger, order));

@@ -7,6 +7,7 @@
 use super::sketch::{Operation, Sketch, Transaction, read, write};
 use fastrand::Rng;
 use isoscope::history::{OperationKind, Outcome, Value};
+use rayon::prelude::*;
 
 /// What may occur in a random history.
 #[derive(Clone, Copy, Debug)]
@@ -21,20 +22,57 @@ pub(crate) struct Shape {
     pub(crate) sessions: usize,
     /// Whether a value may be written to a key more than once.
     pub(crate) repeated_values: bool,
+    /// Nothing aborts and single reads make sense, so that what is wrong is wrong between transactions.
+    pub(crate) clean: bool,
 }
 
 impl Shape {
-    /// What the tests in the ordinary run use.
+    /// Everything may happen.
     pub(crate) const SMALL: Shape =
-        Shape { transactions: 5, operations: 4, keys: 3, sessions: 4, repeated_values: false };
-    /// The same with values that repeat.
+        Shape { transactions: 5, operations: 4, keys: 3, sessions: 4, repeated_values: false, clean: false };
+    /// For the strong levels: more transactions, all committed.
+    pub(crate) const CLEAN: Shape =
+        Shape { transactions: 7, operations: 4, keys: 3, sessions: 5, repeated_values: false, clean: true };
+    /// Values repeat.
     pub(crate) const AMBIGUOUS: Shape =
-        Shape { transactions: 5, operations: 3, keys: 2, sessions: 4, repeated_values: true };
+        Shape { transactions: 5, operations: 3, keys: 2, sessions: 4, repeated_values: true, clean: false };
+}
+
+/// Failures shown in full.
+const SHOWN: usize = 3;
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures. `ISOSCOPE_HISTORIES` asks for
+/// another number, `ISOSCOPE_SEED` for other histories.
+pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), String> + Sync) {
+    let first = number("ISOSCOPE_SEED").unwrap_or(0);
+    let n = number("ISOSCOPE_HISTORIES").unwrap_or(n);
+    let failures: Vec<String> = (first..first + n)
+        .into_par_iter()
+        .filter_map(|seed| {
+            let sketch = sketch(shape, seed);
+            let problem = test(&sketch).err()?;
+            Some(format!("seed {seed}\n{sketch}{problem}\n"))
+        })
+        .collect();
+    let shown = failures[..failures.len().min(SHOWN)].join("\n");
+    assert!(failures.is_empty(), "{} of {n} histories fail, for example:\n\n{shown}", failures.len());
 }
 
 /// The history of this seed.
 pub(crate) fn sketch(shape: Shape, seed: u64) -> Sketch {
     let mut rng = Rng::with_seed(seed);
+    if shape.clean {
+        let model = [Model::Snapshot, Model::Prefix, Model::Prefix, Model::Causal, Model::Causal, Model::Atomic];
+        let mut sketch = simulate(shape, model[rng.usize(0..model.len())], &mut rng);
+        if rng.u8(0..3) == 0 {
+            another_version(&mut sketch, &mut rng);
+        }
+        return sketch;
+    }
     let mut sketch = match rng.u8(0..8) {
         0 => wild(shape, &mut rng),
         model => simulate(shape, Model::ALL[usize::from(model) % Model::ALL.len()], &mut rng),
@@ -122,13 +160,18 @@ fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
     let keys = rng.usize(1..=shape.keys);
     let mut next = vec![1; keys];
     let mut log: Vec<Record> = Vec::new();
-    for _ in 0..rng.usize(2..=shape.transactions) {
+    // Where transactions either read or write, long forks are the first thing to go wrong.
+    let split = shape.clean && rng.bool();
+    let fewest = if shape.clean { shape.transactions - 2 } else { 2 };
+    for _ in 0..rng.usize(fewest..=shape.transactions) {
         let session = rng.usize(0..sketch.sessions.len());
         let mut seen = visible(&log, session, model, rng);
         let mut operations: Vec<Operation> = Vec::new();
+        let writes_of_five = if split { [0, 5][rng.usize(0..2)] } else { 2 };
         for _ in 0..rng.usize(1..=shape.operations) {
             let key = rng.usize(0..keys);
-            if rng.u8(0..5) < 2 {
+            let wrote = operations.iter().any(|o| o.kind == OperationKind::Write && o.key == key);
+            if rng.u8(0..5) < writes_of_five && !(shape.clean && wrote) {
                 operations.push(write(key, next[key]));
                 next[key] += 1;
                 continue;
@@ -147,7 +190,7 @@ fn simulate(shape: Shape, model: Model, rng: &mut Rng) -> Sketch {
             writes.retain(|(key, _)| *key != o.key);
             writes.push((o.key, o.value.0));
         }
-        let mut outcome = outcome(rng);
+        let mut outcome = if shape.clean { Outcome::Committed } else { outcome(rng) };
         let overwrites = |place: &usize| log[*place].writes.iter().any(|(k, _)| writes.iter().any(|(l, _)| k == l));
         if model == Model::Snapshot && (0..log.len()).filter(|place| !seen.contains(place)).any(|p| overwrites(&p)) {
             outcome = Outcome::Aborted;
@@ -195,19 +238,10 @@ fn newest(log: &[Record], seen: &[usize], key: usize) -> u64 {
 
 /// Something goes wrong in one place.
 fn trouble(sketch: &mut Sketch, rng: &mut Rng) {
-    let written: Vec<Operation> =
-        sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).map(|o| *o).collect();
     let fresh = sketch.fresh_value();
     let mut reads: Vec<&mut Operation> = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect();
     match rng.u8(0..16) {
-        // A read returns another version of its key: stale, from the future, intermediate, aborted or initial.
-        0..9 if !reads.is_empty() => {
-            let place = rng.usize(0..reads.len());
-            let key = reads[place].key;
-            let mut values: Vec<Value> = written.iter().filter(|o| o.key == key).map(|o| o.value).collect();
-            values.push(Value(0));
-            reads[place].value = values[rng.usize(0..values.len())];
-        }
+        0..9 => another_version(sketch, rng),
         9 if !reads.is_empty() => {
             let place = rng.usize(0..reads.len());
             reads[place].value = [Value(fresh), Value::INITIAL, Value::UNRECORDED, Value(0)][rng.usize(0..4)];
@@ -242,6 +276,21 @@ fn trouble(sketch: &mut Sketch, rng: &mut Rng) {
             sketch.sessions[other].extend(moved);
         }
     }
+}
+
+/// A read returns another version of its key: stale, from the future, intermediate, aborted or initial.
+fn another_version(sketch: &mut Sketch, rng: &mut Rng) {
+    let written: Vec<Operation> =
+        sketch.operations_mut().filter(|o| o.kind == OperationKind::Write).map(|o| *o).collect();
+    let mut reads: Vec<&mut Operation> = sketch.operations_mut().filter(|o| o.kind == OperationKind::Read).collect();
+    if reads.is_empty() {
+        return;
+    }
+    let place = rng.usize(0..reads.len());
+    let key = reads[place].key;
+    let mut values: Vec<Value> = written.iter().filter(|o| o.key == key).map(|o| o.value).collect();
+    values.push(Value(0));
+    reads[place].value = values[rng.usize(0..values.len())];
 }
 
 /// Makes some writes write what another write of their key wrote, or the initial value.

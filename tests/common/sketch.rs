@@ -105,7 +105,7 @@ impl fmt::Display for Operation {
         let letter = if self.kind == OperationKind::Read { 'r' } else { 'w' };
         let key = key_name(self.key);
         match self.value {
-            Value::INITIAL => write!(f, "{letter} {key} nil"),
+            Value::INITIAL => write!(f, "{letter} {key} init"),
             Value::UNRECORDED => write!(f, "{letter} {key} ?"),
             Value(number) => write!(f, "{letter} {key} {number}"),
         }

@@ -1,0 +1,155 @@
+//! Engines and brute force must agree on random small histories, at every level, with evidence that holds.
+
+mod common;
+
+use common::examine::{self, examine};
+use common::random::{Shape, for_histories};
+use common::sketch::{Sketch, Transaction, read, write};
+use isoscope::history::{OperationKind, Outcome, Value};
+
+/// Histories per shape in the ordinary run.
+const SMALL: u64 = 14_000;
+const CLEAN: u64 = 8_000;
+const AMBIGUOUS: u64 = 4_000;
+/// Histories on which each metamorphic relation is tried.
+const CHANGED: u64 = 1_500;
+fn verdicts(sketch: &Sketch) -> [Option<bool>; 7] {
+    examine::engine_verdicts(&examine::check(&sketch.history()))
+}
+
+/// Verdicts of a changed history must be those before the change.
+fn same_verdicts(before: &Sketch, after: &Sketch) -> Result<(), String> {
+    let (one, other) = (verdicts(before), verdicts(after));
+    if one == other {
+        return Ok(());
+    }
+    Err(format!("{} before, {} after the change to\n{after}", examine::signs(one), examine::signs(other)))
+}
+
+/// What was satisfied before must be satisfied after.
+fn still_satisfied(before: &Sketch, after: &Sketch) -> Result<(), String> {
+    let (one, other) = (verdicts(before), verdicts(after));
+    if one.iter().zip(other).all(|(one, other)| *one != Some(true) || other == Some(true)) {
+        return Ok(());
+    }
+    Err(format!("{} before, {} after the change to\n{after}", examine::signs(one), examine::signs(other)))
+}
+
+#[test]
+fn engine_and_oracle_agree_on_small_histories() {
+    for_histories(Shape::SMALL, SMALL, |sketch| examine(&sketch.history()).map(|_| ()));
+}
+
+#[test]
+fn engine_and_oracle_agree_on_histories_of_almost_valid_stores() {
+    for_histories(Shape::CLEAN, CLEAN, |sketch| examine(&sketch.history()).map(|_| ()));
+}
+
+#[test]
+fn engine_and_oracle_agree_where_values_repeat() {
+    for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| examine(&sketch.history()).map(|_| ()));
+}
+
+#[test]
+fn printed_histories_read_back() {
+    for_histories(Shape::SMALL, CHANGED, |sketch| {
+        let text = sketch.to_string();
+        let parsed = isoscope::formats::text::parse(&text).map_err(|error| error.to_string())?;
+        let mut again = Vec::new();
+        isoscope::formats::write(&parsed, "text", &mut again).map_err(|error| error.to_string())?;
+        let signs = |history| examine::signs(examine::engine_verdicts(&examine::check(history)));
+        let again = String::from_utf8(again).map_err(|error| error.to_string())?;
+        let reparsed = isoscope::formats::text::parse(&again).map_err(|error| error.to_string())?;
+        let (one, two, three) = (signs(&sketch.history()), signs(&parsed), signs(&reparsed));
+        if one == two && two == three { Ok(()) } else { Err(format!("{one} {two} {three}\n{again}")) }
+    });
+}
+
+#[test]
+fn names_and_the_order_of_sessions_do_not_matter() {
+    for_histories(Shape::SMALL, CHANGED, |sketch| {
+        let mut changed = sketch.clone();
+        changed.sessions.reverse();
+        let n_keys = sketch.n_keys();
+        for operation in changed.operations_mut() {
+            operation.key = n_keys - 1 - operation.key;
+            if operation.value != Value(0) && operation.value.0 <= Value::MAX_NUMBER {
+                operation.value = Value(1_000_000 - operation.value.0);
+            }
+        }
+        same_verdicts(sketch, &changed)
+    });
+}
+
+#[test]
+fn a_transaction_on_fresh_keys_changes_nothing() {
+    for_histories(Shape::SMALL, CHANGED, |sketch| {
+        let key = sketch.n_keys();
+        let mut changed = sketch.clone();
+        changed.sessions.push(vec![Transaction::committed(vec![read(key, 0), write(key, 1), read(key, 1)])]);
+        changed.sessions[0].push(Transaction::committed(vec![write(key + 1, 1)]));
+        same_verdicts(sketch, &changed)
+    });
+}
+
+#[test]
+fn unobserved_unknown_transactions_might_as_well_have_aborted() {
+    for_histories(Shape::SMALL, CHANGED, |sketch| {
+        let read_by_anybody = |t: &Transaction| {
+            let written: Vec<_> = t.operations.iter().filter(|o| o.kind == OperationKind::Write).collect();
+            sketch
+                .transactions()
+                .flat_map(|u| &u.operations)
+                .any(|o| o.kind == OperationKind::Read && written.iter().any(|w| w.key == o.key && w.value == o.value))
+        };
+        let mut changed = sketch.clone();
+        for transaction in changed.transactions_mut() {
+            if transaction.outcome == Outcome::Unknown && !read_by_anybody(transaction) {
+                transaction.outcome = Outcome::Aborted;
+            }
+        }
+        same_verdicts(sketch, &changed)
+    });
+}
+
+#[test]
+fn a_history_beside_its_copy_on_other_keys_has_the_same_verdicts_and_twice_the_patterns() {
+    for_histories(Shape::SMALL, CHANGED, |sketch| {
+        let n_keys = sketch.n_keys();
+        let mut doubled = sketch.clone();
+        let mut copy = sketch.clone();
+        copy.operations_mut().for_each(|operation| operation.key += n_keys);
+        doubled.sessions.extend(copy.sessions);
+        let (one, two) = (examine::check(&sketch.history()), examine::check(&doubled.history()));
+        let expected: Vec<_> = one.patterns.iter().map(|(pattern, count)| (*pattern, 2 * count)).collect();
+        let found: Vec<_> = two.patterns.iter().map(|(pattern, count)| (*pattern, *count)).collect();
+        if found != expected {
+            return Err(format!("patterns {found:?}, expected {expected:?}"));
+        }
+        same_verdicts(sketch, &doubled)
+    });
+}
+
+#[test]
+fn removing_reads_keeps_what_was_satisfied() {
+    for_histories(Shape::CLEAN, CHANGED, |sketch| {
+        let mut rng = fastrand::Rng::with_seed(sketch.fresh_value());
+        let mut changed = sketch.clone();
+        for transaction in changed.transactions_mut() {
+            transaction.operations.retain(|o| o.kind == OperationKind::Write || rng.u8(0..4) > 0);
+        }
+        still_satisfied(sketch, &changed)
+    });
+}
+
+#[test]
+fn splitting_a_session_keeps_what_was_satisfied() {
+    for_histories(Shape::CLEAN, CHANGED, |sketch| {
+        let mut changed = sketch.clone();
+        let longest = (0..changed.sessions.len()).max_by_key(|&s| changed.sessions[s].len()).expect("a session");
+        let half = changed.sessions[longest].len() / 2;
+        let rest = changed.sessions[longest].split_off(half);
+        changed.sessions.push(rest);
+        still_satisfied(sketch, &changed)
+    });
+}

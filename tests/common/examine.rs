@@ -1,0 +1,123 @@
+//! One history, everything that can be said about it, and whether it all fits together: engines against oracles, stronger
+//! levels against weaker ones, evidence against the independent verifier.
+
+use super::oracle::{self, LEVELS, Observation};
+use super::pattern_oracle::{self, Counts};
+use isoscope::checkers::{self, Findings, Options, Pattern, Verdict};
+use isoscope::control::Control;
+use isoscope::history::History;
+use isoscope::report::{Report, Settings};
+use isoscope::verify;
+
+/// Decides all levels with the engines.
+pub(crate) fn check(history: &History) -> Findings {
+    checkers::check(history, &Options::default(), &Control::new(), &|_| {})
+}
+
+/// Verdict of the engines at each of [`LEVELS`]; `None` where undecided.
+pub(crate) fn engine_verdicts(findings: &Findings) -> [Option<bool>; 7] {
+    LEVELS.map(|level| match findings.level(level).map(|result| &result.verdict) {
+        Some(Verdict::Satisfied(_)) => Some(true),
+        Some(Verdict::Violated) => Some(false),
+        _ => None,
+    })
+}
+
+/// `+` satisfied, `-` violated, `?` undecided, in the order of [`LEVELS`].
+pub(crate) fn signs(verdicts: [Option<bool>; 7]) -> String {
+    verdicts.map(|verdict| verdict.map_or('?', |satisfied| if satisfied { '+' } else { '-' })).iter().collect()
+}
+
+/// Compares the engines with the brute force of the oracles and looks at the evidence. For at most eight transactions.
+pub(crate) fn examine(history: &History) -> Result<Findings, String> {
+    let findings = check(history);
+    let observation = Observation::of(history);
+    let ambiguous = observation.n_ambiguous() > 0;
+    let expected = oracle::verdicts(history).map(Some);
+    let verdicts = engine_verdicts(&findings);
+    if verdicts != expected {
+        let causes: Vec<String> = findings.levels.iter().filter_map(undecided).collect();
+        return Err(format!(
+            "verdicts at CI RC RA TCC PC SI SER\n  engine {}\n  oracle {}\n  {}",
+            signs(verdicts),
+            signs(expected),
+            causes.join("\n  ")
+        ));
+    }
+    hierarchy(verdicts)?;
+    for violation in &findings.violations {
+        for level in violation.levels.iter().filter(|level| LEVELS.contains(level)) {
+            if findings.level(level).is_some_and(|result| result.verdict != Verdict::Violated) {
+                return Err(format!("{} names {level}, which is satisfied", violation.id));
+            }
+        }
+    }
+    evidence(history, &findings, ambiguous)?;
+    if !ambiguous && let [choice] = observation.choices().as_slice() {
+        counts(&findings, &pattern_oracle::count(&observation, choice))?;
+    }
+    Ok(findings)
+}
+
+fn undecided(result: &checkers::LevelResult) -> Option<String> {
+    match &result.verdict {
+        Verdict::Undecided(cause) => Some(format!("{} undecided: {cause}", result.level)),
+        _ => None,
+    }
+}
+
+/// A stronger level never accepts what a weaker one rejects.
+pub(crate) fn hierarchy(verdicts: [Option<bool>; 7]) -> Result<(), String> {
+    for (s, stronger) in LEVELS.iter().enumerate() {
+        for (w, weaker) in LEVELS.iter().enumerate() {
+            if stronger.implies(*weaker) && verdicts[s] == Some(true) && verdicts[w] == Some(false) {
+                return Err(format!("{stronger} is satisfied, {weaker} is not"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Everything claimed must pass the verifier, and nothing may be claimed without evidence. Where reads are ambiguous
+/// some claims cannot have any: each choice of writers may be violated for a reason of its own.
+pub(crate) fn evidence(history: &History, findings: &Findings, ambiguous: bool) -> Result<(), String> {
+    let report = Report::new(history, findings, Settings { witness: true, ..Settings::default() });
+    let verified = verify::verify(history, &report).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        format!("verification failed\n  {}", problems.join("\n  "))
+    })?;
+    if ambiguous {
+        return Ok(());
+    }
+    if !verified.without_evidence.is_empty() {
+        return Err(format!("claims without evidence: {:?}", verified.without_evidence));
+    }
+    let decided = findings.levels.iter().filter(|r| !matches!(r.verdict, Verdict::Undecided(_))).count();
+    let shown = verified.satisfied.len() + verified.violated.len();
+    if shown != decided {
+        return Err(format!("{decided} levels decided, {shown} looked at by the verifier"));
+    }
+    Ok(())
+}
+
+/// Exact numbers of instances.
+fn counts(findings: &Findings, expected: &Counts) -> Result<(), String> {
+    for pattern in Pattern::all() {
+        let wanted = match (pattern.letter(), pattern) {
+            (Some(letter), _) => expected.letters.get(&letter).copied().unwrap_or(0),
+            (None, Pattern::Divergence) => expected.divergence,
+            _ => continue,
+        };
+        let found = findings.patterns.get(&pattern).copied().unwrap_or(0);
+        if found != wanted {
+            return Err(format!("{found} instances of {pattern}, expected {wanted}"));
+        }
+    }
+    for (pattern, count) in &findings.patterns {
+        let listed = findings.violations.iter().filter(|violation| violation.id.pattern == *pattern).count() as u64;
+        if (listed == 0) != (*count == 0) || listed > *count {
+            return Err(format!("{count} instances of {pattern}, {listed} listed"));
+        }
+    }
+    Ok(())
+}
