@@ -280,8 +280,8 @@ impl<'a> Resolution<'a> {
         let initial = from_setup || history.may_be_initial(o.value);
         let after_own_write = own_last.is_some();
         let from_initial = Source::Other { writer: TransactionId::INITIAL, after_own_write, intermediate: false };
-        // After an own write every source is a violation, so the first stands for all.
-        let settled = if after_own_write || (fair.first.is_none() && !initial) { &all } else { &fair };
+        // After an own write every source is a violation, so the first fair one stands for all.
+        let settled = if fair.first.is_none() && !initial { &all } else { &fair };
         match settled.first {
             Some(_) if !after_own_write && (fair.several || fair.first.is_some() && initial) => Source::Ambiguous,
             Some((writer, write)) => {
