@@ -31,8 +31,8 @@ mod random;
 
 use crate::checkers::{Instances, Level, LevelSet};
 use crate::control::{Control, Interrupt};
-use crate::history::History;
-use crate::relations::{Index, Node};
+use crate::history::{History, Operation, OperationKind};
+use crate::relations::{Edge, Index, Node, Relation};
 
 /// Unit tests run with the smallest limits, so that tiny histories take every branch; integration tests run with the
 /// real ones.
@@ -85,5 +85,21 @@ pub fn instances(
     control: &Control,
 ) -> Result<Instances, Interrupt> {
     debug_assert_eq!(index.node.len(), history.n_transactions());
-    instances::instances(index, levels, max_instances, control)
+    let mut found = instances::instances(index, levels, max_instances, control)?;
+    let edges = found.violations.iter_mut().flat_map(|violation| &mut violation.edges);
+    edges.for_each(|edge| start_at_the_write_that_was_read(history, edge));
+    Ok(found)
+}
+
+/// The index knows the last write of a key only. Where the read returned an earlier one (TAP-f), the edge must leave the
+/// write of the value that was read.
+fn start_at_the_write_that_was_read(history: &History, edge: &mut Edge) {
+    let (Relation::WriteRead, Some(write), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) else {
+        return;
+    };
+    let written = Operation { kind: OperationKind::Write, ..history.operation(read) };
+    if history.operation(write) != written {
+        let same = history.operations_of(edge.from).filter(|&o| history.operation(o) == written).last();
+        edge.from_operation = same.or(edge.from_operation);
+    }
 }
