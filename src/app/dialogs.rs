@@ -33,7 +33,10 @@ pub struct Dialogs {
 
 impl Default for Dialogs {
     fn default() -> Dialogs {
-        let own = FileDialog::new().title("Choose a file").resizable(true).movable(true);
+        let own = FileDialog::new()
+            .title("Choose a file")
+            .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
+            .default_size([760.0, 420.0]);
         Dialogs { revision: Revision::default(), pending: None, own, own_purpose: None }
     }
 }

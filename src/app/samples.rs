@@ -11,10 +11,74 @@ pub struct Sample {
     pub text: &'static str,
 }
 
-/// All of them, simplest first.
-pub const ALL: &[Sample] = &[];
+/// A row of the table: a file of `sample_histories`, and what it shows.
+macro_rules! sample {
+    ($file:literal, $about:literal) => {
+        Sample { file: $file, about: $about, text: include_str!(concat!("../../sample_histories/", $file)) }
+    };
+}
 
-/// Name of the sample at a place, without its ending.
+/// All of them: stories first, then an example for each pattern.
+pub const ALL: &[Sample] = &[
+    sample!("web-shop.txt", "twenty servers, about 1,000 transactions"),
+    sample!("lost-update.json", "two deposits, one is gone"),
+    sample!("write-skew.hist", "nobody is left on call"),
+    sample!("write-skew-of-three.txt", "consistent snapshots, no serial order"),
+    sample!("read-only-anomaly.txt", "a report that fits no order"),
+    sample!("long-fork.hist", "two readers, two orders"),
+    sample!("snapshot-cycle.txt", "overlapping writers of one key"),
+    sample!("case-split.txt", "a contradiction whichever came first"),
+    sample!("tap-a-thin-air-read.txt", "TAP-a: a value nobody wrote"),
+    sample!("tap-b-aborted-read.hist", "TAP-b: a value that was rolled back"),
+    sample!("tap-c-future-read.txt", "TAP-c: read before it was written"),
+    sample!("tap-d-not-my-own-write.txt", "TAP-d: own write not found"),
+    sample!("tap-e-not-my-last-write.txt", "TAP-e: own last write not found"),
+    sample!("tap-f-intermediate-read.hist", "TAP-f: a value overwritten before commit"),
+    sample!("tap-g-cyclic-causal-order.txt", "TAP-g: effects before causes"),
+    sample!("tap-h-non-monotonic-read.txt", "TAP-h: back in time"),
+    sample!("tap-i-non-monotonic-read-commit-order.txt", "TAP-i: back in commit order"),
+    sample!("tap-j-non-repeatable-read.txt", "TAP-j: one key, two versions"),
+    sample!("tap-k-fractured-read.txt", "TAP-k: half a transfer"),
+    sample!("tap-l-fractured-read-commit-order.txt", "TAP-l: each older than the other"),
+    sample!("tap-m-causality-violation.txt", "TAP-m: the reply without the post"),
+    sample!("tap-n-version-order-conflict.txt", "TAP-n: replicas in opposite orders"),
+    sample!("ok-serial.txt", "satisfies every level"),
+    sample!("ok-snapshot.txt", "old but consistent snapshots"),
+];
+
+/// Name of the sample at a place, as its file name says it.
 pub fn title(place: usize) -> String {
-    ALL.get(place).map_or_else(String::new, |sample| sample.file.split('.').next().unwrap_or(sample.file).to_owned())
+    let stem = ALL.get(place).and_then(|sample| sample.file.split('.').next()).unwrap_or_default();
+    let name = match stem.split_once('-') {
+        Some(("tap", rest)) => rest.split_once('-').map_or(rest, |(_, name)| name),
+        Some(("ok", name)) => name,
+        _ => stem,
+    };
+    let mut letters = name.replace('-', " ").chars().collect::<Vec<char>>();
+    if let Some(first) = letters.first_mut() {
+        *first = first.to_ascii_uppercase();
+    }
+    letters.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::formats::{Input, read};
+
+    #[test]
+    fn every_sample_can_be_read() {
+        for (place, sample) in ALL.iter().enumerate() {
+            let history = read(&Input::new(sample.file, sample.text.as_bytes()), None, &Control::new());
+            assert!(history.is_ok_and(|history| history.n_transactions() > 0), "{}", sample.file);
+            assert!(!title(place).is_empty() && !sample.about.is_empty());
+        }
+    }
+
+    #[test]
+    fn titles_are_words() {
+        assert!(ALL.iter().enumerate().any(|(place, _)| title(place) == "Fractured read"));
+        assert!(ALL.iter().enumerate().any(|(place, _)| title(place) == "Write skew"));
+    }
 }
