@@ -385,3 +385,19 @@ fn the_anomaly_of_the_history_is_named() {
     let fractured = |pattern: &Pattern| matches!(pattern, Pattern::FracturedReadCO | Pattern::NonMonoReadCO);
     assert!(catalogue.findings.patterns.keys().any(fractured), "{:?}", catalogue.findings.patterns);
 }
+
+#[test]
+fn every_sample_opens_from_the_welcome_page() {
+    for place in 0..isoscope::app::samples::ALL.len() {
+        let mut window = window(egui::Theme::Dark);
+        window.set_size(egui::vec2(1280.0, 1600.0));
+        window.run_steps(2);
+        let title = isoscope::app::samples::title(place);
+        window.get_by_label_contains(&format!("Sample {title}: ")).click();
+        window.run_steps(2);
+        wait(&mut window, &title, |window| window.state().state().document.as_ref().is_some_and(|d| !d.is_busy()));
+        assert_eq!((document(&window).phase, &window.state().state().banners[..]), (Phase::Done, &[][..]), "{title}");
+        wait(&mut window, &title, |window| !document(window).drawing);
+        assert_eq!(document(&window).selected.is_some(), document(&window).current_picture().is_some(), "{title}");
+    }
+}
