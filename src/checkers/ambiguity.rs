@@ -51,7 +51,7 @@ pub(super) struct Chooser<'a> {
     resolution: &'a Resolution,
     control: &'a Control,
     /// Most attempts on one level.
-    most_attempts: u64,
+    pub(super) most_attempts: u64,
 }
 
 impl<'a> Chooser<'a> {
