@@ -320,7 +320,7 @@ impl World {
         let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
         let renumbered = |t: usize| if t == BOTTOM { BOTTOM } else { members.binary_search(&t).expect("active") };
         let n = members.len();
-        let transaction = |t: usize| &observation.transactions[members[t]];
+        let session = |t: usize| observation.transactions[members[t]].session;
         let mut world = World {
             n,
             session_order: vec![vec![false; n]; n],
@@ -329,11 +329,11 @@ impl World {
             reads: vec![Vec::new(); n],
             writes: vec![BTreeSet::new(); n],
         };
-        for t in 0..n {
-            for (at, operation) in transaction(t).operations.iter().enumerate() {
+        for (t, &member) in members.iter().enumerate() {
+            for (at, operation) in observation.transactions[member].operations.iter().enumerate() {
                 if operation.is_write {
                     world.writes[t].insert(operation.key);
-                } else if let Some(writer) = choice.source[members[t]][at] {
+                } else if let Some(writer) = choice.source[member][at] {
                     let writer = renumbered(writer);
                     world.reads[t].push((operation.key, writer));
                     if writer != BOTTOM {
@@ -342,7 +342,7 @@ impl World {
                 }
             }
             for u in t + 1..n {
-                world.session_order[t][u] = transaction(t).session == transaction(u).session;
+                world.session_order[t][u] = session(t) == session(u);
             }
         }
         for a in 0..n {
