@@ -6,6 +6,7 @@
 use crate::checkers::Verdict;
 use crate::diagram::theme::{self, Theme};
 use crate::relations::Relation;
+use crate::report::grouped;
 use egui::epaint::text::FontDefinitions;
 use egui::style::WidgetVisuals;
 use egui::{
@@ -247,19 +248,6 @@ pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.label(egui::RichText::new(text).size(SMALL).color(weak))
 }
 
-/// Thousands apart: `1,000,000`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// `1 session`, `1,000 transactions`.
 pub fn counted(number: usize, thing: &str) -> String {
     match number {
@@ -306,10 +294,6 @@ mod tests {
 
     #[test]
     fn numbers_are_written_for_people() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000), "1,000");
-        assert_eq!(grouped(25_000_000), "25,000,000");
         assert_eq!(counted(1, "session"), "1 session");
         assert_eq!(duration(0.0203), "0.02 s");
         assert_eq!(duration(0.0004), "1 ms");

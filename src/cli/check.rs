@@ -8,6 +8,7 @@ use crate::control::Control;
 use crate::counterexample::{summary, title};
 use crate::formats::OpenError;
 use crate::history::{History, Outcome};
+use crate::report::grouped;
 use crate::report::{self, Document, Failure, Report, Settings};
 use anyhow::Context;
 use std::path::Path;
@@ -227,27 +228,4 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     let quoted = if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.to_owned() };
     text += &format!("\nisoscope explain {quoted} --violation {example}   says why\n");
     text
-}
-
-/// `12345` → `12,345`.
-pub(super) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped_by_three() {
-        assert_eq!([0, 12, 123, 1234, 1234567].map(grouped), ["0", "12", "123", "1,234", "1,234,567"]);
-    }
 }

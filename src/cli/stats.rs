@@ -1,10 +1,10 @@
 //! `isoscope stats`: figures of a history.
 
-use super::check::grouped;
 use super::output::Output;
 use super::{ExitCode, StatsArguments, input};
 use crate::history::Statistics;
 use crate::report::StatisticsReport;
+use crate::report::grouped;
 
 pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;

@@ -81,7 +81,7 @@ fn sources_agree_with_the_rules_read_by_read() {
                 continue;
             }
             let all = brute_sources(&history, &merged, o);
-            let of = |test: fn(&Source) -> bool| all.iter().copied().filter(move |s| test(s)).collect::<Vec<_>>();
+            let of = |test: fn(&Source) -> bool| all.iter().copied().filter(test).collect::<Vec<_>>();
             let overwritten = of(|s| matches!(s, Source::OwnOverwritten { .. }));
             let others = of(|s| s.writer().is_some());
             let future = of(|s| matches!(s, Source::Future { .. }));
@@ -97,7 +97,7 @@ fn sources_agree_with_the_rules_read_by_read() {
                         .filter(|s| match *s {
                             Source::Transaction { writer, intermediate, .. } => {
                                 let same = history.session_of(writer) == history.session_of(t);
-                                !intermediate && !(same && writer > t)
+                                !(intermediate || same && writer > t)
                             }
                             _ => true,
                         })

@@ -7,10 +7,12 @@
 
 mod build;
 mod json;
+mod numbers;
 mod statistics;
 
 pub use build::Settings;
 pub use json::to_line;
+pub use numbers::grouped;
 pub use statistics::{STATISTICS_SCHEMA, StatisticsReport};
 
 use serde::{Deserialize, Serialize};

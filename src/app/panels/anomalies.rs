@@ -3,9 +3,10 @@
 use super::paint_triangle;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::{Document, Phase, State};
-use crate::app::style::{self, Palette, ROW, grouped};
+use crate::app::style::{self, Palette, ROW};
 use crate::app::tree::{Branch, Catalogue, Line, toggle_word};
 use crate::relations::Relation;
+use crate::report::grouped;
 use egui::{
     Align2, CornerRadius, FontId, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
     vec2,
@@ -253,7 +254,9 @@ impl Row<'_> {
             Rect::from_min_size(area.min, area.size()).left_center() + vec2(left - area.left(), -galley.size().y / 2.0);
         match bold {
             true => style::paint_bold(painter, at, galley, self.colour),
-            false => drop(painter.galley(at, galley, self.colour)),
+            false => {
+                painter.galley(at, galley, self.colour);
+            }
         }
         response
     }

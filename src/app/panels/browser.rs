@@ -2,9 +2,10 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::state::Document;
-use crate::app::style::{self, GAP, Palette, ROW, counted, grouped};
+use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
 use crate::history::{History, OperationKind, Outcome, SessionId, TransactionId};
+use crate::report::grouped;
 use egui::{Align2, CornerRadius, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the page.

@@ -2,7 +2,8 @@
 
 use crate::app::command::Command;
 use crate::app::state::{Document, State};
-use crate::app::style::{self, Palette, grouped};
+use crate::app::style::{self, Palette};
+use crate::report::grouped;
 use egui::{Align, Layout, RichText, Ui};
 
 /// Draws the line.

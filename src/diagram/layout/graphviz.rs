@@ -267,7 +267,7 @@ fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
         bounds = bounds.union(route.path.bounds()).union(route.label);
     }
     layout.bounds = bounds.expand(16.0);
-    layout.to_origin()
+    layout.at_origin()
 }
 
 /// A small hook at the right side of a card; the `n`-th is larger than those before.

@@ -288,5 +288,5 @@ fn finish(order: &[usize], gutters: &Gutters, cards: Vec<CardBox>, routes: Vec<R
         lanes[lane] = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
     }
     let bounds = lanes.iter().fold(content, |bounds, lane| bounds.union(*lane));
-    Layout { bounds, lanes, cards, routes }.to_origin()
+    Layout { bounds, lanes, cards, routes }.at_origin()
 }

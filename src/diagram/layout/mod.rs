@@ -93,7 +93,7 @@ impl Default for Layout {
 
 impl Layout {
     /// Moves everything so that the bounds start at the origin.
-    fn to_origin(mut self) -> Layout {
+    fn at_origin(mut self) -> Layout {
         let by = -self.bounds.min.to_vec2();
         self.bounds = self.bounds.translate(by);
         self.lanes.iter_mut().for_each(|lane| *lane = lane.translate(by));

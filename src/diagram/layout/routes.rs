@@ -3,6 +3,7 @@
 use super::measure::UNIT;
 use super::ports::{Grid, Side, Way};
 use crate::diagram::Diagram;
+use std::collections::BTreeMap;
 
 /// An edge as a sequence of heights: the source port, a passage in every lane in between, the target port.
 #[derive(Clone, Debug)]
@@ -118,7 +119,9 @@ pub(super) fn gap_height(down: bool, passages: usize) -> f32 {
 /// the heights of ports; lanes with odd and even places use different heights, so that pieces in the gutter between
 /// them never lie on each other.
 pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
-    let mut by_gap: std::collections::BTreeMap<(usize, usize), Vec<(f32, usize, usize)>> = Default::default();
+    // By (lane, gap): level, arrow and place in the course.
+    type Passages = BTreeMap<(usize, usize), Vec<(f32, usize, usize)>>;
+    let mut by_gap = Passages::new();
     for (arrow, course) in courses.iter().enumerate() {
         let Some(course) = course else { continue };
         for i in 1..course.lanes.len() - 1 {
@@ -154,7 +157,7 @@ const NEAR: f32 = UNIT / 2.0;
 /// in the gutters on both sides. Passages move within their gaps; of a port and the one it would be level with, both
 /// meet in the middle, or the target's goes to the source's.
 pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
-    let mut used: std::collections::BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
+    let mut used: BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
     for (arrow, course) in courses.iter().enumerate() {
         let Some(course) = course else { continue };
         for hop in 0..course.lanes.len() - 1 {
@@ -162,8 +165,8 @@ pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], 
             used.entry(course.hop(hop).0).or_default().extend(heights);
         }
     }
-    for arrow in 0..courses.len() {
-        let Some(course) = &mut courses[arrow] else { continue };
+    for (arrow, course) in courses.iter_mut().enumerate() {
+        let Some(course) = course else { continue };
         let last = course.lanes.len() - 1;
         if course.lanes[0] == course.lanes[last] {
             continue;
