@@ -5,7 +5,7 @@
 
 use super::picture::{LayoutKind, Picture};
 use super::tree::{Catalogue, Tree};
-use crate::checkers::{Level, LevelResult, ViolationId};
+use crate::checkers::{Level, LevelResult, Verdict, ViolationId};
 use crate::export::ExportKind;
 use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
@@ -195,6 +195,14 @@ impl Document {
     /// Whether work on it goes on.
     pub fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Reading | Phase::Checking)
+    }
+
+    /// Whether every level asked for is known to be satisfied.
+    pub fn all_hold(&self) -> bool {
+        let holds = |result: &Option<LevelResult>| {
+            result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
+        };
+        self.levels.iter().all(|(_, result)| holds(result))
     }
 
     /// What has attention: what is under the pointer, else what was clicked.

@@ -39,8 +39,11 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     ui.add_space(2.0);
     match &document.catalogue {
         Some(catalogue) if !catalogue.entries.is_empty() => list_ui(ui, document, catalogue, requests),
-        Some(_) if document.complete => {
+        Some(_) if document.complete && document.all_hold() => {
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
+        }
+        Some(_) if document.complete => {
+            drop(ui.colored_label(palette.caution, "No anomaly is listed, yet not every level is known to hold."))
         }
         _ => drop(style::note(
             ui,

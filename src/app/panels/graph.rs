@@ -65,7 +65,11 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
     let text = match (document.is_busy() || document.drawing, document.complete) {
         (true, _) => "The first anomaly is drawn here as soon as it is known.",
         (false, true) if document.catalogue.as_ref().is_some_and(|c| c.entries.is_empty()) => {
-            "Nothing to draw: every level asked for holds."
+            if document.all_hold() {
+                "Nothing to draw: every level asked for holds."
+            } else {
+                "Nothing to draw, yet not every level is known to hold."
+            }
         }
         _ => "Select an anomaly to draw it.",
     };

@@ -20,13 +20,17 @@ use ::layout::core::geometry::Point;
 use ::layout::core::style::StyleAttr;
 use ::layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use ::layout::topo::layout::VisualGraph;
-use emath::{Pos2, Rect, Vec2, pos2};
+use emath::{Pos2, Rect, Vec2, pos2, vec2};
+use std::collections::BTreeMap;
 
 /// More cards than this take layout-rs too long.
 pub const MAX_CARDS: usize = 200;
 
 /// Most arrows handed over: dense graphs take it long, too.
 const MAX_ARROWS: usize = 600;
+
+/// Distance between arrows that connect the same cards.
+const PARALLEL: f32 = 44.0;
 
 /// The diagram is too big for this layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -238,8 +242,16 @@ fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
         layout.cards.push(card_box(&shape, center.y - shape.height / 2.0, (center.x - half, center.x + half)));
     }
     let mut loops = vec![0; diagram.cards.len()];
-    for (arrow, path) in diagram.arrows.iter().zip(drawn.paths) {
-        let path = path.filter(|_| arrow.from != arrow.to).unwrap_or_else(|| {
+    let asides = asides(diagram);
+    for ((arrow, path), aside) in diagram.arrows.iter().zip(drawn.paths).zip(asides) {
+        let path = path.filter(|_| arrow.from != arrow.to).map(|path| {
+            let (from, to) = (layout.cards[arrow.from].rect.shrink(4.0), layout.cards[arrow.to].rect.shrink(4.0));
+            let (start, end) = (path.start.x, path.end().x);
+            let least = (from.left() - start).max(to.left() - end);
+            let most = (from.right() - start).min(to.right() - end);
+            if least <= most { path.translated(vec2(aside.clamp(least, most), 0.0)) } else { path }
+        });
+        let path = path.unwrap_or_else(|| {
             let rect = layout.cards[arrow.from].rect;
             loops[arrow.from] += 1;
             self_loop(rect, loops[arrow.from])
@@ -268,6 +280,23 @@ fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
     }
     layout.bounds = bounds.expand(16.0);
     layout.at_origin()
+}
+
+/// By arrow: how far to the side it is moved. layout-rs draws all arrows between two cards on one line, whatever their
+/// direction.
+fn asides(diagram: &Diagram) -> Vec<f32> {
+    let pair = |arrow: &crate::diagram::Arrow| (arrow.from.min(arrow.to), arrow.from.max(arrow.to));
+    let mut total: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for arrow in &diagram.arrows {
+        *total.entry(pair(arrow)).or_default() += 1;
+    }
+    let mut placed: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let aside = |arrow: &crate::diagram::Arrow| {
+        let nth = placed.entry(pair(arrow)).or_default();
+        *nth += 1;
+        PARALLEL * (*nth as f32 - (total[&pair(arrow)] + 1) as f32 / 2.0)
+    };
+    diagram.arrows.iter().map(aside).collect()
 }
 
 /// A small hook at the right side of a card; the `n`-th is larger than those before.
