@@ -32,6 +32,9 @@ pub struct Catalogue {
     pub findings: Findings,
     /// By place in [`Findings::violations`].
     pub entries: Vec<Entry>,
+    /// By pattern: the weakest level that a listed instance violates, which may be stronger than the weakest level that
+    /// the pattern can violate.
+    levels: Vec<Level>,
 }
 
 /// Most transactions named in one line.
@@ -41,7 +44,17 @@ impl Catalogue {
     /// Prepares `findings` about `history`. O(violations and their edges).
     pub fn new(history: &History, findings: Findings) -> Catalogue {
         let entries = findings.violations.iter().map(|violation| entry(history, violation)).collect();
-        Catalogue { findings, entries }
+        let level = |pattern: Pattern| {
+            let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
+            listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
+        };
+        let levels = Pattern::all().map(level).collect();
+        Catalogue { findings, entries, levels }
+    }
+
+    /// The level under which a pattern is listed.
+    fn level_of(&self, pattern: Pattern) -> Level {
+        self.levels[pattern as usize]
     }
 
     /// The violation of this name.
@@ -198,7 +211,7 @@ impl Tree {
     /// Opens everything above an instance.
     pub fn reveal(&mut self, id: ViolationId, catalogue: &Catalogue) {
         let Some(entry) = catalogue.place(id).map(|place| &catalogue.entries[place]) else { return };
-        self.folded.remove(&Branch::Level(id.pattern.row().level));
+        self.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
         self.opened.insert(Branch::Pattern(id.pattern));
         self.opened.insert(Branch::Group(id.pattern, entry.group));
         self.rebuild(catalogue);
@@ -249,7 +262,7 @@ impl Tree {
             true => catalogue.findings.patterns.get(&pattern).copied().unwrap_or(0),
             false => by_pattern[pattern as usize].len() as u64,
         };
-        let patterns = || Pattern::all().filter(|p| p.row().level == level && counted(*p) > 0);
+        let patterns = || Pattern::all().filter(|p| catalogue.level_of(*p) == level && counted(*p) > 0);
         let count: u64 = patterns().map(counted).sum();
         if count == 0 {
             return;
