@@ -364,7 +364,11 @@ impl App {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.surrender_focus(egui::Id::new(panels::anomalies::FILTER_ID)));
         } else if let Some(job) = &self.loading {
+            // The window shows it at once; the threads come to their next look at the flag soon after.
             job.cancel();
+            if let Some(document) = &mut self.state.document {
+                document.phase = Phase::Cancelled;
+            }
         } else if let Some(document) = &mut self.state.document {
             if document.pinned.is_some() {
                 document.pinned = None;

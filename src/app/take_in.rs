@@ -60,7 +60,9 @@ impl App {
                     history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
                 document.history = Some(history);
                 document.seconds.0 = seconds;
-                document.phase = Phase::Checking;
+                if !cancelled {
+                    document.phase = Phase::Checking;
+                }
             }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
