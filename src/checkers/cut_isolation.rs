@@ -5,30 +5,30 @@
 //! another, so no combinations need to be tried.
 
 use super::{Verdict, Witness};
-use crate::history::{History, KeyId, OperationId, TransactionId};
-use crate::relations::{Resolution, Standing};
+use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
+use crate::relations::Resolution;
 use std::collections::BTreeMap;
 
 /// Whether cut isolation holds under some choice of sources. Only for histories in which some read has several; O(operations
 /// · log) for each transaction that may turn out not to have taken part.
+///
+/// All transactions of unknown outcome may or may not have taken part here, whatever the resolution says: it also rules
+/// out sources that violate stronger levels only.
 pub(super) fn verdict(history: &History, resolution: &Resolution) -> Verdict {
-    let mut allowed: Vec<bool> = history
-        .transactions()
-        .map(|t| !matches!(resolution.standing(t), Standing::Aborted | Standing::Dropped))
-        .collect();
+    let outcome_is = |outcome: Outcome| move |t: &TransactionId| history.outcome(*t) == outcome;
+    let mut allowed: Vec<bool> = history.transactions().map(|t| history.outcome(t) != Outcome::Aborted).collect();
     // Whoever reads from a transaction of unknown outcome makes it take part, with its own reads. The largest set of
     // transactions that keep the rule when they only read from each other answers for all of them at once.
     loop {
-        let possible = |t: &TransactionId| resolution.standing(*t) == Standing::Possible && allowed[t.index()];
-        let bad: Vec<TransactionId> =
-            history.transactions().filter(possible).filter(|&t| !keeps(history, resolution, t, &allowed)).collect();
+        let unknown = history.transactions().filter(outcome_is(Outcome::Unknown)).filter(|t| allowed[t.index()]);
+        let bad: Vec<TransactionId> = unknown.filter(|&t| !keeps(history, resolution, t, &allowed)).collect();
         if bad.is_empty() {
             break;
         }
         bad.iter().for_each(|t| allowed[t.index()] = false);
     }
-    let member = |t: &TransactionId| matches!(resolution.standing(*t), Standing::Committed | Standing::Promoted);
-    match history.transactions().filter(member).all(|t| keeps(history, resolution, t, &allowed)) {
+    let mut committed = history.transactions().filter(outcome_is(Outcome::Committed));
+    match committed.all(|t| keeps(history, resolution, t, &allowed)) {
         true => Verdict::Satisfied(Witness::Reads),
         false => Verdict::Violated,
     }

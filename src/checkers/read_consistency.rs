@@ -114,6 +114,8 @@ impl Part {
                     Source::Aborted { .. } => found(Pattern::AbortedRead),
                     Source::Future { .. } => found(Pattern::FutureRead),
                     Source::OwnOverwritten { .. } => found(Pattern::NotMyLastWrite),
+                    // Whichever of its sources it has.
+                    _ if resolution.is_open_after_own_write(read) => found(Pattern::NotMyOwnWrite),
                     _ => {}
                 }
                 continue;
@@ -255,7 +257,13 @@ impl Describe<'_> {
         let mut transactions = vec![writer(first), writer(second), t3];
         let mut edges: Vec<Edge> =
             [first, second].iter().map(|&place| index.read_edge(self.history, node, place)).collect();
-        let mut levels = LevelSet::upward(Level::CutIsolation);
+        // Another source of one of the reads may violate read committed only.
+        let [one, other] = [first, second].map(|place| index.read_operation[place]);
+        let weakest = match self.resolution.may_share_source(one, other) {
+            true => Level::ReadAtomic,
+            false => Level::CutIsolation,
+        };
+        let mut levels = LevelSet::upward(weakest);
         let mut also = vec!["C4 TAP-f".to_owned()];
         let mut proof = Proof::Read;
         if let Some(cycle) = self.backward.as_mut().and_then(|b| b.cycle(self.history, node, first, second, &mut edges))

@@ -296,6 +296,7 @@ impl Index {
             self.read_begin.push(self.read_key.len() as u32);
             for o in history.operations_of(t) {
                 let slot = match resolution.code[o.index()] {
+                    _ if resolution.is_open_after_own_write(o) => continue,
                     resolution::INITIAL => INITIAL_SLOT,
                     resolution::AMBIGUOUS => match resolution.chosen(o, choice) {
                         Some(Source::Transaction { write, .. }) => slot_of_write[write.index()],

@@ -215,6 +215,24 @@ impl Resolution {
         self.multiple.binary_search_by_key(&read, |multiple| multiple.read).ok().map(|at| &self.multiple[at])
     }
 
+    /// Whether a read comes after an own write (TAP-d) and has several sources. Then no relation follows from it: which
+    /// source it has makes no difference to any level above cut isolation.
+    pub fn is_open_after_own_write(&self, read: OperationId) -> bool {
+        !self.multiple.is_empty() && contains(&self.after_own_write, read) && self.multiple_sources(read).is_some()
+    }
+
+    /// Whether some writer may be the source of both reads.
+    pub fn may_share_source(&self, first: OperationId, second: OperationId) -> bool {
+        let writers = |read: OperationId| -> Vec<TransactionId> {
+            match self.multiple_sources(read) {
+                Some(multiple) => multiple.sources.iter().filter_map(|source| source.writer()).collect(),
+                None => self.source(read).writer().into_iter().collect(),
+            }
+        };
+        let of_second = writers(second);
+        writers(first).iter().any(|writer| of_second.contains(writer))
+    }
+
     /// Whether any read has several sources.
     pub fn has_multiple_sources(&self) -> bool {
         !self.multiple.is_empty()

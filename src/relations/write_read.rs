@@ -426,9 +426,10 @@ impl<'a> Join<'a> {
             let first = aborted.first().map(|&at| self.writes[at as usize].operation);
             return future.or(first).unwrap_or(THIN_AIR);
         }
-        let sensible = self.rule_out(&mut found, reader);
-        // After an own write every other source is TAP-d, so there is nothing to choose above cut isolation.
-        let kept = if after_own_write { 1 } else { sensible };
+        if after_own_write && found.len() > 1 {
+            return self.settle(read, reader, found);
+        }
+        let kept = self.rule_out(&mut found, reader);
         let chosen = found[0];
         if found.len() > 1 {
             self.exceptions.multiple.push(MultipleSources { read, reader, sources: found, kept });
@@ -436,20 +437,43 @@ impl<'a> Join<'a> {
         if kept > 1 { AMBIGUOUS } else { self.accept(read, reader, chosen) }
     }
 
+    /// The code of a read after an own write that has several sources. Each makes it TAP-d, so there is nothing to
+    /// choose above cut isolation, and nothing else follows: nobody must have committed for it. The code is that of the
+    /// most harmless source, for pictures.
+    fn settle(&mut self, read: OperationId, reader: TransactionId, mut sources: Vec<Source>) -> u32 {
+        let is_unknown = |source: &Source| {
+            let writer = source.writer().filter(|writer| !writer.is_initial());
+            writer.is_some_and(|writer| self.history.outcome(writer) == Outcome::Unknown)
+        };
+        sources.sort_by_key(|source| (is_unknown(source), self.is_hopeless(source, reader)));
+        let code = match sources[0] {
+            Source::Transaction { write, .. } => write.0,
+            _ => INITIAL,
+        };
+        self.exceptions.after_own_write.push(read.0);
+        self.exceptions.multiple.push(MultipleSources { read, reader, sources, kept: 1 });
+        code
+    }
+
     /// Moves the sources that violate read committed by themselves behind the others; how many others there are. None
     /// is moved if all do.
     fn rule_out(&self, found: &mut [Source], reader: TransactionId) -> usize {
-        let later_in_session = |writer: TransactionId| {
-            writer > reader && self.history.session_of(writer) == self.history.session_of(reader)
-        };
-        let hopeless = |source: &Source| match *source {
-            Source::Transaction { writer, intermediate, .. } => intermediate || later_in_session(writer),
-            _ => false,
-        };
-        found.sort_by_key(hopeless);
-        match found.iter().filter(|source| !hopeless(source)).count() {
+        found.sort_by_key(|source| self.is_hopeless(source, reader));
+        match found.iter().filter(|source| !self.is_hopeless(source, reader)).count() {
             0 => found.len().min(1),
             kept => kept,
+        }
+    }
+
+    /// Whether reading from a source violates read committed whatever else happened: the writer overwrote the version,
+    /// or stands later in the reader's session.
+    fn is_hopeless(&self, source: &Source, reader: TransactionId) -> bool {
+        let history = self.history;
+        match *source {
+            Source::Transaction { writer, intermediate, .. } => {
+                intermediate || (writer > reader && history.session_of(writer) == history.session_of(reader))
+            }
+            _ => false,
         }
     }
 

@@ -15,7 +15,7 @@ mod resolution;
 mod witness;
 
 use crate::history::{History, OperationKind, Outcome, SessionId, TransactionId};
-use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
+use crate::report::{ProofEntry, ReasonEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -169,11 +169,15 @@ fn rests_on_choice(
     if transactions.as_ref().is_ok_and(|transactions| transactions.iter().any(is_possible)) {
         return resolution.has_ambiguous_reads();
     }
-    let operations = transactions.and_then(|transactions| read::operations(history, violation, &transactions));
-    operations.is_ok_and(|operations| {
-        let reads = operations.into_iter().filter(|&o| history.operation(o).kind == OperationKind::Read);
-        reads.into_iter().any(|read| resolution.source(read) == resolution::Source::Ambiguous)
-    })
+    let Ok(transactions) = transactions else { return false };
+    let Ok(mut operations) = read::operations(history, violation, &transactions) else { return false };
+    for edge in &violation.edges {
+        if let ReasonEntry::Visible { reader, read, .. } = edge.reason {
+            operations.extend(read::operation(history, &transactions, reader, read));
+        }
+    }
+    let mut reads = operations.into_iter().filter(|&o| history.operation(o).kind == OperationKind::Read);
+    reads.any(|read| resolution.source(read) == resolution::Source::Ambiguous)
 }
 
 /// Sessions by name.

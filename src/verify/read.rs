@@ -29,6 +29,7 @@ pub(super) fn check(
         ("TAP-b", Source::Aborted) => true,
         ("TAP-c", Source::Future) => true,
         ("TAP-d", Source::Other { after_own_write, .. }) => after_own_write,
+        ("TAP-d", Source::OpenAfterOwnWrite) => true,
         ("TAP-e", Source::OverwrittenOwn) => true,
         ("TAP-f", Source::Other { intermediate, .. }) => intermediate,
         _ => false,

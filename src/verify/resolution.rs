@@ -27,6 +27,8 @@ pub(super) enum Source {
         /// The writer wrote the key again.
         intermediate: bool,
     },
+    /// Several others wrote the value, and the reader had written the key before: whoever it was, the read is wrong.
+    OpenAfterOwnWrite,
     /// Several transactions wrote the value.
     Ambiguous,
 }
@@ -147,44 +149,26 @@ impl<'a> Resolution<'a> {
         TransactionId(self.owner[operation.index()])
     }
 
-    /// Unknown transactions take part when a member reads a value that, of those who may have committed, only they
-    /// wrote; their own reads then count too. O(operations).
+    /// Unknown transactions take part when a member reads what only they can have written; their own reads then count
+    /// too. O(operations).
     fn promote(&mut self) {
         if self.history.transactions().all(|t| self.history.outcome(t) != Outcome::Unknown) {
             return;
         }
         let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| self.member[t.index()]).collect();
         while let Some(t) = waiting.pop() {
-            for read in self.history.operations_of(t) {
-                if self.history.operation(read).kind != OperationKind::Read || self.is_explained(read, t) {
+            for o in self.history.operations_of(t) {
+                if self.history.kinds()[o.index()] != OperationKind::Read {
                     continue;
                 }
-                let o = self.history.operation(read);
-                let unknown = |w: &OperationId| self.history.outcome(self.owner(*w)) == Outcome::Unknown;
-                let writers: Vec<TransactionId> = self
-                    .writes(o.key.0, o.value.0)
-                    .filter(unknown)
-                    .map(|w| self.owner(w))
-                    .filter(|&w| w != t)
-                    .collect();
-                for writer in writers {
-                    if !std::mem::replace(&mut self.member[writer.index()], true) {
-                        waiting.push(writer);
-                    }
+                if let Source::Other { writer, .. } = self.source(o)
+                    && !writer.is_initial()
+                    && !std::mem::replace(&mut self.member[writer.index()], true)
+                {
+                    waiting.push(writer);
                 }
             }
         }
-    }
-
-    /// Whether a read of `t` has a source without any further unknown transaction.
-    fn is_explained(&self, read: OperationId, t: TransactionId) -> bool {
-        let o = self.history.operation(read);
-        o.value == Value::UNRECORDED
-            || self.history.may_be_initial(o.value)
-            || self.writes(o.key.0, o.value.0).any(|w| match self.owner(w) {
-                owner if owner == t => w < read,
-                owner => self.member[owner.index()],
-            })
     }
 
     /// The set-up transactions, which count as part of ⊥: they committed, write the initial value only, stand at the
@@ -225,13 +209,13 @@ impl<'a> Resolution<'a> {
         self.setup = is_setup;
     }
 
-    /// The other transactions that take part and wrote the value of a read as their last.
+    /// The other transactions that may have committed and wrote the value of a read as their last.
     pub(super) fn candidates(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
         let o = self.history.operation(read);
         let t = self.owner(read);
         let fits = move |w: &OperationId| {
             let writer = self.owner(*w);
-            writer != t && self.member[writer.index()] && self.is_final(*w)
+            writer != t && self.history.outcome(writer) != Outcome::Aborted && self.is_final(*w)
         };
         self.writes(o.key.0, o.value.0).filter(fits).map(|w| self.owner(w))
     }
@@ -250,7 +234,7 @@ impl<'a> Resolution<'a> {
         }
         let (mut own_before, mut own_after, mut aborted) = (false, false, false);
         // A source that by itself violates RC (a version its writer overwrote, a writer later in the reader's session)
-        // counts only where there is no other.
+        // is out of the question where there is one that does not.
         let mut fair = Candidates::default();
         let mut all = Candidates::default();
         let mut from_setup = false;
@@ -264,14 +248,14 @@ impl<'a> Resolution<'a> {
                 own_after |= w > read;
             } else if self.setup[writer.index()] {
                 from_setup = true;
-            } else if self.member[writer.index()] {
+            } else if history.outcome(writer) == Outcome::Aborted {
+                aborted = true;
+            } else {
                 all.add(writer, w);
                 let later = history.session_of(writer) == history.session_of(t) && writer > t;
                 if self.is_final(w) && !later {
                     fair.add(writer, w);
                 }
-            } else {
-                aborted |= history.outcome(writer) == Outcome::Aborted;
             }
         }
         if own_before {
@@ -279,16 +263,18 @@ impl<'a> Resolution<'a> {
         }
         let initial = from_setup || history.may_be_initial(o.value);
         let after_own_write = own_last.is_some();
-        let from_initial = Source::Other { writer: TransactionId::INITIAL, after_own_write, intermediate: false };
-        // After an own write every source is a violation, so the first fair one stands for all.
-        let settled = if fair.first.is_none() && !initial { &all } else { &fair };
-        match settled.first {
-            Some(_) if !after_own_write && (fair.several || fair.first.is_some() && initial) => Source::Ambiguous,
-            Some((writer, write)) => {
-                // Of one transaction's writes of one value the last is found first.
-                Source::Other { writer, after_own_write, intermediate: !self.is_final(write) }
-            }
-            None if initial => from_initial,
+        let several = all.several || initial && all.first.is_some();
+        if several && after_own_write {
+            return Source::OpenAfterOwnWrite;
+        }
+        if several && (fair.several || initial == fair.first.is_some()) {
+            return Source::Ambiguous;
+        }
+        let other = |writer, intermediate| Source::Other { writer, after_own_write, intermediate };
+        match fair.first.or(all.first) {
+            _ if initial => other(TransactionId::INITIAL, false),
+            // Of one transaction's writes of one value the last is found first.
+            Some((writer, write)) => other(writer, !self.is_final(write)),
             None if own_after => Source::Future,
             None if aborted => Source::Aborted,
             None => Source::ThinAir,

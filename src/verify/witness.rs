@@ -106,9 +106,9 @@ impl Order {
         }
         for session in history.sessions() {
             let mut last = None;
-            for t in history.transactions_of(session).filter(|&t| resolution.is_member(t)) {
+            for t in history.transactions_of(session).filter(|&t| history.outcome(t) != Outcome::Aborted) {
                 let at = place[t.index()];
-                if at == ABSENT && history.operations_of(t).len() == 0 {
+                if at == ABSENT && (!resolution.is_member(t) || history.operations_of(t).len() == 0) {
                     continue;
                 }
                 if at == ABSENT {
