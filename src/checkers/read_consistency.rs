@@ -19,8 +19,8 @@ const CHUNK: usize = 4096;
 enum Finding {
     /// TAP-a to f: one read.
     Read { pattern: Pattern, node: Node, read: OperationId },
-    /// TAP-j: two external reads of a node, as places in the index.
-    Pair { node: Node, first: u32, second: u32 },
+    /// TAP-j: two reads of a node.
+    Pair { node: Node, first: OperationId, second: OperationId },
 }
 
 impl Finding {
@@ -90,8 +90,8 @@ impl Part {
         }
     }
 
-    /// Looks at one transaction. `last_read` holds, by key, the last external read of the key as a place in the index;
-    /// what other transactions left there is recognized by its place.
+    /// Looks at one transaction. `last_read` holds, by key, the last read of the key that returned another transaction's
+    /// version; what other transactions left there is recognized by its place.
     fn look_at(
         &mut self,
         history: &History,
@@ -101,8 +101,7 @@ impl Part {
         last_read: &mut [u32],
     ) {
         let t = index.transaction[node as usize];
-        let reads = index.reads_of(node);
-        let mut next = reads.clone();
+        let mut next = index.reads_of(node);
         for read in history.operations_of(t) {
             if history.kinds()[read.index()] != OperationKind::Read {
                 continue;
@@ -118,23 +117,25 @@ impl Part {
                     _ if resolution.is_open_after_own_write(read) => found(Pattern::NotMyOwnWrite),
                     _ => {}
                 }
-                continue;
-            }
-            if resolution.is_irregular(read) {
-                let (own, intermediate) = irregularities(resolution.source_in(t, read));
-                if own {
-                    found(Pattern::NotMyOwnWrite);
+                if !resolution.is_open_after_own_write(read) {
+                    continue;
                 }
-                if intermediate {
-                    found(Pattern::IntermediateRead);
+            } else {
+                next.start += 1;
+                if resolution.is_irregular(read) {
+                    let (own, intermediate) = irregularities(resolution.source_in(t, read));
+                    if own {
+                        found(Pattern::NotMyOwnWrite);
+                    }
+                    if intermediate {
+                        found(Pattern::IntermediateRead);
+                    }
                 }
             }
-            let place = next.start;
-            next.start += 1;
-            let last = &mut last_read[index.read_key[place] as usize];
-            let previous = std::mem::replace(last, place as u32);
-            if reads.contains(&(previous as usize)) && index.read_slot[previous as usize] != index.read_slot[place] {
-                self.add(Finding::Pair { node, first: previous, second: place as u32 });
+            let last = &mut last_read[history.keys()[read.index()].index()];
+            let first = OperationId(std::mem::replace(last, read.0));
+            if history.operation_range(t).contains(&first.index()) && differ(resolution, index, node, first, read) {
+                self.add(Finding::Pair { node, first, second: read });
             }
         }
     }
@@ -151,6 +152,21 @@ impl Part {
             self.instances.violations.append(&mut violations);
         }
         self.instances
+    }
+}
+
+/// The place in the index of an external read of a node; none for a read that the index leaves out. O(log of its reads).
+fn place_in(index: &Index, node: Node, read: OperationId) -> Option<usize> {
+    let reads = index.reads_of(node);
+    let place = index.read_operation[reads.clone()].binary_search(&read).ok()?;
+    Some(reads.start + place)
+}
+
+/// Whether two reads of a key by a node return versions of different transactions.
+fn differ(resolution: &Resolution, index: &Index, node: Node, first: OperationId, second: OperationId) -> bool {
+    match (place_in(index, node, first), place_in(index, node, second)) {
+        (Some(one), Some(other)) => index.read_slot[one] != index.read_slot[other],
+        _ => !resolution.may_share_source(first, second),
     }
 }
 
@@ -175,14 +191,15 @@ impl Describe<'_> {
     fn violation(&mut self, finding: Finding) -> Violation {
         match finding {
             Finding::Read { pattern, node, read } => self.wrong_read(pattern, node, read),
-            Finding::Pair { node, first, second } => self.non_repeatable(node, first as usize, second as usize),
+            Finding::Pair { node, first, second } => self.non_repeatable(node, first, second),
         }
     }
 
     fn wrong_read(&self, pattern: Pattern, node: Node, read: OperationId) -> Violation {
         let t = self.index.transaction[node as usize];
         let source = self.resolution.source_in(t, read);
-        let (after_own_write, intermediate) = irregularities(source);
+        let (after_own_write, mut intermediate) = irregularities(source);
+        intermediate &= !self.resolution.is_open_after_own_write(read);
         let mut also = Vec::new();
         let mut operations = Vec::new();
         let edges: Vec<Edge> = read_edge(self.history, t, read, source).into_iter().collect();
@@ -247,26 +264,26 @@ impl Describe<'_> {
         self.history.operations_of(t).filter(is_write).last()
     }
 
-    fn non_repeatable(&mut self, node: Node, first: usize, second: usize) -> Violation {
+    fn non_repeatable(&mut self, node: Node, first: OperationId, second: OperationId) -> Violation {
         let index = self.index;
         let t3 = index.transaction[node as usize];
-        let writer = |place: usize| match index.writer_of_read(place) {
-            NONE => TransactionId::INITIAL,
-            node => index.transaction[node as usize],
+        let edge = |read: OperationId| match place_in(index, node, read) {
+            Some(place) => Some(index.read_edge(self.history, node, place)),
+            None => read_edge(self.history, t3, read, self.resolution.source_in(t3, read)),
         };
-        let mut transactions = vec![writer(first), writer(second), t3];
-        let mut edges: Vec<Edge> =
-            [first, second].iter().map(|&place| index.read_edge(self.history, node, place)).collect();
-        // Another source of one of the reads may violate read committed only.
-        let [one, other] = [first, second].map(|place| index.read_operation[place]);
-        let weakest = match self.resolution.may_share_source(one, other) {
+        let mut edges: Vec<Edge> = [first, second].into_iter().filter_map(edge).collect();
+        let mut transactions: Vec<TransactionId> = edges.iter().map(|edge| edge.from).chain([t3]).collect();
+        // Where one writer may be meant in both reads, another source of them violates read committed only.
+        let weakest = match self.resolution.may_share_source(first, second) {
             true => Level::ReadAtomic,
             false => Level::CutIsolation,
         };
         let mut levels = LevelSet::upward(weakest);
         let mut also = vec!["C4 TAP-f".to_owned()];
         let mut proof = Proof::Read;
-        if let Some(cycle) = self.backward.as_mut().and_then(|b| b.cycle(self.history, node, first, second, &mut edges))
+        if let (Some(backward), Some(one), Some(other)) =
+            (self.backward.as_mut(), place_in(index, node, first), place_in(index, node, second))
+            && let Some(cycle) = backward.cycle(self.history, node, one, other, &mut edges)
         {
             levels.insert(Level::ReadCommitted);
             also.push("G-monotonic".to_owned());
@@ -281,7 +298,7 @@ impl Describe<'_> {
             id: ViolationId { pattern: Pattern::NonRepeatableRead, ordinal: 1 },
             also,
             levels,
-            key: Some(crate::history::KeyId(index.read_key[first])),
+            key: Some(self.history.keys()[first.index()]),
             transactions,
             operations: Vec::new(),
             edges,

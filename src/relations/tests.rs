@@ -149,7 +149,8 @@ fn check_index(history: &History, resolution: &Resolution, choice: &Choice, inde
         history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
     let mut at = 0;
     while at < nodes.len() {
-        let writers = history.operations_of(nodes[at]).filter_map(|o| source(o).writer());
+        let reads = history.operations_of(nodes[at]).filter(|&o| !resolution.is_open_after_own_write(o));
+        let writers = reads.filter_map(|o| source(o).writer());
         for writer in writers.filter(|w| !w.is_initial()) {
             if !nodes.contains(&writer) {
                 nodes.push(writer);
@@ -185,6 +186,7 @@ fn check_index(history: &History, resolution: &Resolution, choice: &Choice, inde
             .collect();
         let expected: Vec<(OperationId, u32)> = history
             .operations_of(t)
+            .filter(|&o| !resolution.is_open_after_own_write(o))
             .filter_map(|o| match source(o).writer() {
                 Some(TransactionId::INITIAL) => Some((o, NONE)),
                 Some(writer) => Some((o, index.node[writer.index()])),

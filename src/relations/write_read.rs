@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// the key wrote the value; an older own write did; another transaction that committed or may have committed did, or
 /// the value is the initial one; a later own write did; an aborted transaction did; nobody did. Where the third rule
 /// offers several transactions, those that by themselves violate read committed (a version its writer overwrote, a
-/// writer later in the same session) are ruled out first; if several remain, the read is ambiguous.
+/// writer later in the same session) are ruled out first; if several remain, the read is ambiguous. After an own write
+/// nothing follows from such a read but TAP-d, see [`Resolution::is_open_after_own_write`].
 ///
 /// A transaction of unknown outcome takes part exactly if somebody who takes part reads from it; that is exact for all
 /// levels, since they are closed under removing transactions.
@@ -447,7 +448,12 @@ impl<'a> Join<'a> {
         };
         sources.sort_by_key(|source| (is_unknown(source), self.is_hopeless(source, reader)));
         let code = match sources[0] {
-            Source::Transaction { write, .. } => write.0,
+            Source::Transaction { write, intermediate, .. } => {
+                if intermediate {
+                    self.exceptions.intermediate.push(read.0);
+                }
+                write.0
+            }
             _ => INITIAL,
         };
         self.exceptions.after_own_write.push(read.0);

@@ -1,7 +1,7 @@
 //! Where each read comes from, worked out anew from the values.
 
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where the value of a read comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +218,19 @@ impl<'a> Resolution<'a> {
             writer != t && self.history.outcome(writer) != Outcome::Aborted && self.is_final(*w)
         };
         self.writes(o.key.0, o.value.0).filter(fits).map(|w| self.owner(w))
+    }
+
+    /// Whether both reads may return what one other transaction wrote. O(writes of their values).
+    pub(super) fn may_share_writer(&self, first: OperationId, second: OperationId) -> bool {
+        let writers = |read: OperationId| -> FxHashSet<TransactionId> {
+            let o = self.history.operation(read);
+            let may_be_meant =
+                |w: &TransactionId| *w != self.owner(read) && self.history.outcome(*w) != Outcome::Aborted;
+            let explicit = self.writes(o.key.0, o.value.0).map(|w| self.owner(w)).filter(may_be_meant);
+            let initial = self.history.may_be_initial(o.value).then_some(TransactionId::INITIAL);
+            explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w }).chain(initial).collect()
+        };
+        !writers(first).is_disjoint(&writers(second))
     }
 
     /// Where a read comes from. O(writes of its value), bounded for values that many transactions write.

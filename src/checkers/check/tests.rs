@@ -46,6 +46,14 @@ fn small_histories_have_the_verdicts_of_the_definitions() {
         ("?w(1,1,0,0) r(1,1,1,1)", "+++++++", None),
         ("?r(1,7,0,0) ?w(1,1,0,0)", "+++++++", None),
         ("?r(1,7,0,0) ?w(1,1,0,0) r(1,1,1,1)", "+------", Some(Pattern::ThinAirRead)),
+        // A read after an own write does not prove that an unknown transaction committed.
+        (
+            "w(1,1,0,0) w(1,2,0,0) w(1,4,0,1) r(1,1,0,1) ?r(1,0,1,2) ?r(1,2,1,2) ?w(1,1,1,2)",
+            "+------",
+            Some(Pattern::NotMyOwnWrite),
+        ),
+        // Either of two unknown writers may be meant.
+        ("?w(1,1,0,0) ?w(1,1,1,1) r(1,1,2,2)", "+++++++", None),
         ("", "+++++++", None),
     ] {
         let findings = checked(&history(text));

@@ -77,7 +77,7 @@ fn brute_counts(history: &History, resolution: &Resolution, index: &Index) -> BT
                     if after_own_write {
                         add(Pattern::NotMyOwnWrite);
                     }
-                    if intermediate {
+                    if intermediate && !resolution.is_open_after_own_write(read) {
                         add(Pattern::IntermediateRead);
                     }
                 }
@@ -87,7 +87,10 @@ fn brute_counts(history: &History, resolution: &Resolution, index: &Index) -> BT
                 o < read && history.keys()[o.index()] == history.keys()[read.index()] && source(o).writer().is_some()
             });
             if let (Some(last), Some(writer)) = (previous.last(), source(read).writer())
-                && source(last).writer() != Some(writer)
+                && match [last, read].iter().any(|&o| resolution.is_open_after_own_write(o)) {
+                    true => !resolution.may_share_source(last, read),
+                    false => source(last).writer() != Some(writer),
+                }
             {
                 add(Pattern::NonRepeatableRead);
             }
@@ -136,7 +139,13 @@ fn counts_and_levels_agree_with_the_definitions() {
             }
             let node = |t: TransactionId| index.node[t.index()];
             let (newer, older) = (violation.transactions[0], violation.transactions[1]);
-            let goes_back = !newer.is_initial() && (older.is_initial() || order.reaches(node(older), node(newer)));
+            let takes_part = |t: TransactionId| t.is_initial() || node(t) != NONE;
+            let goes_back = takes_part(older)
+                && takes_part(newer)
+                && !newer.is_initial()
+                && (older.is_initial() || order.reaches(node(older), node(newer)));
+            let is_open = |edge: &Edge| resolution.is_open_after_own_write(edge.to_operation.unwrap());
+            let goes_back = goes_back && !violation.edges[..2].iter().any(is_open);
             assert_eq!(violation.levels.contains(Level::ReadCommitted), goes_back);
             pairs += 1;
             backward += usize::from(goes_back);
@@ -149,7 +158,8 @@ fn counts_and_levels_agree_with_the_definitions() {
 fn check_edges(history: &History, resolution: &Resolution, violation: &Violation) {
     for (place, edge) in violation.edges.iter().enumerate() {
         assert!(edge.because.premises().iter().all(|&premise| premise < place));
-        let takes_part = |t: TransactionId| t.is_initial() || resolution.standing(t) != Standing::Dropped;
+        let is_open = edge.to_operation.is_some_and(|read| resolution.is_open_after_own_write(read));
+        let takes_part = |t: TransactionId| t.is_initial() || is_open || resolution.standing(t) != Standing::Dropped;
         assert!(takes_part(edge.from) && takes_part(edge.to));
         assert!(violation.transactions.contains(&edge.from) && violation.transactions.contains(&edge.to));
         match &edge.because {
