@@ -166,7 +166,7 @@ fn no_file_speaks_of_the_machine_it_was_written_on() {
     assert!(files.len() > 10);
     for path in files {
         for (number, line) in text(&path).lines().enumerate() {
-            for word in ["/work/", "/home/", "/root/", "issue #"] {
+            for word in [concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("issue ", "#")] {
                 assert!(!line.contains(word), "{}:{}: {line}", path.display(), number + 1);
             }
         }

@@ -54,7 +54,10 @@ pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &m
         ui.add_space(10.0);
         ui.horizontal(|ui| {
             let ready = !form.path.trim().is_empty();
-            if ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected)).clicked() {
+            let button = ui.add_enabled(ready, egui::Button::new("Export").fill(palette.selected));
+            let unfocused = ui.memory(|memory| memory.focused().is_none());
+            let enter = ready && unfocused && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            if button.clicked() || enter {
                 requests.push(Request::WriteExport(form.kind, PathBuf::from(form.path.trim())));
             }
             if ui.button("Cancel").clicked() {
