@@ -89,7 +89,7 @@ impl Relation {
     }
 }
 
-/// Place of an edge in the list of edges it belongs to (an [`Argument`]'s or a violation's).
+/// Place of an edge in the list of edges it belongs to (a violation's).
 pub type EdgeIndex = usize;
 
 /// One edge of a scenario. It leaves and lands on operations where it is about operations.

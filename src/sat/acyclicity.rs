@@ -4,7 +4,7 @@
 //! Kelly ("A dynamic topological sort algorithm for directed acyclic graphs", 2007). Some edges are fixed, the others
 //! carry a label and can be removed again. An edge that would close a cycle is refused, and the cycle is handed back.
 //!
-//! [`Acyclicity`] ties labelled edges to literals: it accepts an assignment as long as the edges of its true literals
+//! `Acyclicity` ties labelled edges to literals: it accepts an assignment as long as the edges of its true literals
 //! leave the graph acyclic, and otherwise explains the conflict by the literals of one cycle.
 //!
 //! Vertices and literals are all that is known here; what they stand for is the caller's business.

@@ -3,9 +3,9 @@
 //! Deciding these levels is NP-complete (Papadimitriou 1979; Biswas & Enea 2019, section 3), but real histories are
 //! nearly ordered by what was read, so most of the work is linear:
 //!
-//! 1. [`saturation`]: guess an order, replay it, and draw consequences only where the replay contradicts a read, until
+//! 1. `saturation`: guess an order, replay it, and draw consequences only where the replay contradicts a read, until
 //!    an order fits, the known edges contain a cycle, or nothing more follows.
-//! 2. [`search`]: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
+//! 2. `search`: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
 //!
 //! The engine works on the [`Index`] alone. It is exact and complete; it stays undecided only when stopped. It assumes
 //! that reads of thin air and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer
