@@ -126,14 +126,15 @@ pub(super) fn decide_all(
     control: &Control,
     told: &(dyn Fn(Level, &Decision, f64) + Sync),
 ) -> Decisions {
-    // TCC and SER first: the one violated or the other satisfied settles most of the rest.
+    // RA and RC first: they are cheap on every history, so a limit of time never takes them, and a violation of RA
+    // settles all above it. Then TCC and SER: the one violated or the other satisfied settles most of the rest.
     const ORDER: [Level; 6] = [
+        Level::ReadAtomic,
+        Level::ReadCommitted,
         Level::TransactionalCausalConsistency,
         Level::Serializability,
         Level::SnapshotIsolation,
         Level::PrefixConsistency,
-        Level::ReadAtomic,
-        Level::ReadCommitted,
     ];
     let known: Mutex<Decisions> = Mutex::new(BTreeMap::new());
     let settle = |level: Level| {
