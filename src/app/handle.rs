@@ -290,6 +290,18 @@ impl App {
         };
         document.pinned = Some(Attention::Step(next as usize));
         document.scroll_to_step = true;
+        self.show_edges_of_step(next as usize);
+    }
+
+    /// A step that speaks of folded evidence unfolds it.
+    fn show_edges_of_step(&mut self, step: usize) {
+        let Some(document) = &self.state.document else { return };
+        let Some(picture) = document.current_picture() else { return };
+        let steps = &picture.argument.explanation.steps;
+        let is_drawn = |edge: &EdgeIndex| picture.drawn.contains(edge);
+        if !steps.get(step).is_none_or(|step| step.edges.iter().all(is_drawn)) {
+            self.redraw(Some(picture::expandable(&picture.argument.counterexample.violation.edges)));
+        }
     }
 
     fn pin(&mut self, attention: Option<Attention>) {

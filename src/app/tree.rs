@@ -6,6 +6,7 @@
 
 use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
 use crate::history::History;
+use crate::report::grouped;
 use std::collections::BTreeSet;
 
 /// One violation as the list sees it.
@@ -289,14 +290,18 @@ impl Tree {
         }
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
-        let mut grouped: Vec<usize> = places.to_vec();
-        grouped.sort_by_key(|place| (catalogue.entries[*place].implied, group_of(place)));
-        let groups: Vec<&[usize]> = grouped.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
+        let mut sorted: Vec<usize> = places.to_vec();
+        sorted.sort_by_key(|place| (catalogue.entries[*place].implied, group_of(place)));
+        let groups: Vec<&[usize]> = sorted.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
         for group in &groups {
             self.push_group(pattern, group, groups.len() > 1, catalogue, in_sight);
         }
         if in_sight && (places.len() as u64) < count {
-            let text = format!("the first {} of {count} are listed", places.len());
+            // Of the patterns of three transactions one instance is listed for each pair of writers.
+            let by_writers = Pattern::NonMonoReadCO <= pattern && pattern <= Pattern::ConflictCM;
+            let one_each =
+                if by_writers && pattern != Pattern::NonRepeatableRead { ", one a pair of writers" } else { "" };
+            let text = format!("{} of {} listed{one_each}", grouped(places.len() as u64), grouped(count));
             self.lines.push(Line::Note { text });
         }
     }
