@@ -63,11 +63,12 @@ impl Catalogue {
         self.place(id).and_then(|place| self.findings.violations.get(place))
     }
 
-    /// The violation that a window shows first: the first that is no consequence of another, in the order of the
-    /// list's levels and patterns, those with edges preferred since they have more to show.
+    /// The violation that a window shows first: one that is no consequence of another and breaks the weakest level, the
+    /// smallest of those, in the order of the list; those with edges are preferred since they have more to show.
     pub fn first(&self) -> Option<ViolationId> {
         let violations = &self.findings.violations;
-        let best = violations.iter().min_by_key(|v| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.id));
+        let best =
+            violations.iter().min_by_key(|v| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.size(), v.id));
         best.map(|violation| violation.id)
     }
 

@@ -351,6 +351,14 @@ impl<'a> Cutter<'a> {
     /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
     /// wanted) the smallest of the level.
     fn choose(&self, violations: Vec<Violation>, renaming: &Renaming) -> Option<Violation> {
+        // The checker lists one instance for each pair of writers: not necessarily the chosen one. Its evidence holds
+        // wherever all it names is left, unless it rests on a choice among writers.
+        if self.wanted.is_some()
+            && self.resolution.n_ambiguous() == 0
+            && let Some(same) = translate(self.original, renaming)
+        {
+            return Some(same);
+        }
         let of_level = violations.into_iter().filter(|v| v.levels.contains(self.level));
         let fitting = of_level.filter(|v| self.wanted.is_none_or(|wanted| v.id.pattern == wanted));
         let original = self.translated_transactions(renaming);
