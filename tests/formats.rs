@@ -4,7 +4,7 @@ mod common;
 
 use isoscope::control::Control;
 use isoscope::formats::{self, Input};
-use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Statistics, Value};
+use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Spot, Statistics, Unit, Value};
 use serde_json::Value as Json;
 use std::path::Path;
 
@@ -75,7 +75,10 @@ fn corpus_files_have_the_sessions_transactions_operations_and_keys_of_the_manife
                 if o.0 % 97 != 0 || format != "plume" {
                     continue;
                 }
-                let line = formats::raw_line(&corpus.join(name), history.line_of(o)).expect("the line is there");
+                let line = history
+                    .spot_of(o)
+                    .and_then(|spot| formats::raw_spot(&corpus.join(name), history.origin(), spot).ok());
+                let line = line.expect("the line is there");
                 let operation = history.operation(o);
                 let letter = if operation.kind == OperationKind::Read { 'r' } else { 'w' };
                 let begin =
@@ -104,7 +107,7 @@ fn files_that_are_no_history_give_one_clear_line() {
     let late = format!("{}w(1,1,0\n", "w(1,1,0,0)\n".repeat(200_000));
     let cases = [
         (folder.path().join("missing.txt"), "no such file"),
-        (folder.path().to_owned(), "is a directory, expected a history file"),
+        (folder.path().to_owned(), "is a directory, expected a history file or a folder of the logs of one run"),
         (file("empty.txt", b""), "empty file: a history with at least one operation or session was expected"),
         (
             file("blank.txt", b"\xef\xbb\xbf \r\n\n\t"),
@@ -170,7 +173,7 @@ fn the_first_bytes_decide_and_the_ending_does_not_mislead() {
     for (format, bytes) in cases {
         for name in ["", "h.txt", "h.json", "h.hist"] {
             let history = read(name, bytes, None).unwrap_or_else(|error| panic!("{format}: {error}"));
-            assert_eq!(history.origin(), &Origin { path: name.to_owned(), format });
+            assert_eq!(history.origin(), &Origin { path: name.to_owned(), format, ..Origin::default() });
         }
     }
 }
@@ -390,7 +393,10 @@ fn raw_lines_are_those_of_the_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("h.txt");
     std::fs::write(&path, b"\xef\xbb\xbfone\r\n\nthree\xff").expect("the temporary folder is writable");
-    let line = |number| formats::raw_line(&path, number).map_err(|error| error.to_string());
+    let line = |number| {
+        let spot = Spot { part: None, unit: Unit::Line, number };
+        formats::raw_spot(&path, &Origin::default(), spot).map_err(|error| error.to_string())
+    };
     assert_eq!(line(1).as_deref(), Ok("one"));
     assert_eq!(line(2).as_deref(), Ok(""));
     assert_eq!(line(3).as_deref(), Ok("three\u{fffd}"));

@@ -67,7 +67,7 @@ impl Workload {
 
     /// The history in memory.
     pub(crate) fn history(&self) -> History {
-        let mut builder = Builder::new(Origin { path: String::new(), format: "generated" });
+        let mut builder = Builder::new(Origin { format: "generated", ..Origin::default() });
         builder.initial_value(Value(0));
         for session in 0..self.sessions {
             builder.session_number(session);

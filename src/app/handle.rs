@@ -328,16 +328,16 @@ impl App {
         if operation.index() >= history.n_operations() {
             return;
         }
-        let line = history.line_of(operation);
+        let history = Arc::clone(history);
         let transaction = history.transaction_of(operation);
         if self.state.page != Page::Browser {
             document.browser.session = history.session_of(transaction);
             document.browser.transaction = Some(transaction);
         }
         document.browser.operation = Some((operation, None));
-        if line > 0 {
-            let number = self.revision.advance();
-            self.raw_line = Some(raw::start_one(document.source.clone(), line, number, Arc::clone(&self.wake)));
+        if history.spot_of(operation).is_some() {
+            let (number, source) = (self.revision.advance(), document.source.clone());
+            self.raw_line = Some(raw::start_one(history, source, operation, number, Arc::clone(&self.wake)));
         }
     }
 

@@ -33,7 +33,7 @@ pub fn start(
             if control.check().is_err() {
                 return;
             }
-            match line_of(&source, line) {
+            match text_at(&source, &history, operation) {
                 Ok(text) => raw.lines.push((operation, line, text)),
                 Err(trouble) => {
                     raw.trouble = Some(trouble);
@@ -45,25 +45,29 @@ pub fn start(
     })
 }
 
-/// Fetches the line of one operation.
-pub fn start_one(source: Source, line: u32, revision: Revision, wake: Wake) -> Job<String> {
+/// Fetches what stands where one operation was read from.
+pub fn start_one(
+    history: Arc<History>,
+    source: Source,
+    operation: OperationId,
+    revision: Revision,
+    wake: Wake,
+) -> Job<String> {
     Job::start("raw line", revision, wake, move |_, outbox| {
-        outbox.send(line_of(&source, line).unwrap_or_else(|trouble| trouble));
+        outbox.send(text_at(&source, &history, operation).unwrap_or_else(|trouble| trouble));
     })
 }
 
-fn line_of(source: &Source, line: u32) -> Result<String, String> {
-    let from_text = |text: &str| {
-        let found = text.lines().nth(line.saturating_sub(1) as usize);
-        found.map(str::to_owned).ok_or_else(|| format!("there is no line {line}"))
-    };
+fn text_at(source: &Source, history: &History, operation: OperationId) -> Result<String, String> {
+    let origin = history.origin();
+    let spot = history.spot_of(operation).ok_or("it was not read from a file")?;
     match source {
-        Source::File(path) => {
-            formats::raw_line(path, line).map_err(|error| format!("{}, line {line}: {error}", path.display()))
-        }
-        Source::Sample(place) => {
-            samples::ALL.get(*place).map_or(Err("there is no such sample".to_owned()), |s| from_text(s.text))
-        }
-        Source::Bytes { bytes, .. } => from_text(&String::from_utf8_lossy(bytes)),
+        Source::File(path) => formats::raw_spot(path, origin, spot)
+            .map_err(|error| format!("{}, {}: {error}", path.display(), spot.text(origin))),
+        Source::Sample(place) => match samples::ALL.get(*place) {
+            Some(sample) => formats::raw_spot_in(sample.text.as_bytes(), spot).map_err(|error| error.to_string()),
+            None => Err("there is no such sample".to_owned()),
+        },
+        Source::Bytes { bytes, .. } => formats::raw_spot_in(bytes, spot).map_err(|error| error.to_string()),
     }
 }

@@ -31,7 +31,7 @@ impl Rules<'_> {
         let operation = self.history.operation(read);
         assert_eq!((operation.kind, self.history.transaction_of(read)), (OperationKind::Read, reader));
         match writer.is_initial() {
-            true => assert!(self.history.may_be_initial(operation.value)),
+            true => assert!(self.history.may_be_initial(operation.key, operation.value)),
             false => assert!(self.history.operations_of(writer).any(|o| {
                 let write = self.history.operation(o);
                 (write.kind, write.key, write.value) == (OperationKind::Write, operation.key, operation.value)

@@ -1,12 +1,12 @@
 //! `isoscope check`: verdicts and anomalies of histories, for people or as JSON.
 
-use super::input::{self, Found};
+use super::input;
 use super::output::{Output, Paint};
 use super::{CheckArguments, ExitCode, complain};
 use crate::checkers::{self, Findings, Level, LevelResult, Options, Pattern, Verdict};
 use crate::control::Control;
 use crate::counterexample::{summary, title};
-use crate::formats::OpenError;
+use crate::formats::{self, Found, OpenError};
 use crate::history::{History, Outcome};
 use crate::report::grouped;
 use crate::report::{self, Document, Failure, Report, Settings};
@@ -25,19 +25,19 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         .num_threads(arguments.threads.map_or(0, usize::from))
         .build()
         .context("threads cannot be started")?;
-    let files = input::files(&arguments.paths);
+    let files = formats::histories(&arguments.paths, &Control::new())?;
     let is_batch = files.len() > 1;
     let width = files.iter().map(|found| shown_path(found).chars().count()).max().unwrap_or(0).min(60);
     let mut worst = ExitCode::Satisfied;
     for found in &files {
         let code = match found {
-            Found::File(path) => match pool.install(|| check_file(path, arguments)) {
+            Found::History(path) => match pool.install(|| check_file(path, arguments)) {
                 Ok(checked) => {
                     print(path, &checked, arguments, is_batch.then_some(width), out);
                     exit_code(&checked.findings)
                 }
                 Err(error) => {
-                    let (place, message) = (error.place().to_string(), error.message());
+                    let (place, message) = (error.place(), error.message());
                     fail(&path.to_string_lossy(), &place, &message, arguments.json, out)
                 }
             },
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
 
 fn shown_path(found: &Found) -> String {
     match found {
-        Found::File(path) | Found::Unusable { path, .. } => path.display().to_string(),
+        Found::History(path) | Found::Unusable { path, .. } => path.display().to_string(),
     }
 }
 

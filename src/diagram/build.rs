@@ -110,10 +110,7 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
     let row = |operation: OperationId| Row {
         operation,
         text: printable(&history.operation_text(operation)),
-        place: match history.line_of(operation) {
-            0 => String::new(),
-            line => format!("line {line}"),
-        },
+        place: history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin())),
         role: if involved.contains(&operation) { RowRole::Involved } else { RowRole::Context },
     };
     let shown = |o: &OperationId| subject.all_operations || involved.contains(o);

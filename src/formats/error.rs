@@ -114,17 +114,34 @@ pub struct ReadError {
     pub problem: Problem,
     /// When the format was asked for by name: the format that the file looks like instead.
     pub looks_like: Option<&'static str>,
+    /// The file of a folder or archive that it is in; empty for a single file.
+    pub part: String,
 }
 
 impl ReadError {
+    /// An error at a place of a single file.
+    pub fn new(format: &'static str, place: Place, problem: impl Into<Problem>) -> ReadError {
+        ReadError { format, place, problem: problem.into(), looks_like: None, part: String::new() }
+    }
+
     /// An error at a line and column, both from 1.
     pub fn at(format: &'static str, line: u64, column: u64, problem: impl Into<Problem>) -> ReadError {
-        ReadError { format, place: Place::Line { line, column }, problem: problem.into(), looks_like: None }
+        ReadError::new(format, Place::Line { line, column }, problem)
+    }
+
+    /// An error at a byte, from 0.
+    pub fn at_byte(format: &'static str, byte: u64, problem: impl Into<Problem>) -> ReadError {
+        ReadError::new(format, Place::Byte(byte), problem)
     }
 
     /// An error of the file as a whole.
     pub fn whole(format: &'static str, problem: impl Into<Problem>) -> ReadError {
-        ReadError { format, place: Place::Whole, problem: problem.into(), looks_like: None }
+        ReadError::new(format, Place::Whole, problem)
+    }
+
+    /// The same error, in this file of a folder.
+    pub fn in_part(self, name: &str) -> ReadError {
+        ReadError { part: name.to_owned(), ..self }
     }
 
     /// Whether this only says that reading was stopped.
@@ -146,6 +163,9 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.part.is_empty() {
+            write!(f, "{}: ", escape(&self.part))?;
+        }
         match self.place {
             Place::Whole => f.write_str(&self.message()),
             place => write!(f, "{place}: {}", self.message()),
@@ -161,15 +181,28 @@ pub enum OpenCause {
     /// There is nothing at the path.
     #[error("no such file")]
     Missing,
-    /// A directory, where one file was expected.
-    #[error("is a directory, expected a history file")]
+    /// A directory whose files are not together one history.
+    #[error("is a directory, expected a history file or a folder of the logs of one run")]
     Directory,
+    /// Compressed or packed data that is damaged, or an archive that holds no history.
+    #[error("{0}")]
+    Packed(String),
     /// The system does not hand it out.
     #[error("cannot be read: {0}")]
     Unreadable(#[source] io::Error),
     /// The bytes are no history.
     #[error("{0}")]
     Read(#[source] Box<ReadError>),
+}
+
+impl From<io::Error> for OpenCause {
+    fn from(error: io::Error) -> OpenCause {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => OpenCause::Missing,
+            io::ErrorKind::IsADirectory => OpenCause::Directory,
+            _ => OpenCause::Unreadable(error),
+        }
+    }
 }
 
 impl From<ReadError> for OpenCause {
@@ -192,11 +225,12 @@ impl OpenError {
         OpenError { path: path.to_owned(), cause: cause.into() }
     }
 
-    /// Where in the file: "line 12", "line 12, column 5", "byte 7", or "file".
-    pub fn place(&self) -> Place {
+    /// Where in the file: "line 12", "line 12, column 5", "byte 7", or "file"; in a folder with the name of the file.
+    pub fn place(&self) -> String {
         match &self.cause {
-            OpenCause::Read(error) => error.place,
-            _ => Place::Whole,
+            OpenCause::Read(error) if !error.part.is_empty() => format!("{} {}", escape(&error.part), error.place),
+            OpenCause::Read(error) => error.place.to_string(),
+            _ => Place::Whole.to_string(),
         }
     }
 
@@ -307,7 +341,7 @@ mod tests {
         let error = OpenError::new(Path::new("a\nb.txt"), ReadError::at("plume", 12, 1, problem));
         assert_eq!(error.to_string(), "a\\nb.txt: line 12: expected `r(` or `w(`, found `xyz`");
         assert_eq!(
-            (error.place().to_string(), error.message()),
+            (error.place(), error.message()),
             ("line 12".to_owned(), "expected `r(` or `w(`, found `xyz`".to_owned())
         );
     }

@@ -24,7 +24,7 @@
 
 use super::error::{ReadError, WriteError, escape, excerpt};
 use super::limits::{self, Limits};
-use super::{Format, Input, Likelihood, Place, Problem, name};
+use super::{Format, Input, Likelihood, Place, Problem, Writer, name};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, OperationKind, Outcome, SessionId, Value};
 use std::io::{self, Write};
@@ -35,9 +35,10 @@ pub const FORMAT: Format = Format {
     aliases: &["dbcop-hist"],
     about: "dbcop's notation, sessions apart by ---: [x:=1 y==2] [x==1]!",
     extensions: &["hist", "txt"],
+    part_name: None,
     sniff,
     read,
-    write: Some(write),
+    write: Some(Writer::File(write)),
 };
 
 fn is_separator(line: &[u8]) -> bool {
@@ -183,7 +184,7 @@ impl<'a> Line<'a> {
 
     fn problem<T>(&self, problem: Problem) -> Result<T, ReadError> {
         let place = Place::Line { line: self.number, column: (self.at - self.start + 1) as u64 };
-        Err(ReadError { format: FORMAT.name, place, problem, looks_like: None })
+        Err(ReadError::new(FORMAT.name, place, problem))
     }
 }
 
@@ -196,7 +197,12 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     limits::check(
         history,
         FORMAT.name,
-        &Limits { initial_word: true, empty_transactions: false, empty_sessions: history.n_sessions() > 1 },
+        &Limits {
+            initial_word: true,
+            empty_transactions: false,
+            empty_sessions: history.n_sessions() > 1,
+            lists: false,
+        },
     )?;
     for index in 0..history.n_keys() {
         let text = history.key_names().text(index);

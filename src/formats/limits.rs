@@ -12,6 +12,8 @@ pub(super) struct Limits {
     pub(super) empty_transactions: bool,
     /// Whether a session may have no transactions.
     pub(super) empty_sessions: bool,
+    /// Whether keys may hold lists.
+    pub(super) lists: bool,
 }
 
 /// An error that names the first thing in `history` beyond the limits.
@@ -24,6 +26,9 @@ pub(super) fn check(history: &History, format: &'static str, limits: &Limits) ->
 }
 
 fn first_beyond(history: &History, limits: &Limits) -> Option<String> {
+    if !history.lists().is_empty() && !limits.lists {
+        return Some("that keys hold lists".to_owned());
+    }
     if history.has_times() {
         return Some("when transactions ran".to_owned());
     }
@@ -61,10 +66,9 @@ fn first_read_beyond(history: &History, limits: &Limits) -> Option<String> {
             Value::UNRECORDED => Some("whose result was not recorded"),
             Value::INITIAL if !limits.initial_word && written => Some("because 0 is also written to this key"),
             Value::INITIAL => None,
-            value if zero_is_initial => {
-                (history.may_be_initial(value) && !is_zero(value)).then_some("because only 0 can be initial")
-            }
-            value if history.may_be_initial(value) => Some("because only 0 can be initial"),
+            value if zero_is_initial => (history.may_be_initial(operation.key, value) && !is_zero(value))
+                .then_some("because only 0 can be initial"),
+            value if history.may_be_initial(operation.key, value) => Some("because only 0 can be initial"),
             value => (is_zero(value) && !written).then_some("because 0 would be the initial version"),
         };
         if let Some(problem) = problem {

@@ -1,38 +1,70 @@
 //! Bytes ⇄ [`History`].
 //!
 //! [`FORMATS`] is a table with a row per format: adding one is one file and one row. Readers take named bytes, not
-//! paths; [`open`] is the only function here that touches the file system to read, and the only one that attaches a
-//! path to an error. Which format a file has is decided by looking at its first bytes ([`Likelihood`]), the ending of
-//! its name breaks ties. Nothing here knows what a history means.
+//! paths; [`open`] is the only function here that reads files, and the only one that attaches a path to an error. It
+//! looks through compression and archives (`container`); a folder whose files together are one history is handed to
+//! the reader as its parts. Which format a file has is decided by looking at its first bytes ([`Likelihood`]), the ending
+//! of its name breaks ties. Readers record what stands in the file; what that leaves open is settled by
+//! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
+mod container;
 mod error;
 pub mod hist;
 pub mod json;
 mod limits;
+mod listing;
 mod name;
 pub mod plume;
 pub mod text;
 
+pub use container::{raw_spot, raw_spot_in};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
+pub use listing::{Found, histories, is_one_history};
 
 use crate::control::Control;
-use crate::history::{History, Origin};
+use crate::history::{History, Origin, Rules};
 use error::excerpt;
-use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io;
 use std::path::Path;
+
+/// A file of a history that consists of several.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its name without the folder.
+    pub name: &'a str,
+    /// All bytes.
+    pub bytes: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Content<'a> {
+    One(&'a [u8]),
+    Folder(&'a [Part<'a>]),
+}
 
 /// The bytes of one history and what they are called.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     name: &'a str,
-    bytes: &'a [u8],
+    /// The name whose ending counts.
+    ending_of: &'a str,
+    content: Content<'a>,
 }
 
 impl<'a> Input<'a> {
     /// These bytes under this name (a path, for the ending and for [`History::origin`]).
     pub fn new(name: &'a str, bytes: &'a [u8]) -> Input<'a> {
-        Input { name, bytes }
+        Input { name, ending_of: name, content: Content::One(bytes) }
+    }
+
+    /// A folder or an archive of files, in the order of their names.
+    pub fn folder(name: &'a str, parts: &'a [Part<'a>]) -> Input<'a> {
+        Input { name, ending_of: name, content: Content::Folder(parts) }
+    }
+
+    /// The same input, with the ending of another name: that of a packed file inside its packing.
+    pub fn looking_like(self, inner: &'a str) -> Input<'a> {
+        Input { ending_of: inner, ..self }
     }
 
     /// The name, usually a path; may be empty.
@@ -40,14 +72,35 @@ impl<'a> Input<'a> {
         self.name
     }
 
-    /// All bytes.
+    /// All bytes of a file; none of a folder.
     pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+        match self.content {
+            Content::One(bytes) => bytes,
+            Content::Folder(_) => &[],
+        }
+    }
+
+    /// The files of a folder; none for a single file.
+    pub fn parts(&self) -> &'a [Part<'a>] {
+        match self.content {
+            Content::One(_) => &[],
+            Content::Folder(parts) => parts,
+        }
+    }
+
+    /// Number of bytes in all.
+    pub fn len(&self) -> usize {
+        self.bytes().len() + self.parts().iter().map(|part| part.bytes.len()).sum::<usize>()
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The first bytes, at most [`SNIFFED`], without a byte order mark: what a format may look at to recognise itself.
     pub fn head(&self) -> &'a [u8] {
-        without_mark(&self.bytes[..self.bytes.len().min(SNIFFED)])
+        head_of(self.bytes())
     }
 
     /// The first lines of [`Input::head`] that are not blank, without what surrounds them; the last may be cut off.
@@ -56,8 +109,13 @@ impl<'a> Input<'a> {
     }
 
     fn origin(&self, format: &'static str) -> Origin {
-        Origin { path: self.name.to_owned(), format }
+        Origin { path: self.name.to_owned(), format, ..Origin::default() }
     }
+}
+
+/// The first bytes of a file, at most [`SNIFFED`], without a byte order mark.
+fn head_of(bytes: &[u8]) -> &[u8] {
+    without_mark(&bytes[..bytes.len().min(SNIFFED)])
 }
 
 /// How many bytes are looked at to find out the format.
@@ -80,6 +138,17 @@ pub enum Likelihood {
 pub type ReadFunction = fn(&Input<'_>, &Control) -> Result<History, ReadError>;
 /// Writes a history. Says what it cannot write before the first byte.
 pub type WriteFunction = fn(&History, &mut dyn io::Write) -> Result<(), WriteError>;
+/// Makes the files of a history that is a folder: names and contents.
+pub type WriteFolderFunction = fn(&History) -> Result<Vec<(String, Vec<u8>)>, WriteError>;
+
+/// How a format is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Writer {
+    /// As one file.
+    File(WriteFunction),
+    /// As a folder.
+    Folder(WriteFolderFunction),
+}
 
 /// A row of the table of formats.
 #[derive(Debug)]
@@ -92,12 +161,14 @@ pub struct Format {
     pub about: &'static str,
     /// Usual endings of file names, lower case, without the dot.
     pub extensions: &'static [&'static str],
-    /// Looks at [`Input::head`].
+    /// Of a format whose histories are folders: which files belong to one.
+    pub part_name: Option<fn(&str) -> bool>,
+    /// Looks at [`Input::head`], or at the heads of [`Input::parts`].
     pub sniff: fn(&Input<'_>) -> Likelihood,
     /// The reader.
     pub read: ReadFunction,
     /// The writer, if there is one.
-    pub write: Option<WriteFunction>,
+    pub write: Option<Writer>,
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
@@ -116,22 +187,51 @@ fn known(filter: impl Fn(&Format) -> bool) -> String {
 
 /// The format that `input` looks like, if it looks like any.
 pub fn recognise(input: &Input<'_>) -> Option<(&'static Format, Likelihood)> {
-    let extension = Path::new(input.name).extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    let extension = Path::new(input.ending_of).extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     let by_extension = |f: &Format| extension.as_deref().is_some_and(|e| f.extensions.contains(&e));
     // `max_by_key` returns the last of equals, hence the reversal.
     let ranked = FORMATS.iter().rev().map(|f| (f, (f.sniff)(input)));
     ranked.max_by_key(|(f, likelihood)| (*likelihood, by_extension(f))).filter(|(_, l)| *l > Likelihood::No)
 }
 
-/// Reads a history; `format` names a row of [`FORMATS`], or the first bytes decide.
-pub fn read(input: &Input<'_>, format: Option<&str>, control: &Control) -> Result<History, ReadError> {
+/// What a reader is asked for: a format by name, or whatever the bytes look like; and how to understand it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Names a row of [`FORMATS`]; none to let the first bytes decide.
+    pub format: Option<&'a str>,
+    /// How to understand what the file leaves open; none for the defaults.
+    pub rules: Option<&'a Rules>,
+}
+
+impl<'a> From<Option<&'a str>> for Request<'a> {
+    /// This format, by the default rules.
+    fn from(format: Option<&'a str>) -> Request<'a> {
+        Request { format, rules: None }
+    }
+}
+
+/// Reads a history as asked.
+pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Control) -> Result<History, ReadError> {
+    let request = request.into();
+    let history = read_as_recorded(input, request.format, control)?;
+    let format = history.origin().format;
+    let understood = match request.rules {
+        Some(rules) => history.under(rules),
+        None => history.under(&Rules::default()),
+    };
+    understood.map_err(|message| ReadError::whole(format, Problem::Other(error::escape(&message))))
+}
+
+/// Reads a history and leaves open what the file leaves open.
+fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) -> Result<History, ReadError> {
     let named = match format {
         Some(name) => Some(self::format(name).ok_or_else(|| {
             ReadError::whole("", Problem::UnknownFormat { name: error::escape(name), known: known(|_| true) })
         })?),
         None => None,
     };
-    if without_mark(input.bytes).iter().all(u8::is_ascii_whitespace) {
+    let blank = |bytes: &[u8]| without_mark(bytes).iter().all(u8::is_ascii_whitespace);
+    if blank(input.bytes()) && input.parts().iter().all(|part| blank(part.bytes)) {
         return Err(ReadError::whole(named.map_or("", |f| f.name), Problem::Empty));
     }
     let Some(format) = named else {
@@ -149,6 +249,11 @@ pub fn read(input: &Input<'_>, format: Option<&str>, control: &Control) -> Resul
 }
 
 fn unrecognised(input: &Input<'_>) -> ReadError {
+    if let Some(part) = input.parts().first() {
+        let mut error = unrecognised(&Input::new(part.name, part.bytes));
+        error.part = part.name.to_owned();
+        return error;
+    }
     let head = input.head();
     if head.contains(&0) || !is_text(head) {
         return ReadError::whole("", Problem::Binary(known(|_| true)));
@@ -172,71 +277,41 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// Files from this size on are mapped into memory instead of copied.
-const MAP_FROM: u64 = 1 << 20;
-
-/// Reads the history in the file at `path`; `format` names a row of [`FORMATS`], or the first bytes decide.
+/// Reads the history at `path` as asked: a file, compressed or not, an archive, or a folder whose files together are one
+/// history.
 ///
 /// The progress of `control` counts bytes. Errors name the path, the place and what was expected, in one line.
-pub fn open(path: &Path, format: Option<&str>, control: &Control) -> Result<History, OpenError> {
-    let fail = |error: io::Error| {
-        let cause = match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => OpenCause::Missing,
-            io::ErrorKind::IsADirectory => OpenCause::Directory,
-            _ => OpenCause::Unreadable(error),
-        };
-        OpenError::new(path, cause)
-    };
-    let metadata = std::fs::metadata(path).map_err(fail)?;
-    if metadata.is_dir() {
-        return Err(OpenError::new(path, OpenCause::Directory));
-    }
-    let mut file = File::open(path).map_err(fail)?;
-    let name = path.to_string_lossy();
-    let read = |bytes: &[u8]| {
-        self::read(&Input::new(&name, bytes), format, control).map_err(|error| OpenError::new(path, error))
-    };
-    if metadata.is_file() && metadata.len() >= MAP_FROM {
-        return read(&map(&file).map_err(fail)?);
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(fail)?;
-    read(&bytes)
+pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control) -> Result<History, OpenError> {
+    let fail = |cause: OpenCause| OpenError::new(path, cause);
+    control.phase("opening", 0);
+    let held = container::load(path, control).map_err(fail)?;
+    held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
 }
 
-/// Maps a file for reading.
-#[allow(unsafe_code)]
-fn map(file: &File) -> io::Result<memmap2::Mmap> {
-    // SAFETY: the map is private to this module, read-only, and dropped when reading is done. Nobody may change a
-    // history file while it is read; should that happen all the same, readers see other bytes and report an error or
-    // another history. They check every index, so no byte of the file can lead outside the map.
-    unsafe { memmap2::Mmap::map(file) }
+/// Reads the history in bytes that came without a file system, looking through compression and archives as [`open`] does.
+pub fn open_bytes<'a>(
+    name: &str,
+    bytes: &[u8],
+    request: impl Into<Request<'a>>,
+    control: &Control,
+) -> Result<History, OpenError> {
+    let path = Path::new(name);
+    let fail = |cause: OpenCause| OpenError::new(path, cause);
+    let held = container::unpack(container::Bytes::Owned(bytes.to_vec()), path, control).map_err(fail)?;
+    held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
 }
 
-/// Longest line that [`raw_line`] returns, in bytes.
-const RAW_LINE: u64 = 1 << 16;
-
-/// Line `line` (from 1) of the file at `path`, without its end; bytes that are no UTF-8 are replaced, and of a line
-/// longer than 64 KiB the beginning is returned. O(bytes before it).
-pub fn raw_line(path: &Path, line: u32) -> io::Result<String> {
-    let mut reader = io::BufReader::with_capacity(1 << 16, File::open(path)?);
-    for _ in 1..line {
-        if reader.skip_until(b'\n')? == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file has no line {line}")));
-        }
-    }
-    let mut bytes = Vec::new();
-    if line == 0 || reader.take(RAW_LINE).read_until(b'\n', &mut bytes)? == 0 {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file has no line {line}")));
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}').to_owned())
-}
-
-/// Writes a history in the format called `format_name`, or says what that format cannot say.
+/// Writes a history in the format called `format_name`, or says what that format cannot say. A format that keeps
+/// histories in folders is written as a tar archive of one.
 pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> Result<(), WriteError> {
-    match format(format_name).and_then(|f| f.write) {
-        Some(write) => write(history, out),
-        None => Err(WriteError::NoWriter { name: error::escape(format_name), known: known(|f| f.write.is_some()) }),
+    match writer(format_name)? {
+        Writer::File(write) => write(history, out),
+        Writer::Folder(files) => Ok(container::write_tar(&files(history)?, out)?),
     }
+}
+
+/// How the format called `format_name` is written.
+pub fn writer(format_name: &str) -> Result<Writer, WriteError> {
+    let no_writer = || WriteError::NoWriter { name: error::escape(format_name), known: known(|f| f.write.is_some()) };
+    format(format_name).and_then(|f| f.write).ok_or_else(no_writer)
 }

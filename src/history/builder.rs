@@ -2,7 +2,10 @@
 
 use super::interner::Interner;
 use super::names::{UNNUMBERED, positional_name};
-use super::{History, Interval, KeyId, Names, OperationKind, Origin, Outcome, SessionId, Value};
+use super::{
+    History, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Rules, SessionId, Suggestions,
+    TransactionId, Unit, Value,
+};
 use std::ops::Range;
 
 /// What a history cannot hold.
@@ -43,6 +46,19 @@ pub struct Builder {
     key: Vec<KeyId>,
     value: Vec<Value>,
     line: Vec<u32>,
+    /// By key; shorter than the keys when the last ones hold no lists.
+    is_list: Vec<bool>,
+    /// Reads of lists by the order of adding, each with the place where its elements begin.
+    list_reads: Vec<(u32, u64)>,
+    list_elements: Vec<Value>,
+    /// Places of operations in the order of adding.
+    failed: Vec<u32>,
+    differs: Vec<(u32, Value)>,
+    set_up: Vec<Draft>,
+    /// By session: its part.
+    part_of_session: Vec<u32>,
+    suggestions: Suggestions,
+    assumptions: Vec<String>,
 }
 
 impl Builder {
@@ -77,6 +93,32 @@ impl Builder {
     /// Declares the value that reads as "initial" where nobody writes it.
     pub fn initial_value(&mut self, value: Value) {
         self.initial_value = Some(value);
+    }
+
+    /// Says what the lines of operations count; lines unless said otherwise.
+    pub fn unit(&mut self, unit: Unit) {
+        self.origin.unit = unit;
+    }
+
+    /// Says from which file of several a session is read. All sessions must get a part if any does; call it after
+    /// [`sort_sessions`](Self::sort_sessions) if that is called.
+    pub fn session_part(&mut self, session: SessionId, part: &str) {
+        let place = self.origin.parts.iter().rposition(|name| name == part).unwrap_or_else(|| {
+            self.origin.parts.push(part.to_owned());
+            self.origin.parts.len() - 1
+        });
+        self.part_of_session.resize(self.part_of_session.len().max(session.index() + 1), 0);
+        self.part_of_session[session.index()] = place as u32;
+    }
+
+    /// Says which choices fit this file where the user makes none.
+    pub fn suggest(&mut self, suggestions: Suggestions) {
+        self.suggestions = suggestions;
+    }
+
+    /// Adds a sentence about something the reader had to assume or leave out, for people.
+    pub fn assume(&mut self, sentence: impl Into<String>) {
+        self.assumptions.push(sentence.into());
     }
 
     /// The session with this number, made on first use.
@@ -120,7 +162,8 @@ impl Builder {
     /// A value that is no number, interned. The first one interns all numbers that are already there, O(operations).
     pub fn value_name(&mut self, name: &str) -> Value {
         if self.values.is_empty() {
-            for value in self.value.iter_mut().chain(&mut self.initial_value) {
+            let others = self.list_elements.iter_mut().chain(self.differs.iter_mut().map(|(_, value)| value));
+            for value in self.value.iter_mut().chain(&mut self.initial_value).chain(others) {
                 if value.0 <= Value::MAX_NUMBER {
                     value.0 = u64::from(self.values.number(value.0));
                 }
@@ -170,6 +213,37 @@ impl Builder {
         self.line.push(line);
     }
 
+    /// Adds a read of a whole list, which makes `key` one that holds lists: from then on writes to it are appends.
+    pub fn list_read(&mut self, draft: Draft, key: KeyId, elements: &[Value], line: u32) {
+        self.list_key(key);
+        self.list_reads.push((self.kind.len() as u32, self.list_elements.len() as u64));
+        self.list_elements.extend_from_slice(elements);
+        self.operation(draft, OperationKind::Read, key, elements.last().copied().unwrap_or(Value::INITIAL), line);
+    }
+
+    /// Says that a key holds lists, whether or not any is read.
+    pub fn list_key(&mut self, key: KeyId) {
+        self.is_list.resize(self.is_list.len().max(key.index() + 1), false);
+        self.is_list[key.index()] = true;
+    }
+
+    /// Adds a read of which only a value is known that was not there (a failed compare-and-set).
+    pub fn read_of_other(&mut self, draft: Draft, key: KeyId, not: Value, line: u32) {
+        self.differs.push((self.kind.len() as u32, not));
+        self.operation(draft, OperationKind::Read, key, Value::UNRECORDED, line);
+    }
+
+    /// Says that the operation added last failed although its transaction may have committed: [`Rules`] decide what
+    /// that means.
+    pub fn fail_last_operation(&mut self) {
+        self.failed.extend(self.kind.len().checked_sub(1).map(|last| last as u32));
+    }
+
+    /// Says that a transaction set up the initial state: what it writes are the initial versions of its keys.
+    pub fn set_up(&mut self, draft: Draft) {
+        self.set_up.push(draft);
+    }
+
     /// Adds many operations to one transaction at once.
     pub fn operations(&mut self, draft: Draft, run: OperationRun<'_>) {
         if run.kinds.is_empty() {
@@ -204,15 +278,32 @@ impl Builder {
                 return Err(BuildError::TooMany { what });
             }
         }
+        self.is_list.resize(if self.is_list.is_empty() { 0 } else { self.keys.len() }, false);
+        if !self.origin.parts.is_empty() {
+            self.part_of_session.resize(self.sessions.len(), 0);
+        }
         let (session_begin, by_session) = counting_sort(self.session.iter().map(|s| s.0), self.sessions.len());
-        let operation_begin = self.sort_operations(&by_session);
+        let (operation_begin, moves) = self.sort_operations(&by_session);
         let transaction_names = self.transaction_names(&by_session);
         let intervals = (!self.interval.is_empty()).then(|| {
             self.interval.resize(by_session.len(), None);
             by_session.iter().map(|&draft| self.interval[draft as usize]).collect()
         });
-        Ok(History {
-            origin: self.origin,
+        let moved = |added: u32| OperationId(moves.place_of(added));
+        let lists = self.sorted_lists(&moves);
+        let mut failed: Vec<OperationId> = self.failed.iter().map(|&o| moved(o)).collect();
+        failed.sort_unstable();
+        let mut differs: Vec<(OperationId, Value)> = self.differs.iter().map(|&(o, value)| (moved(o), value)).collect();
+        differs.sort_unstable();
+        let declared = |&(_, draft): &(usize, &u32)| self.set_up.contains(&Draft(*draft));
+        let set_up: Vec<TransactionId> = match self.set_up.is_empty() {
+            true => Vec::new(),
+            false => by_session.iter().enumerate().filter(declared).map(|(t, _)| TransactionId::new(t)).collect(),
+        };
+        let mut origin = self.origin;
+        origin.part_of_session = self.part_of_session;
+        let mut history = History {
+            origin,
             session_names: self.sessions.finish(),
             session_begin,
             transaction_names,
@@ -227,11 +318,32 @@ impl Builder {
             key_names: self.keys.finish(),
             value_names: if self.values.is_empty() { Names::Implicit(0) } else { self.values.finish() },
             initial_value: self.initial_value,
-        })
+            set_up_values: Vec::new(),
+            set_up: Vec::new(),
+            lists,
+            failed,
+            differs,
+            suggestions: self.suggestions,
+            rules: Rules::default(),
+            assumptions: self.assumptions,
+            recorded: None,
+        };
+        history.count_as_initial(&set_up);
+        Ok(history)
+    }
+
+    fn sorted_lists(&self, moves: &Moves) -> Lists {
+        let mut reads: Vec<(OperationId, &[Value])> = Vec::with_capacity(self.list_reads.len());
+        for (n, &(added, begin)) in self.list_reads.iter().enumerate() {
+            let end = self.list_reads.get(n + 1).map_or(self.list_elements.len(), |(_, begin)| *begin as usize);
+            reads.push((OperationId(moves.place_of(added)), &self.list_elements[begin as usize..end]));
+        }
+        reads.sort_unstable_by_key(|(read, _)| *read);
+        Lists::new(self.is_list.clone(), reads.into_iter())
     }
 
     /// Brings the operations into the order of `by_session` (new transaction → draft); returns where each begins.
-    fn sort_operations(&mut self, by_session: &[u32]) -> Vec<u32> {
+    fn sort_operations(&mut self, by_session: &[u32]) -> (Vec<u32>, Moves) {
         let mut new_of_draft = vec![0u32; by_session.len()];
         for (new, &draft) in by_session.iter().enumerate() {
             new_of_draft[draft as usize] = new as u32;
@@ -245,22 +357,23 @@ impl Builder {
         for t in 0..by_session.len() {
             begin[t + 1] += begin[t];
         }
+        let mut moves = Moves::default();
         if !runs.is_sorted_by_key(|&(draft, _)| new_of_draft[draft.0 as usize]) {
             let mut next = begin.clone();
-            let mut moves = Vec::with_capacity(runs.len());
+            moves.0.reserve(runs.len());
             for (run, &(draft, run_begin)) in runs.iter().enumerate() {
                 let place = &mut next[new_of_draft[draft.0 as usize] as usize];
                 let from = run_begin as usize..end_of(run);
                 let to = *place as usize;
                 *place += from.len() as u32;
-                moves.push((from, to));
+                moves.0.push((from, to));
             }
             rearrange(&mut self.kind, OperationKind::Read, &moves);
             rearrange(&mut self.key, KeyId(0), &moves);
             rearrange(&mut self.value, Value::INITIAL, &moves);
             rearrange(&mut self.line, 0, &moves);
         }
-        begin
+        (begin, moves)
     }
 
     /// Names of the transactions in their final order: numbers when none has a name, strings when any has.
@@ -328,10 +441,23 @@ fn counting_sort(buckets: impl Iterator<Item = u32> + Clone, n: usize) -> (Vec<u
     (begin, order)
 }
 
+/// Where ranges of operations, in the order of adding, go. Empty when all stay.
+#[derive(Default)]
+struct Moves(Vec<(Range<usize>, usize)>);
+
+impl Moves {
+    /// The new place of an operation. O(log ranges).
+    fn place_of(&self, added: u32) -> u32 {
+        let added = added as usize;
+        let range = self.0.partition_point(|(from, _)| from.end <= added);
+        self.0.get(range).map_or(added, |(from, to)| to + (added - from.start)) as u32
+    }
+}
+
 /// Copies each range to its place in a new array; the ranges cover the array. One array at a time keeps the peak low.
-fn rearrange<T: Copy>(items: &mut Vec<T>, filler: T, moves: &[(Range<usize>, usize)]) {
+fn rearrange<T: Copy>(items: &mut Vec<T>, filler: T, moves: &Moves) {
     let mut sorted = vec![filler; items.len()];
-    for (from, to) in moves {
+    for (from, to) in &moves.0 {
         sorted[*to..*to + from.len()].copy_from_slice(&items[from.clone()]);
     }
     *items = sorted;

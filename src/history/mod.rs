@@ -10,22 +10,33 @@
 //! Def. 2.2; Plume, section 2.2). A read returns it when it returns [`Value::INITIAL`] or the history's
 //! [`initial_value`](History::initial_value) and the resolution of reads finds no explicit writer to prefer.
 //!
+//! Some keys hold lists ([`Lists`]): there a write appends one element. What a file leaves open (which value is initial,
+//! what failed statements mean, …) is settled by [`Rules`], which say in words what they assumed.
+//!
 //! [`Builder`] is the only way in, so everything after it may trust these invariants. This module does no I/O and
 //! knows nothing of relations, checkers or files' formats.
 
 mod builder;
 mod ids;
 mod interner;
+mod lists;
 mod names;
 mod number_table;
+mod origin;
 mod restrict;
+mod rules;
 mod stats;
 
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
+pub use lists::Lists;
 pub use names::Names;
 pub use number_table::NumberTable;
+pub use origin::{Origin, Spot, Unit};
 pub use restrict::{Renaming, TransactionSet};
+pub use rules::{
+    DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
+};
 pub use stats::Statistics;
 
 use names::UNNUMBERED;
@@ -80,15 +91,6 @@ pub enum Label<'a> {
     Name(&'a str),
 }
 
-/// Where a history comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// The path as given by the user; empty for a history made in memory.
-    pub path: String,
-    /// Name of the format, a row of the table in `formats`.
-    pub format: &'static str,
-}
-
 /// An observed history. See the module documentation.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -107,6 +109,39 @@ pub struct History {
     key_names: Names,
     value_names: Names,
     initial_value: Option<Value>,
+    /// By key: the initial version that set-up transactions wrote. Empty where there are none.
+    set_up_values: Vec<Option<Value>>,
+    /// Transactions that count as part of ⊥ because somebody said so, ascending.
+    set_up: Vec<TransactionId>,
+    lists: Lists,
+    /// Operations that failed although their transaction may have committed, ascending; none once [`Rules`] are applied.
+    failed: Vec<OperationId>,
+    /// Reads of which only a value is known that was not there, ascending.
+    differs: Vec<(OperationId, Value)>,
+    suggestions: Suggestions,
+    rules: Rules,
+    assumptions: Vec<String>,
+    /// What stood in the file, where rules have changed the figures.
+    recorded: Option<Figures>,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Sessions, those without transactions included.
+    pub sessions: usize,
+    /// Transactions of all outcomes.
+    pub transactions: usize,
+    /// Those known to have committed.
+    pub committed: usize,
+    /// Those known to have aborted.
+    pub aborted: usize,
+    /// Those of unknown outcome.
+    pub unknown: usize,
+    /// Operations in transactions of all outcomes.
+    pub operations: usize,
+    /// Distinct keys.
+    pub keys: usize,
 }
 
 impl History {
@@ -214,9 +249,17 @@ impl History {
         self.intervals.as_ref().is_some_and(|intervals| intervals.iter().any(Option::is_some))
     }
 
-    /// The 1-based line of the file on which an operation stands; 0 when it was not read from a file.
+    /// The 1-based line of the file (or of its part) on which an operation stands, in binary files the 0-based byte plus
+    /// one; 0 when it was not read from a file. See [`spot_of`](Self::spot_of).
     pub fn line_of(&self, operation: OperationId) -> u32 {
         self.lines[operation.index()]
+    }
+
+    /// Where in which file an operation stands, if that is known.
+    pub fn spot_of(&self, operation: OperationId) -> Option<Spot> {
+        let number = self.lines[operation.index()];
+        let part = || self.origin.part_of_session(self.session_of(self.transaction_of(operation)));
+        (number > 0).then(|| Spot { part: part(), unit: self.origin.unit, number })
     }
 
     /// A number or name that reads as "the initial version" unless somebody writes it explicitly (0 in Plume text).
@@ -224,9 +267,65 @@ impl History {
         self.initial_value
     }
 
-    /// Whether reading `value` may mean the initial version.
-    pub fn may_be_initial(&self, value: Value) -> bool {
-        value == Value::INITIAL || Some(value) == self.initial_value
+    /// Whether reading `value` from `key` may mean the initial version. Where a set-up transaction wrote the key, only
+    /// what it wrote is initial.
+    pub fn may_be_initial(&self, key: KeyId, value: Value) -> bool {
+        match self.set_up_values.get(key.index()) {
+            Some(Some(written)) => value == *written,
+            _ => value == Value::INITIAL || Some(value) == self.initial_value,
+        }
+    }
+
+    /// Transactions that count as part of ⊥ because the file or the user says so, ascending.
+    pub fn set_up(&self) -> &[TransactionId] {
+        &self.set_up
+    }
+
+    /// The lists that reads returned, for keys that hold lists. There a write is an append of one element, and the
+    /// value of a read is the last element of its list, [`Value::INITIAL`] when the list is empty.
+    pub fn lists(&self) -> &Lists {
+        &self.lists
+    }
+
+    /// Operations that failed although their transaction may have committed, ascending. None in a history that came
+    /// from `formats::open`, which applies [`Rules`].
+    pub fn failed_operations(&self) -> &[OperationId] {
+        &self.failed
+    }
+
+    /// Of a read whose result was not recorded: a value that is known not to have been there (a failed
+    /// compare-and-set).
+    pub fn differs_from(&self, read: OperationId) -> Option<Value> {
+        self.differs.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.differs[at].1)
+    }
+
+    /// The rules by which the file was understood.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// How much there is in the file, before [`Rules`] split, dropped or reclassified anything. O(transactions).
+    pub fn recorded(&self) -> Figures {
+        self.recorded.unwrap_or_else(|| self.figures())
+    }
+
+    /// How much there is. O(transactions).
+    pub fn figures(&self) -> Figures {
+        let with = |outcome| self.outcomes.iter().filter(|o| **o == outcome).count();
+        Figures {
+            sessions: self.n_sessions(),
+            transactions: self.n_transactions(),
+            committed: with(Outcome::Committed),
+            aborted: with(Outcome::Aborted),
+            unknown: with(Outcome::Unknown),
+            operations: self.n_operations(),
+            keys: self.n_keys(),
+        }
+    }
+
+    /// What was assumed when the file was understood, a sentence each.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
     }
 
     /// Name of a session as in the file.
@@ -301,13 +400,29 @@ impl History {
         }
     }
 
-    /// An operation as people write it: `r(x) = 3`, `w(x) = 3`.
+    /// An operation as people write it: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
+    /// where only that is known.
     pub fn operation_text(&self, operation: OperationId) -> String {
         let Operation { kind, key, value } = self.operation(operation);
-        let letter = match kind {
-            OperationKind::Read => 'r',
-            OperationKind::Write => 'w',
-        };
-        format!("{letter}({}) = {}", self.key_name(key), self.value_name(value))
+        let name = self.key_name(key);
+        match kind {
+            OperationKind::Write if self.lists.is_list(key) => format!("append({name}) {}", self.value_name(value)),
+            OperationKind::Write => format!("w({name}) = {}", self.value_name(value)),
+            OperationKind::Read => match (self.lists.read_by(operation), self.differs_from(operation)) {
+                (Some(elements), _) => format!("r({name}) = {}", self.list_text(elements)),
+                (None, Some(other)) => format!("r({name}) ≠ {}", self.value_name(other)),
+                (None, None) => format!("r({name}) = {}", self.value_name(value)),
+            },
+        }
+    }
+
+    /// A list as people write it: `[1 2 3]`; of a long one the beginning and the end.
+    fn list_text(&self, elements: &[Value]) -> String {
+        const SHOWN: usize = 12;
+        let text = |part: &[Value]| part.iter().map(|&v| self.value_name(v)).collect::<Vec<_>>().join(" ");
+        match elements.len() {
+            n if n <= SHOWN => format!("[{}]", text(elements)),
+            n => format!("[{} … {}]", text(&elements[..SHOWN / 4]), text(&elements[n - (SHOWN - SHOWN / 4)..])),
+        }
     }
 }

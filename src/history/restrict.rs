@@ -1,6 +1,7 @@
 //! Sub-histories: counterexamples live on this.
 
-use super::{History, KeyId, Names, OperationId, SessionId, TransactionId};
+use super::{History, KeyId, Lists, Names, OperationId, OperationKind, SessionId, TransactionId, Value};
+use rustc_hash::FxHashSet;
 
 /// A set of transactions of one history, as a bit per transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,8 @@ impl History {
     ///
     /// Names and lines stay; sessions and keys that no longer occur are dropped. A read whose writer is not kept
     /// turns into a thin-air read unless `keep_operation` drops it: whoever restricts decides, since only the
-    /// resolution of reads knows writers. O(operations kept + transactions kept + keys).
+    /// resolution of reads knows writers. A list loses the elements whose appends are not kept, as if they had never been
+    /// appended. O(operations kept + transactions kept + keys), with lists O(operations).
     pub fn restrict(&self, keep: &TransactionSet, keep_operation: impl Fn(OperationId) -> bool) -> (History, Renaming) {
         let mut renaming = Renaming::default();
         let mut new_key = vec![u32::MAX; self.n_keys()];
@@ -144,8 +146,19 @@ impl History {
             }
             names => names.select(renaming.transactions.iter().map(old)),
         };
+        let renamed = |o: &OperationId| renaming.operations.binary_search(o).ok().map(OperationId::new);
+        let mut origin = self.origin.clone();
+        if !origin.part_of_session.is_empty() {
+            let part = |s: &SessionId| self.origin.part_of_session(*s).unwrap_or_default();
+            origin.part_of_session = renaming.sessions.iter().map(part).collect();
+        }
+        let (values, lists) = self.restrict_values(&renaming);
+        let set_up_values = match self.set_up_values.is_empty() {
+            true => Vec::new(),
+            false => renaming.keys.iter().map(|key| self.set_up_values[key.index()]).collect(),
+        };
         let history = History {
-            origin: self.origin.clone(),
+            origin,
             session_names: self.session_names.select(renaming.sessions.iter().map(|s| s.index())),
             session_begin,
             transaction_names,
@@ -155,12 +168,46 @@ impl History {
             operation_begin,
             kinds: renaming.operations.iter().map(|o| self.kinds[o.index()]).collect(),
             keys,
-            values: renaming.operations.iter().map(|o| self.values[o.index()]).collect(),
+            values,
             lines: renaming.operations.iter().map(|o| self.lines[o.index()]).collect(),
             key_names: self.key_names.select(renaming.keys.iter().map(|k| k.index())),
             value_names: self.value_names.clone(),
             initial_value: self.initial_value,
+            set_up_values,
+            set_up: self.set_up.iter().filter_map(|&t| renaming.new_transaction(t)).collect(),
+            lists,
+            failed: self.failed.iter().filter_map(renamed).collect(),
+            differs: self.differs.iter().filter_map(|(o, v)| Some((renamed(o)?, *v))).collect(),
+            rules: self.rules.clone(),
+            suggestions: self.suggestions.clone(),
+            assumptions: self.assumptions.clone(),
+            recorded: None,
         };
         (history, renaming)
+    }
+
+    /// The values and lists of the kept operations, lists without the elements that are not appended any more.
+    fn restrict_values(&self, renaming: &Renaming) -> (Vec<Value>, Lists) {
+        let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();
+        if self.lists.is_empty() {
+            return (values, Lists::default());
+        }
+        let appends = |o: &OperationId| self.kinds[o.index()] == OperationKind::Write;
+        let element = |o: OperationId| (self.keys[o.index()], self.values[o.index()]);
+        let mut gone: FxHashSet<(KeyId, Value)> =
+            (0..self.n_operations()).map(OperationId::new).filter(appends).map(element).collect();
+        for kept in renaming.operations.iter().copied().filter(appends) {
+            gone.remove(&element(kept));
+        }
+        let mut lists: Vec<(OperationId, Vec<Value>)> = Vec::new();
+        for (new, &old) in renaming.operations.iter().enumerate() {
+            let Some(elements) = self.lists.read_by(old) else { continue };
+            let key = self.keys[old.index()];
+            let kept: Vec<Value> = elements.iter().copied().filter(|&value| !gone.contains(&(key, value))).collect();
+            values[new] = kept.last().copied().unwrap_or(Value::INITIAL);
+            lists.push((OperationId::new(new), kept));
+        }
+        let is_list = renaming.keys.iter().map(|&key| self.lists.is_list(key)).collect();
+        (values, Lists::new(is_list, lists.iter().map(|(o, elements)| (*o, elements.as_slice()))))
     }
 }

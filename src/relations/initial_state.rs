@@ -1,8 +1,9 @@
 //! Transactions that write the initial state down explicitly.
 
-use crate::history::{History, OperationKind, Outcome, TransactionId};
+use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
 
-/// The transactions that set up the initial state, ascending, or none.
+/// The transactions that set up the initial state, ascending, or none: those that the file or the user declares, else
+/// what is found here.
 ///
 /// Many histories begin with transactions that write the initial value of every key. Their versions are then
 /// indistinguishable from the initial ones, and reads of them would be ambiguous. They count as part of ⊥ if they
@@ -13,6 +14,9 @@ use crate::history::{History, OperationKind, Outcome, TransactionId};
 ///
 /// O(operations).
 pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
+    if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
+        return history.set_up().to_vec();
+    }
     let Some(initial) = history.initial_value() else { return Vec::new() };
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
     let writes_initial = |o: usize| kinds[o] == OperationKind::Write && values[o] == initial;

@@ -44,7 +44,7 @@ fn brute_sources(history: &History, merged: &[TransactionId], read: OperationId)
             });
         }
     }
-    if history.may_be_initial(value) {
+    if history.may_be_initial(key, value) {
         sources.push(Source::Initial { after_own_write });
     }
     sources

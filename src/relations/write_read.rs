@@ -129,9 +129,9 @@ fn spread(standings: &mut [Standing], pairs: &[(TransactionId, TransactionId)], 
 
 /// One sentence for each kind of assumption that was made.
 fn assumptions(history: &History, resolution: &Resolution, set_up: &[TransactionId]) -> Vec<String> {
-    let mut sentences = Vec::new();
+    let mut sentences = history.assumptions().to_vec();
     let plural = |n: usize| if n == 1 { "" } else { "s" };
-    if !set_up.is_empty() {
+    if !set_up.is_empty() && history.set_up().is_empty() {
         sentences.push(format!(
             "The set-up transaction{} {} counted as part of the initial state: only initial values are written there, \
              before anything else in the session, and nobody else writes them.",
@@ -357,7 +357,7 @@ impl<'a> Join<'a> {
             return OWN;
         }
         let last = self.table[self.find(value)];
-        let may_be_initial = self.history.may_be_initial(value);
+        let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
         if last == NO_WRITE {
             if !may_be_initial {
                 return THIN_AIR;
@@ -419,7 +419,10 @@ impl<'a> Join<'a> {
             });
         }
         found.sort_by_key(|source| source.writer().map(|w| self.standing[w.index()] != Standing::Committed));
-        if self.history.may_be_initial(self.history.values()[operation as usize]) {
+        if self
+            .history
+            .may_be_initial(self.history.keys()[operation as usize], self.history.values()[operation as usize])
+        {
             found.push(Source::Initial { after_own_write });
         }
         let reader = TransactionId(transaction);

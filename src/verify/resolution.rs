@@ -1,6 +1,6 @@
 //! Where each read comes from, worked out anew from the values.
 
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where the value of a read comes from.
@@ -136,7 +136,7 @@ impl<'a> Resolution<'a> {
         };
         (0..history.n_operations()).map(OperationId::new).any(|o| {
             let is_write = history.kinds()[o.index()] == OperationKind::Write && !self.is_setup(self.owner(o));
-            is_write && (several(o) || history.may_be_initial(history.values()[o.index()]))
+            is_write && (several(o) || history.may_be_initial(history.keys()[o.index()], history.values()[o.index()]))
         })
     }
 
@@ -171,11 +171,15 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// The set-up transactions, which count as part of ⊥: they committed, write the initial value only, stand at the
+    /// The set-up transactions, which count as part of ⊥: those that are declared, else they committed, write the initial value only, stand at the
     /// beginning of their sessions and write each key that is used exactly once among them, while nobody else who may
     /// have committed writes an initial value. O(operations).
     fn find_setup(&mut self) {
         let history = self.history;
+        if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
+            history.set_up().iter().for_each(|t| self.setup[t.index()] = true);
+            return;
+        }
         let Some(initial) = history.initial_value() else { return };
         let may_commit = |t: TransactionId| history.outcome(t) != Outcome::Aborted;
         let resets = |o: OperationId| {
@@ -227,7 +231,7 @@ impl<'a> Resolution<'a> {
             let may_be_meant =
                 |w: &TransactionId| *w != self.owner(read) && self.history.outcome(*w) != Outcome::Aborted;
             let explicit = self.writes(o.key.0, o.value.0).map(|w| self.owner(w)).filter(may_be_meant);
-            let initial = self.history.may_be_initial(o.value).then_some(TransactionId::INITIAL);
+            let initial = self.history.may_be_initial(o.key, o.value).then_some(TransactionId::INITIAL);
             explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w }).chain(initial).collect()
         };
         !writers(first).is_disjoint(&writers(second))
@@ -274,7 +278,7 @@ impl<'a> Resolution<'a> {
         if own_before {
             return Source::OverwrittenOwn;
         }
-        let initial = from_setup || history.may_be_initial(o.value);
+        let initial = from_setup || history.may_be_initial(o.key, o.value);
         let after_own_write = own_last.is_some();
         let several = all.several || initial && all.first.is_some();
         if several && after_own_write {

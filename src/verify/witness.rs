@@ -3,7 +3,7 @@
 use super::SessionNames;
 use super::causal;
 use super::resolution::{Resolution, Source};
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::LevelEntry;
 use rustc_hash::FxHashMap;
 
@@ -125,10 +125,10 @@ impl Order {
 }
 
 /// Whether a read may return a version: `None` is the initial one.
-fn returns(history: &History, read: Value, version: Option<Value>) -> bool {
+fn returns(history: &History, key: KeyId, read: Value, version: Option<Value>) -> bool {
     match version {
         Some(written) => read == written,
-        None => history.may_be_initial(read),
+        None => history.may_be_initial(key, read),
     }
 }
 
@@ -159,7 +159,7 @@ fn run(
                 Some(&value) => return Err(wrong_read(history, t, o, Some(value))),
                 None => {
                     let version = visible(operation.key.0);
-                    if !returns(history, operation.value, version) {
+                    if !returns(history, operation.key, operation.value, version) {
                         return Err(wrong_read(history, t, o, version));
                     }
                 }
@@ -238,7 +238,7 @@ fn snapshot(
         for (&key, &value) in &own {
             let of_key = &mut versions[key as usize];
             if conflicts && of_key.last().is_some_and(|(committed, _)| *committed >= taken) {
-                let key = history.key_name(crate::history::KeyId(key));
+                let key = history.key_name(KeyId(key));
                 return Err(format!("key {key}, which {} writes, was written since its snapshot", name()));
             }
             of_key.push((place, value));
@@ -329,7 +329,12 @@ impl<'a> Weak<'a> {
         let candidates = resolution.candidates(read).filter(before);
         match candidates.max_by_key(|w| self.order.place[w.index()]) {
             Some(writer) => Ok(writer),
-            None if self.history.may_be_initial(self.history.operation(read).value) => Ok(TransactionId::INITIAL),
+            None if self
+                .history
+                .may_be_initial(self.history.operation(read).key, self.history.operation(read).value) =>
+            {
+                Ok(TransactionId::INITIAL)
+            }
             None => Err(format!("{} has no writer before it", self.history.operation_text(read))),
         }
     }

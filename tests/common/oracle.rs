@@ -117,7 +117,7 @@ impl Observation {
                     .collect(),
             })
             .collect();
-        let is_initial = |value: Value| history.may_be_initial(value);
+        let is_initial = |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
         let set_up = set_up_transactions(&all, &is_initial);
         let left_by_set_up: Vec<(usize, Value)> =
             set_up.iter().flat_map(|&t| &all[t].operations).map(|o| (o.key, o.value)).collect();

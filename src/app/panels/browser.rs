@@ -27,11 +27,11 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     });
     if let Some((operation, text)) = &document.browser.operation {
         let palette = Palette::of(ui);
-        let line = history.line_of(*operation);
-        let text = match (line, text) {
-            (0, _) => format!("{}: not read from a line of a file", history.operation_text(*operation)),
-            (line, Some(text)) => format!("line {line}: {text}"),
-            (line, None) => format!("line {line}…"),
+        let spot = history.spot_of(*operation).map(|spot| spot.text(history.origin()));
+        let text = match (spot, text) {
+            (None, _) => format!("{}: not read from a line of a file", history.operation_text(*operation)),
+            (Some(spot), Some(text)) => format!("{spot}: {text}"),
+            (Some(spot), None) => format!("{spot}…"),
         };
         ui.add(egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong)).truncate());
     }
@@ -150,10 +150,7 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
     let chosen = document.browser.operation.as_ref().map(|(operation, _)| *operation);
     list_ui(ui, &format!("operations {}", transaction.index()), range.len(), None, |ui, place| {
         let operation = crate::history::OperationId::new(range.start + place);
-        let end = match history.line_of(operation) {
-            0 => String::new(),
-            line => format!("line {line}"),
-        };
+        let end = history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin()));
         let colour = match history.operation(operation).kind {
             OperationKind::Write => palette.strong,
             OperationKind::Read => palette.text,

@@ -32,7 +32,7 @@
 mod read;
 mod write;
 
-use super::{Format, Input, Likelihood};
+use super::{Format, Input, Likelihood, Writer};
 
 /// The row of the table.
 pub const FORMAT: Format = Format {
@@ -40,9 +40,10 @@ pub const FORMAT: Format = Format {
     aliases: &["isoscope-json"],
     about: "IsoScope's own JSON, schema isoscope.history/1",
     extensions: &["json"],
+    part_name: None,
     sniff,
     read: read::read,
-    write: Some(write::write),
+    write: Some(Writer::File(write::write)),
 };
 
 /// The first field of every file.

@@ -43,7 +43,7 @@ fn read_error(error: &serde_json::Error) -> ReadError {
         Problem::Other(escape(&shown))
     };
     let place = if line == 0 { Place::Whole } else { Place::Line { line, column } };
-    ReadError { format: FORMAT.name, place, problem, looks_like: None }
+    ReadError::new(FORMAT.name, place, problem)
 }
 
 /// What the visitors and the reader below the JSON parser tell each other.

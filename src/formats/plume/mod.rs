@@ -30,7 +30,7 @@
 mod lines;
 mod write;
 
-use super::{Format, Input, Likelihood, Place, Problem, ReadError};
+use super::{Format, Input, Likelihood, Place, Problem, ReadError, Writer};
 use crate::control::Control;
 use crate::history::{Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value};
 use lines::{Piece, Run};
@@ -42,9 +42,10 @@ pub const FORMAT: Format = Format {
     aliases: &["plume-text", "polysi", "isovista"],
     about: "Plume, PolySI, IsoVista text, one operation per line: r(key,value,session,transaction)",
     extensions: &["txt", "plume"],
+    part_name: None,
     sniff,
     read,
-    write: Some(write::write),
+    write: Some(Writer::File(write::write)),
 };
 
 /// How many of the first lines are looked at.
@@ -85,7 +86,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
             let piece = piece.map_err(|bad| {
                 let line = joined.n_lines + bad.line;
                 let place = Place::Line { line, column: bad.column };
-                ReadError { format: FORMAT.name, place, problem: bad.problem, looks_like: None }
+                ReadError::new(FORMAT.name, place, bad.problem)
             })?;
             joined.append(&piece)?;
         }

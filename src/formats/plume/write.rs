@@ -16,7 +16,7 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
     limits::check(
         history,
         FORMAT.name,
-        &Limits { initial_word: false, empty_transactions: false, empty_sessions: false },
+        &Limits { initial_word: false, empty_transactions: false, empty_sessions: false, lists: false },
     )?;
     let keys: Vec<u64> = limits::numbers(history.key_names(), FORMAT.name, "the key")?;
     // The limits allow no other reads of the initial version than those that are written as 0.

@@ -34,7 +34,7 @@
 mod read;
 mod write;
 
-use super::{Format, Input, Likelihood, Problem, ReadError};
+use super::{Format, Input, Likelihood, Problem, ReadError, Writer};
 use crate::control::Control;
 use crate::history::History;
 use read::Parser;
@@ -45,9 +45,10 @@ pub const FORMAT: Format = Format {
     aliases: &["isoscope-text"],
     about: "IsoScope's own notation, one line per session: a: [r x 0, w x 1]",
     extensions: &["txt", "history"],
+    part_name: None,
     sniff,
     read,
-    write: Some(write::write),
+    write: Some(Writer::File(write::write)),
 };
 
 fn sniff(input: &Input<'_>) -> Likelihood {

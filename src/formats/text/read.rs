@@ -210,7 +210,7 @@ impl<'a> Parser<'a> {
     fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
         let place = Place::Line { line: self.line, column: (self.at - self.line_start + 1) as u64 };
         let problem = Problem::Expected { expected, found: excerpt(&self.bytes[self.at..]) };
-        Err(ReadError { format: FORMAT.name, place, problem, looks_like: None })
+        Err(ReadError::new(FORMAT.name, place, problem))
     }
 }
 

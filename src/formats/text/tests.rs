@@ -44,7 +44,7 @@ fn numbers_and_names_mix() {
     let names: Vec<_> = history.values().iter().map(|&v| history.value_name(v)).collect();
     assert_eq!(names, ["5", "five", "5", "0"]);
     assert_eq!(history.values()[0], history.values()[2]);
-    assert!(history.may_be_initial(history.values()[3]));
+    assert!(history.may_be_initial(history.keys()[3], history.values()[3]));
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! Which files of a folder are histories.
+
+use super::{FORMATS, Input, Likelihood, container, recognise};
+use crate::control::{Control, Interrupt};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What a path stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A file or folder that should be a history.
+    History(PathBuf),
+    /// Something that cannot be looked into.
+    Unusable {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+}
+
+/// Whether the files of a folder together are one history, so that it is opened as a whole.
+pub fn is_one_history(folder: &Path) -> bool {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    names.into_iter().any(|entry| container::is_part(&entry.file_name().to_string_lossy()) && entry.path().is_file())
+}
+
+/// The histories that paths stand for: files and folders of one run as they are, other folders as every history in them
+/// and in their folders, by name. Links to folders are not followed.
+pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<Found>, Interrupt> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !path.is_dir() || is_one_history(path) {
+            found.push(Found::History(path.clone()));
+            continue;
+        }
+        let before = found.len();
+        look_into(path, &mut found, control)?;
+        if found.len() == before {
+            let message = "there is no history in this folder".to_owned();
+            found.push(Found::Unusable { path: path.clone(), message });
+        }
+    }
+    Ok(found)
+}
+
+fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result<(), Interrupt> {
+    let mut histories = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        control.check()?;
+        let entries = std::fs::read_dir(&folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => {
+                found.push(Found::Unusable { path: folder, message: error.to_string() });
+                continue;
+            }
+        };
+        for entry in entries {
+            control.check()?;
+            let path = entry.path();
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true if is_one_history(&path) => histories.push(path),
+                true => folders.push(path),
+                false if looks_like_a_history(&path) => histories.push(path),
+                false => {}
+            }
+        }
+    }
+    histories.sort();
+    found.extend(histories.into_iter().map(Found::History));
+    Ok(())
+}
+
+/// Endings that say nothing about what is inside.
+const GENERAL: [&str; 3] = ["txt", "json", "log"];
+
+/// Whether a file of a folder is meant: by its ending where that is a format's own, else by its first bytes. A text that
+/// is no history but called `.txt` counts, so that a history with a bad first line is not passed over in silence; what
+/// explains a folder (a README, a manifest) does not.
+fn looks_like_a_history(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let mut inner = name.as_str();
+    let mut packed = false;
+    for ending in [".gz", ".zst", ".zip"] {
+        if let Some(rest) = inner.strip_suffix(ending) {
+            (inner, packed) = (rest, true);
+        }
+    }
+    let extension = Path::new(inner).extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let of_a_format = FORMATS.iter().any(|format| format.extensions.contains(&extension));
+    let explains = ["readme", "license", "manifest", "results", "index"].iter().any(|word| inner.starts_with(word));
+    if of_a_format && !GENERAL.contains(&extension) {
+        return true;
+    }
+    // What is packed is not unpacked for a look.
+    if packed || extension == "tar" {
+        return !explains;
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(super::SNIFFED as u64).read_to_end(&mut head));
+    let name = path.to_string_lossy();
+    let likelihood = recognise(&Input::new(&name, &head)).map_or(Likelihood::No, |(_, likelihood)| likelihood);
+    read.is_ok() && (likelihood >= Likelihood::Likely || (extension == "txt" && !explains))
+}

@@ -1,0 +1,54 @@
+//! Lists that reads returned.
+
+use super::{KeyId, OperationId, Value};
+
+/// Keys that hold lists, and the whole list that each read of one returned. On such a key a write appends one element.
+///
+/// To everything that only knows registers an append is a write of its element and a read returns the last element:
+/// that is right as far as it goes. What a list says beyond it, the order of all its elements, stands here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lists {
+    /// By key; empty when no key holds lists.
+    is_list: Vec<bool>,
+    /// Reads that returned a list, ascending, each with the place where its elements begin.
+    reads: Vec<(OperationId, u64)>,
+    elements: Vec<Value>,
+}
+
+impl Lists {
+    /// Of the keys marked by `is_list` and these reads in ascending order.
+    pub(super) fn new<'a>(is_list: Vec<bool>, reads: impl Iterator<Item = (OperationId, &'a [Value])>) -> Lists {
+        let mut lists = Lists { is_list, ..Lists::default() };
+        for (read, elements) in reads {
+            debug_assert!(lists.reads.last().is_none_or(|(last, _)| *last < read), "reads come in order");
+            lists.reads.push((read, lists.elements.len() as u64));
+            lists.elements.extend_from_slice(elements);
+        }
+        lists
+    }
+
+    /// Whether no key holds lists.
+    pub fn is_empty(&self) -> bool {
+        self.is_list.is_empty()
+    }
+
+    /// Whether a key holds lists.
+    pub fn is_list(&self, key: KeyId) -> bool {
+        self.is_list.get(key.index()).copied().unwrap_or(false)
+    }
+
+    /// The list that a read returned; `None` where it is no read of a list or its result was not recorded. O(log reads).
+    pub fn read_by(&self, read: OperationId) -> Option<&[Value]> {
+        self.reads.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.at(at))
+    }
+
+    /// All reads that returned lists, ascending, with their lists.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (OperationId, &[Value])> + '_ {
+        (0..self.reads.len()).map(|at| (self.reads[at].0, self.at(at)))
+    }
+
+    fn at(&self, at: usize) -> &[Value] {
+        let end = self.reads.get(at + 1).map_or(self.elements.len(), |(_, begin)| *begin as usize);
+        &self.elements[self.reads[at].1 as usize..end]
+    }
+}

@@ -1,0 +1,65 @@
+//! Where a history comes from, down to the line of an operation.
+
+use super::SessionId;
+
+/// What the numbers of [`History::line_of`](super::History::line_of) count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Lines, from 1.
+    #[default]
+    Line,
+    /// Bytes: the number is the 0-based offset plus one.
+    Byte,
+}
+
+/// Where a history comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The path as given by the user; empty for a history made in memory.
+    pub path: String,
+    /// Name of the format, a row of the table in `formats`.
+    pub format: &'static str,
+    /// What the places of operations count.
+    pub unit: Unit,
+    /// Names of the files that the history was read from, where it is a folder or an archive of several; else empty.
+    pub parts: Vec<String>,
+    /// By session: its place in `parts`. Empty where `parts` is.
+    pub part_of_session: Vec<u32>,
+}
+
+impl Origin {
+    /// The file in the folder that a session was read from, where there are several.
+    pub fn part_of_session(&self, session: SessionId) -> Option<u32> {
+        self.part_of_session.get(session.index()).copied()
+    }
+
+    /// The name of a part.
+    pub fn part_name(&self, part: u32) -> &str {
+        self.parts.get(part as usize).map_or("", String::as_str)
+    }
+}
+
+/// Where in which file an operation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The file, a place in [`Origin::parts`]; none where there is only one.
+    pub part: Option<u32>,
+    /// What `number` counts.
+    pub unit: Unit,
+    /// As [`History::line_of`](super::History::line_of).
+    pub number: u32,
+}
+
+impl Spot {
+    /// In words: `line 12`, `byte 90`, `T3.log byte 90`.
+    pub fn text(self, origin: &Origin) -> String {
+        let place = match self.unit {
+            Unit::Line => format!("line {}", self.number),
+            Unit::Byte => format!("byte {}", self.number - 1),
+        };
+        match self.part {
+            Some(part) => format!("{} {place}", origin.part_name(part)),
+            None => place,
+        }
+    }
+}
