@@ -18,8 +18,14 @@ pub enum Pattern {
     NotMyLastWrite,
     /// TAP-f.
     IntermediateRead,
+    /// Lists of one key that no order of appends explains.
+    IncompatibleOrder,
+    /// A list that contains an element twice.
+    DuplicateElement,
     /// TAP-g.
     CyclicCO,
+    /// The version order that lists show goes in a circle, with session order and write-read or alone.
+    VersionOrderCycle,
     /// TAP-h.
     NonMonoReadCO,
     /// TAP-i.
@@ -76,14 +82,17 @@ use Level::{
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 20] = [
+const ROWS: [PatternRow; 23] = [
     PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that nobody in the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NotMyOwnWrite, id: "TAP-d", name: "NotMyOwnWrite", title: "Not my own write", meaning: "after its own write to the key, a transaction read another transaction's version", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NotMyLastWrite, id: "TAP-e", name: "NotMyLastWrite", title: "Not my last write", meaning: "a transaction read an own write that it had itself overwritten", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: IntermediateRead, id: "TAP-f", name: "IntermediateRead", title: "Intermediate read", meaning: "a value was read that its writer had overwritten before it committed", adya: Some("G1b"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: IncompatibleOrder, id: "IncompatibleOrder", name: "IncompatibleOrder", title: "Incompatible order", meaning: "lists that were read of one key cannot come from one order of appends", adya: Some("incompatible-order, G0"), level: RC, source: "Elle, list-append" },
+    PatternRow { pattern: DuplicateElement, id: "DuplicateElement", name: "DuplicateElement", title: "Duplicate element", meaning: "a list was read that contains an element twice, which was appended once", adya: Some("duplicate-elements"), level: RC, source: "Elle, list-append" },
     PatternRow { pattern: CyclicCO, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges go in a circle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: VersionOrderCycle, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges go in a circle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
     PatternRow { pattern: NonMonoReadCO, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonMonoReadCM, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonRepeatableRead, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },
@@ -113,6 +122,11 @@ impl Pattern {
     /// Id in reports: `TAP-m`, `LostUpdate`.
     pub fn id(self) -> &'static str {
         self.row().id
+    }
+
+    /// Whether an instance shows in single reads and violates every level above CI by itself.
+    pub fn is_wrong_read(self) -> bool {
+        self < Pattern::CyclicCO
     }
 
     /// Plume's letter, for the fourteen TAPs.

@@ -1,5 +1,6 @@
 //! The compact form of one history that all engines work on.
 
+use super::lists::{self, ListOrder, Listed};
 use super::resolution::{self, Choice, Resolution, Source, Standing};
 use super::{Edge, Reason, Relation};
 use crate::control::{Control, Interrupt};
@@ -65,6 +66,9 @@ pub struct Index {
     pub write_key: Vec<u32>,
     /// The slots of those writes.
     pub write_slot: Vec<Slot>,
+
+    /// The orders of versions that reads of lists show.
+    pub lists: Vec<ListOrder>,
 }
 
 impl Index {
@@ -167,6 +171,20 @@ impl Index {
         }
     }
 
+    /// The edge between the writers of two versions that a list orders.
+    pub fn listed_edge(&self, listed: &Listed) -> Edge {
+        let write = |node: Node| self.slot_of(node, listed.key).map(|slot| self.slot_operation[slot as usize]);
+        Edge {
+            from: self.transaction[listed.older as usize],
+            to: self.transaction[listed.newer as usize],
+            relation: Relation::WriteWrite,
+            key: Some(KeyId(listed.key)),
+            from_operation: write(listed.older),
+            to_operation: write(listed.newer),
+            because: Reason::Listed { reader: self.transaction[listed.reader as usize], read: listed.read },
+        }
+    }
+
     /// The slot of a node's write of a key, if it writes it. O(log of its writes).
     #[inline]
     pub fn slot_of(&self, node: Node, key: u32) -> Option<Slot> {
@@ -210,6 +228,7 @@ impl Index {
         let initial = index.read_key.iter().zip(&index.read_slot);
         let initial = initial.map(|(&key, &slot)| (slot == INITIAL_SLOT).then_some(key));
         (index.initial_reader_begin, index.initial_reader) = grouped(initial, index.n_keys());
+        index.lists = lists::list_orders(history, &index);
         Ok(index)
     }
 

@@ -228,6 +228,9 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
         }
         Reason::Conflict { order } => ReasonEntry::Conflict { order: order.clone() },
         Reason::ReadModifyWrite { read } => ReasonEntry::ReadModifyWrite { read: *read },
+        Reason::Listed { reader, read } => {
+            ReasonEntry::Listed { reader: places.of(*reader), read: places.operation(*read) }
+        }
         Reason::Assumed => ReasonEntry::Assumed,
     }
 }

@@ -281,6 +281,13 @@ pub enum ReasonEntry {
         /// The write-read edge.
         read: usize,
     },
+    /// A list that `reader` read shows that `from`'s version of the key is older than `to`'s.
+    Listed {
+        /// Place of the reader.
+        reader: usize,
+        /// Position of its read.
+        read: usize,
+    },
     /// One side of a case split.
     Assumed,
 }
@@ -289,7 +296,7 @@ impl ReasonEntry {
     /// The edges it rests on.
     pub fn premises(&self) -> &[usize] {
         match self {
-            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::Assumed => &[],
+            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::Listed { .. } | ReasonEntry::Assumed => &[],
             ReasonEntry::Path { through } => through,
             ReasonEntry::Visible { seen, .. } => seen,
             ReasonEntry::Overwrites { order, .. } | ReasonEntry::Conflict { order } => order,

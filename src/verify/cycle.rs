@@ -175,6 +175,14 @@ impl Argument<'_> {
                 self.writes(to, key)?;
                 Some(key)
             }
+            ReasonEntry::Listed { reader, read } => {
+                self.kind_is(edge, &["WW", "CM"])?;
+                let reader = (*reader, self.member(*reader)?);
+                let key = self.common_key(edge, from, to)?;
+                let read = operation(self.history, self.transactions, reader.0, *read)?;
+                super::lists::shows_order(self.history, self.resolution, reader.1, read, key, (from, to))?;
+                Some(key)
+            }
             ReasonEntry::Assumed => {
                 self.kind_is(edge, &["WW", "CM"])?;
                 Some(self.common_key(edge, from, to)?)
@@ -333,7 +341,7 @@ impl Argument<'_> {
         match &edge.reason {
             ReasonEntry::SessionOrder if edge.kind == "RT" => needs(Strength::Strict).map(|()| COMMIT_TO_START),
             ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
-            ReasonEntry::Assumed => Ok(version_order),
+            ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
             ReasonEntry::Path { through } => {
                 if edge.kind == "CO" && !self.is_causal(through) {
                     return Err("a causal path has other edges than SO and WR".to_owned());

@@ -12,6 +12,7 @@
 use crate::checkers::Level;
 use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
+use rustc_hash::FxHashMap;
 
 /// A vertex of the graph of starts and commits.
 pub(in crate::checkers) type Vertex = u32;
@@ -115,6 +116,8 @@ pub(in crate::checkers) struct Known<'a> {
     pub(in crate::checkers) base: Vec<(Vertex, Vertex)>,
     /// Edges that follow, by round.
     pub(in crate::checkers) derived: Vec<Derived>,
+    /// Base edges that rest on a list: who read it.
+    pub(in crate::checkers) listed: FxHashMap<(Vertex, Vertex), Node>,
 }
 
 impl<'a> Known<'a> {
@@ -127,9 +130,11 @@ impl<'a> Known<'a> {
             index.reads_of(t).for_each(|read| reader[read] = t);
         }
         let n_vertices = events.n_events();
-        let mut known = Known { index, events, reader, n_vertices, base: Vec::new(), derived: Vec::new() };
+        let (base, derived, listed) = (Vec::new(), Vec::new(), FxHashMap::default());
+        let mut known = Known { index, events, reader, n_vertices, base, derived, listed };
         known.session_and_write_read();
         known.initial_versions();
+        known.listed_versions();
         known.neighbours_in_sessions();
         known.updates();
         known
@@ -176,6 +181,16 @@ impl<'a> Known<'a> {
                     let later = |&w: &Node| (w != r).then_some((r, w));
                     self.base.extend(firsts.iter().filter_map(later));
                 }
+            }
+        }
+    }
+
+    /// "a before b" for the versions that lists order.
+    fn listed_versions(&mut self) {
+        for pair in self.index.listed() {
+            for edge in self.order_edges(pair.older, pair.newer) {
+                self.listed.entry(edge).or_insert(pair.reader);
+                self.base.push(edge);
             }
         }
     }
