@@ -369,7 +369,6 @@ fn a_writer_names_what_its_format_cannot_say() {
         ("plume", "a: [w x 1]", "the key `x`, which is no number"),
         ("plume", "a: [w 1 one]", "the value one, which is no number"),
         ("plume", "a: [w 1 1]?", "that the outcome of a1 is unknown"),
-        ("plume", "a: [w 1 1]@1..2", "when transactions ran"),
         ("plume", "a: []", "the transaction a1, which has no operations"),
         ("plume", "a:", "the session a, which has no transactions"),
         ("plume", "a: [r 1 ?]", "the read r(1) = ?, whose result was not recorded"),

@@ -129,6 +129,11 @@ impl Pattern {
         self < Pattern::CyclicCO
     }
 
+    /// Whether only histories in which keys hold lists can have it.
+    pub fn is_of_lists(self) -> bool {
+        matches!(self, Pattern::IncompatibleOrder | Pattern::DuplicateElement | Pattern::VersionOrderCycle)
+    }
+
     /// Plume's letter, for the fourteen TAPs.
     pub fn letter(self) -> Option<char> {
         self.id().strip_prefix("TAP-").and_then(|letter| letter.chars().next())

@@ -18,7 +18,7 @@ use std::time::Duration;
 const SHOWN: usize = 8;
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    if let Some(name) = &arguments.format {
+    if let Some(name) = &arguments.reading.format {
         input::known_format(name)?;
     }
     let pool = rayon::ThreadPoolBuilder::new()
@@ -74,7 +74,7 @@ struct Checked {
 
 /// Reads and checks one history.
 fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenError> {
-    let (history, read_seconds) = input::open(path, arguments.format.as_deref())?;
+    let (history, read_seconds) = input::open(path, &arguments.reading)?;
     let control = match arguments.time_limit {
         Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
         None => Control::new(),

@@ -13,6 +13,7 @@ pub mod hist;
 pub mod json;
 mod limits;
 mod listing;
+mod losses;
 mod name;
 pub mod plume;
 pub mod text;
@@ -20,6 +21,7 @@ pub mod text;
 pub use container::{raw_spot, raw_spot_in};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{Found, histories, is_one_history};
+pub use losses::losses;
 
 use crate::control::Control;
 use crate::history::{History, Origin, Rules};
@@ -305,8 +307,20 @@ pub fn open_bytes<'a>(
 /// histories in folders is written as a tar archive of one.
 pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> Result<(), WriteError> {
     match writer(format_name)? {
-        Writer::File(write) => write(history, out),
-        Writer::Folder(files) => Ok(container::write_tar(&files(history)?, out)?),
+        Writer::File(write) => write(&history.with_plain_initial_reads(), out),
+        Writer::Folder(_) => Ok(container::write_tar(&files(history, format_name)?, out)?),
+    }
+}
+
+/// The files of the folder that a history is in the format called `format_name`; one file for others.
+pub fn files(history: &History, format_name: &str) -> Result<Vec<(String, Vec<u8>)>, WriteError> {
+    match writer(format_name)? {
+        Writer::Folder(files) => files(&history.with_plain_initial_reads()),
+        Writer::File(write) => {
+            let mut bytes = Vec::new();
+            write(&history.with_plain_initial_reads(), &mut bytes)?;
+            Ok(vec![("history".to_owned(), bytes)])
+        }
     }
 }
 
