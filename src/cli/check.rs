@@ -79,7 +79,7 @@ fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenEr
         Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
         None => Control::new(),
     };
-    let findings = checkers::check(&history, &options(arguments), &control, &|_| {});
+    let findings = checkers::check(&history, &options(arguments, &history), &control, &|_| {});
     Ok(Checked { history, findings, read_seconds })
 }
 
@@ -98,7 +98,7 @@ fn print(path: &Path, checked: &Checked, arguments: &CheckArguments, line_width:
     }
 }
 
-fn options(arguments: &CheckArguments) -> Options {
+fn options(arguments: &CheckArguments, history: &History) -> Options {
     let mut levels = Vec::new();
     for &level in &arguments.level {
         if !levels.contains(&level) {
@@ -107,6 +107,9 @@ fn options(arguments: &CheckArguments) -> Options {
     }
     if levels.is_empty() {
         levels = Level::WITHOUT_TIMES.to_vec();
+        if history.has_times() {
+            levels.push(Level::StrictSerializability);
+        }
     }
     Options { levels, max_instances: arguments.max_instances }
 }

@@ -1,10 +1,11 @@
 //! The compact form of one history that all engines work on.
 
 use super::lists::{self, ListOrder, Listed};
+use super::real_time;
 use super::resolution::{self, Choice, Resolution, Source, Standing};
 use super::{Edge, Reason, Relation};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, Operation, OperationId, OperationKind, TransactionId};
+use crate::history::{History, Interval, KeyId, Operation, OperationId, OperationKind, TransactionId};
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
 /// node t is t + 1 while the session lasts.
@@ -69,6 +70,10 @@ pub struct Index {
 
     /// The orders of versions that reads of lists show.
     pub lists: Vec<ListOrder>,
+
+    /// By node: when it ran, where that is known; empty when the history has no times. A transaction of unknown outcome
+    /// may have committed at any time after its start.
+    pub interval: Vec<Option<Interval>>,
 }
 
 impl Index {
@@ -185,6 +190,11 @@ impl Index {
         }
     }
 
+    /// The real-time edge between two nodes of which the first ended before the second began.
+    pub fn real_time_edge(&self, from: Node, to: Node) -> Edge {
+        Edge { relation: Relation::RealTime, ..self.session_edge(from, to) }
+    }
+
     /// The slot of a node's write of a key, if it writes it. O(log of its writes).
     #[inline]
     pub fn slot_of(&self, node: Node, key: u32) -> Option<Slot> {
@@ -229,6 +239,9 @@ impl Index {
         let initial = initial.map(|(&key, &slot)| (slot == INITIAL_SLOT).then_some(key));
         (index.initial_reader_begin, index.initial_reader) = grouped(initial, index.n_keys());
         index.lists = lists::list_orders(history, &index);
+        if history.has_times() {
+            index.interval = index.transaction.iter().map(|&t| real_time::interval(history, t)).collect();
+        }
         Ok(index)
     }
 

@@ -19,6 +19,7 @@
 mod index;
 mod initial_state;
 mod lists;
+mod real_time;
 mod resolution;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -28,6 +29,7 @@ mod write_read;
 
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use lists::{Appended, ListOrder, Listed, appends, list_from_outside, n_ambiguous_elements};
+pub use real_time::TimeChain;
 pub use resolution::{Choice, MultipleSources, Resolution, Source, Standing};
 pub use write_read::resolve;
 

@@ -7,7 +7,7 @@
 
 use super::read::operation;
 use super::resolution::{Resolution, Source};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry};
 
 /// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
@@ -194,7 +194,8 @@ impl Argument<'_> {
 
     fn session_order(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<(), String> {
         if edge.kind == "RT" {
-            let times = (!from.is_initial() && !to.is_initial())
+            let known = |t: TransactionId| !t.is_initial() && self.history.outcome(t) != Outcome::Unknown;
+            let times = (known(from) && !to.is_initial())
                 .then(|| Some((self.history.interval(from)?, self.history.interval(to)?)))
                 .flatten();
             return match times {

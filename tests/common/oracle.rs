@@ -88,6 +88,33 @@ pub(crate) struct Choice {
     pub(crate) letters: BTreeSet<char>,
 }
 
+/// Whether some serial order respects real time: a transaction that ended before another began comes before it. One of
+/// unknown outcome may have committed at any time.
+pub(crate) fn strictly_serializable(history: &History) -> bool {
+    let observation = Observation::of(history);
+    let interval = |t: usize| history.interval(TransactionId::new(observation.place[t]));
+    observation.choices().iter().any(|choice| {
+        if !choice.letters.is_empty() {
+            return false;
+        }
+        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
+        let known_end = |t: usize| observation.transactions[t].outcome == Outcome::Committed;
+        let before = |a: usize, b: usize| match (interval(members[a]), interval(members[b])) {
+            (Some(a_ran), Some(b_ran)) => known_end(members[a]) && a_ran.end < b_ran.start,
+            _ => false,
+        };
+        let world = World::new(&observation, choice);
+        let mut found = false;
+        world.for_each_order(&mut |order| {
+            let n = members.len();
+            let in_time = (0..n).all(|a| (0..n).all(|b| !before(a, b) || order[a] < order[b]));
+            found = in_time && world.is_order_for(Level::Serializability, order);
+            found
+        });
+        found
+    })
+}
+
 /// The verdict at each of [`LEVELS`].
 pub(crate) fn verdicts(history: &History) -> [bool; 7] {
     let observation = Observation::of(history);

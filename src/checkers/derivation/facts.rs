@@ -14,6 +14,7 @@ pub(super) type FactId = u32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Because {
     SessionOrder,
+    RealTime,
     /// A read, as a place in the index.
     Reads(usize),
     /// t3's read; the path from t2's commit to t3's start.
@@ -32,7 +33,9 @@ pub(super) enum Because {
 impl Because {
     pub(super) fn premises(&self) -> &[FactId] {
         match self {
-            Because::SessionOrder | Because::Reads(_) | Because::Listed(_) | Because::Assumed => &[],
+            Because::SessionOrder | Because::RealTime | Because::Reads(_) | Because::Listed(_) | Because::Assumed => {
+                &[]
+            }
             Because::Visible(_, path) | Because::Overwrites(_, path) | Because::Conflict(path) => path,
             Because::ReadModifyWrite(read) => std::slice::from_ref(read),
         }
@@ -109,6 +112,11 @@ impl<'a> Facts<'a> {
                 self.add(&mut case, Fact { from: a, to: b, key: NONE, because: Because::SessionOrder });
             }
         }
+        if self.events.in_real_time() {
+            for (from, to) in index.real_time_neighbours() {
+                self.add(&mut case, Fact { from, to, key: NONE, because: Because::RealTime });
+            }
+        }
         for (place, pair) in self.listed.clone().into_iter().enumerate() {
             let because = Because::Listed(place);
             self.add(&mut case, Fact { from: pair.older, to: pair.newer, key: pair.key, because });
@@ -139,9 +147,11 @@ impl<'a> Facts<'a> {
     pub(super) fn span(&self, fact: &Fact) -> (Vertex, Vertex) {
         let events = self.events;
         match fact.because {
-            Because::SessionOrder | Because::Reads(_) | Because::ReadModifyWrite(_) | Because::Conflict(_) => {
-                (events.commit(fact.from), events.start(fact.to))
-            }
+            Because::SessionOrder
+            | Because::RealTime
+            | Because::Reads(_)
+            | Because::ReadModifyWrite(_)
+            | Because::Conflict(_) => (events.commit(fact.from), events.start(fact.to)),
             Because::Visible(..) | Because::Listed(_) | Because::Assumed => {
                 (events.commit(fact.from), events.after_writer(fact.to))
             }
@@ -202,6 +212,7 @@ impl<'a> Facts<'a> {
         let write_of = |node: Node| write(node).map(|slot| index.slot_operation[slot as usize]);
         let (relation, because) = match &fact.because {
             Because::SessionOrder => return index.session_edge(fact.from, fact.to),
+            Because::RealTime => return index.real_time_edge(fact.from, fact.to),
             Because::Reads(read) => return index.read_edge(history, fact.to, *read),
             Because::Listed(place) => return index.listed_edge(&self.listed[*place]),
             Because::Visible(read, path) => {

@@ -4,14 +4,14 @@
 //! reduction of Biswas & Enea (2019), section 4.2: a cycle in the graph of starts and commits is then a cycle of
 //! (SO ∪ WR ∪ WW) ; RW?, so plain acyclicity is all that must be kept. For a uniform text, S(t) = C(t) = t at SER.
 //! After these come helper vertices, one for each key whose initial version is read: everything that leads to such a
-//! helper precedes every version of the key.
+//! helper precedes every version of the key. At SSER, which is SER with real time, moments in time are helpers, too.
 //!
 //! "a before b" for two writers of a key means C(a) → B(b), where B is the start at SI (first committer wins) and the
 //! commit otherwise, and S(r) → C(b) for every reader r of a's version.
 
 use crate::checkers::Level;
 use crate::graph::Digraph;
-use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot, TimeChain};
 use rustc_hash::FxHashMap;
 
 /// A vertex of the graph of starts and commits.
@@ -38,7 +38,12 @@ impl Events {
     /// Whether start and commit are two vertices.
     #[inline]
     pub(in crate::checkers) fn split(self) -> bool {
-        self.level != Level::Serializability
+        matches!(self.level, Level::PrefixConsistency | Level::SnapshotIsolation)
+    }
+
+    /// Whether real time counts.
+    pub(in crate::checkers) fn in_real_time(self) -> bool {
+        self.level == Level::StrictSerializability
     }
 
     /// S(t): where t reads.
@@ -135,6 +140,7 @@ impl<'a> Known<'a> {
         known.session_and_write_read();
         known.initial_versions();
         known.listed_versions();
+        known.real_time();
         known.neighbours_in_sessions();
         known.updates();
         known
@@ -183,6 +189,19 @@ impl<'a> Known<'a> {
                 }
             }
         }
+    }
+
+    /// Real time, as a chain of helpers: one for each moment at which a transaction ended.
+    fn real_time(&mut self) {
+        if !self.events.in_real_time() {
+            return;
+        }
+        let chain = TimeChain::new(self.index);
+        let first = self.n_vertices as Vertex;
+        self.n_vertices += chain.ends.len();
+        self.base.extend((1..chain.ends.len() as Vertex).map(|at| (first + at - 1, first + at)));
+        self.base.extend(chain.ended.iter().map(|&(t, at)| (t, first + at)));
+        self.base.extend(chain.began.iter().map(|&(at, t)| (first + at, t)));
     }
 
     /// "a before b" for the versions that lists order.

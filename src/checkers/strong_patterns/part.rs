@@ -80,6 +80,9 @@ pub(super) fn part(index: &Index, keep: &[Node]) -> Index {
         part.write_begin.push(part.write_key.len() as u32);
     }
     group_readers(&mut part, versions.len(), keys.len());
+    if !index.interval.is_empty() {
+        part.interval = keep.iter().map(|&t| index.interval[t as usize]).collect();
+    }
     for order in index.lists.iter().filter(|order| kept(order.reader)) {
         let versions = |slots: &[Slot]| slots.iter().filter_map(|slot| new_slot.get(slot).copied()).collect::<Vec<_>>();
         part.lists.push(ListOrder {
