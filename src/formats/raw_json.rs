@@ -47,7 +47,10 @@ impl<'a> Text<'a> {
             let before = self.line_at(self.offset(bytes)) as usize - 1;
             let place = Place::Line { line: (before + error.line()) as u64, column: error.column() as u64 };
             let problem = match error.is_eof() {
-                true => Problem::Expected { expected: "more JSON", found: "the end of the file".to_owned() },
+                true => {
+                    let behind = &self.bytes[self.offset(bytes) + bytes.len()..];
+                    Problem::Expected { expected: "more JSON", found: excerpt(behind) }
+                }
                 false => Problem::Other(message(&error)),
             };
             ReadError::new(self.format, place, problem)
