@@ -7,7 +7,10 @@
 //! of its name breaks ties. Readers record what stands in the file; what that leaves open is settled by
 //! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
+pub mod awdit;
+mod committed_only;
 mod container;
+pub mod dbcop_json;
 mod error;
 pub mod hist;
 pub mod json;
@@ -16,7 +19,11 @@ mod listing;
 mod losses;
 mod name;
 pub mod plume;
+mod raw_json;
 pub mod text;
+pub mod timekiller;
+pub mod veristrong;
+pub mod viper;
 
 pub use container::{raw_spot, raw_spot_in};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
@@ -174,7 +181,17 @@ pub struct Format {
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
-pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT];
+pub const FORMATS: &[Format] = &[
+    plume::FORMAT,
+    text::FORMAT,
+    hist::FORMAT,
+    json::FORMAT,
+    dbcop_json::FORMAT,
+    viper::FORMAT,
+    timekiller::FORMAT,
+    veristrong::FORMAT,
+    awdit::FORMAT,
+];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
