@@ -110,8 +110,11 @@ fn engine_and_oracle_agree_on_lists_of_almost_valid_stores() {
     for_histories(Shape::CLEAN, LISTS, look_at);
 }
 
-/// A history of lists in IsoScope's notation, with the patterns and verdicts expected of it.
-fn expect(operations: &[(&str, &[(&str, &[u64])])], verdicts: &str, patterns: &[Pattern]) {
+/// `a key` with an element, or `r key` with a list.
+type Step<'a> = (&'a str, &'a [u64]);
+
+/// A history of lists, a transaction a session, with the verdicts and patterns expected of it.
+fn expect(operations: &[(&str, &[Step<'_>])], verdicts: &str, patterns: &[Pattern]) {
     let mut builder = Builder::new(Origin::default());
     for (session, transactions) in operations {
         let session = builder.session_name(session);

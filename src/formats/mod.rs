@@ -269,9 +269,7 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
 
 fn unrecognised(input: &Input<'_>) -> ReadError {
     if let Some(part) = input.parts().first() {
-        let mut error = unrecognised(&Input::new(part.name, part.bytes));
-        error.part = part.name.to_owned();
-        return error;
+        return unrecognised(&Input::new(part.name, part.bytes)).in_part(part.name);
     }
     let head = input.head();
     if head.contains(&0) || !is_text(head) {

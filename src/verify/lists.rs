@@ -20,7 +20,7 @@ fn appended(history: &History, t: TransactionId, key: KeyId, before: Option<Oper
 }
 
 /// A list as a transaction found it: without its own appends where they are the end of it, and whether they are.
-pub(super) fn found<'h>(history: &'h History, t: TransactionId, read: OperationId) -> Option<(&'h [Value], bool)> {
+pub(super) fn found(history: &History, t: TransactionId, read: OperationId) -> Option<(&[Value], bool)> {
     let list = history.lists().read_by(read)?;
     let own = appended(history, t, history.operation(read).key, Some(read));
     Some(match list.len().checked_sub(own.len()) {
