@@ -8,6 +8,7 @@
 //! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
 mod container;
+pub mod dbcop_bincode;
 mod error;
 pub mod hist;
 pub mod json;
@@ -172,7 +173,8 @@ pub struct Format {
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
-pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT];
+pub const FORMATS: &[Format] =
+    &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT, dbcop_bincode::FORMAT];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
