@@ -7,6 +7,7 @@
 //! of its name breaks ties. Readers record what stands in the file; what that leaves open is settled by
 //! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
+pub mod cobra;
 mod container;
 pub mod dbcop_bincode;
 mod error;
@@ -174,7 +175,7 @@ pub struct Format {
 
 /// All formats; of two that are equally likely the earlier one is tried.
 pub const FORMATS: &[Format] =
-    &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT, dbcop_bincode::FORMAT];
+    &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT, dbcop_bincode::FORMAT, cobra::FORMAT];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
