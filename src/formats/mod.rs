@@ -8,8 +8,10 @@
 //! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
 pub mod awdit;
+pub mod cobra;
 mod committed_only;
 mod container;
+pub mod dbcop_bincode;
 pub mod dbcop_json;
 mod error;
 pub mod hist;
@@ -186,7 +188,9 @@ pub const FORMATS: &[Format] = &[
     text::FORMAT,
     hist::FORMAT,
     json::FORMAT,
+    dbcop_bincode::FORMAT,
     dbcop_json::FORMAT,
+    cobra::FORMAT,
     viper::FORMAT,
     timekiller::FORMAT,
     veristrong::FORMAT,

@@ -70,17 +70,20 @@ pub(super) fn number_of_value(history: &History, value: Value) -> Option<u64> {
     }
 }
 
-/// An error if some write has no value: no format can say that.
+/// An error if some write or element of a list has no value: no format can say that.
 pub(super) fn refuse_writes_of_nothing(history: &History, format: &'static str) -> Result<(), WriteError> {
     let nothing =
         |(&kind, &value): (&OperationKind, &Value)| kind == OperationKind::Write && value.0 > Value::MAX_NUMBER;
-    match history.kinds().iter().zip(history.values()).position(nothing) {
-        Some(o) => {
-            let text = history.operation_text(OperationId::new(o));
-            Err(WriteError::CannotSay { format, what: format!("the write {text}, which has no value") })
-        }
-        None => Ok(()),
+    if let Some(o) = history.kinds().iter().zip(history.values()).position(nothing) {
+        let text = history.operation_text(OperationId::new(o));
+        return Err(WriteError::CannotSay { format, what: format!("the write {text}, which has no value") });
     }
+    let has_hole = |elements: &[Value]| elements.iter().any(|element| element.0 > Value::MAX_NUMBER);
+    if let Some((read, _)) = history.lists().iter().find(|(_, elements)| has_hole(elements)) {
+        let what = format!("the read {}, with an element that has no value", history.operation_text(read));
+        return Err(WriteError::CannotSay { format, what });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
