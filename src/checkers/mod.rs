@@ -17,6 +17,7 @@ mod pattern;
 #[cfg(test)]
 mod proof_rules;
 pub mod read_consistency;
+mod refutation;
 mod strict;
 pub mod strong;
 pub mod strong_patterns;
@@ -28,7 +29,7 @@ pub use level::{Level, LevelSet};
 pub use pattern::{Pattern, PatternRow};
 pub use violation::{Instances, Proof, Violation, ViolationId};
 
-use crate::history::TransactionId;
+use crate::history::{OperationId, TransactionId};
 use std::collections::BTreeMap;
 
 /// What to check and how much to list.
@@ -116,6 +117,9 @@ pub struct LevelResult {
     pub checker: &'static str,
     /// Wall time, seconds.
     pub seconds: f64,
+    /// Where a weak level is satisfied and reads have several possible writers: the writer that each such read of the
+    /// witness is taken to have, by operation. At the strong levels the order of the witness says it.
+    pub sources: Vec<(OperationId, TransactionId)>,
 }
 
 /// Everything found out about one history.

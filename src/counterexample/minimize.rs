@@ -8,7 +8,7 @@
 
 use super::translate::translate;
 use super::{Counterexample, Minimality, involved_operations};
-use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
+use crate::checkers::{self, Cause, Level, Options, Pattern, Proof, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
 use crate::relations::{self, Reason, Resolution, Source, Standing};
@@ -75,6 +75,11 @@ fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
             Reason::Visible { reader, .. } => named.push(reader),
             Reason::Overwrites { writer, .. } => named.push(writer),
             _ => {}
+        }
+    }
+    for part in violation.proof.parts() {
+        if let Proof::Writers { cases, .. } = part {
+            named.extend(cases.iter().map(|(writer, _)| *writer));
         }
     }
     named
@@ -154,7 +159,7 @@ impl<'a> Cutter<'a> {
         let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
         for &o in &self.involved {
             keep.insert(self.history.transaction_of(o));
-            if let Some(writer) = self.writer(o) {
+            for writer in self.writers(o) {
                 keep.insert(writer);
             }
         }
@@ -181,7 +186,7 @@ impl<'a> Cutter<'a> {
             }
             for t in members {
                 for o in self.history.operations_of(t) {
-                    if let Some(writer) = self.writer(o) {
+                    for writer in self.writers(o) {
                         keep.insert(writer);
                     }
                 }
@@ -197,11 +202,14 @@ impl<'a> Cutter<'a> {
         self.resolution.standing(t) == Standing::Initial
     }
 
-    /// Who wrote what an operation read, if that is another transaction.
-    fn writer(&self, operation: OperationId) -> Option<TransactionId> {
+    /// The other transactions that may have written what an operation read.
+    fn writers(&self, operation: OperationId) -> Vec<TransactionId> {
+        if let Some(multiple) = self.resolution.multiple_sources(operation) {
+            return explicit_writers(&multiple.sources).collect();
+        }
         match self.resolution.source(operation) {
-            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => Some(writer),
-            _ => None,
+            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => vec![writer],
+            _ => Vec::new(),
         }
     }
 
@@ -305,7 +313,13 @@ impl<'a> Cutter<'a> {
         let second_versions = self.second_versions(keep);
         let promoting: FxHashSet<OperationId> =
             keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
+        let complete = |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
         self.history.restrict(&members, |o| {
+            // At cut isolation every writer counts, also those that stronger levels rule out.
+            let multiple = self.resolution.multiple_sources(o).filter(|_| self.level == Level::CutIsolation);
+            if multiple.is_some_and(|multiple| !complete(&multiple.sources)) {
+                return false;
+            }
             let is_involved = || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
             match self.resolution.source(o) {
                 Source::Outside | Source::Own | Source::Unrecorded => true,
@@ -318,10 +332,7 @@ impl<'a> Cutter<'a> {
                 }
                 Source::Aborted { writer, .. } => members.contains(writer) && is_involved(),
                 Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => is_involved(),
-                Source::Ambiguous => {
-                    let writers = self.resolution.candidates(o).iter().filter_map(|source| source.writer());
-                    writers.into_iter().all(|writer| members.contains(writer))
-                }
+                Source::Ambiguous => complete(self.resolution.candidates(o)),
             }
         })
     }
@@ -389,6 +400,11 @@ impl<'a> Cutter<'a> {
         };
         Level::WITHOUT_TIMES.into_iter().map(|level| (level, verdict(level))).collect()
     }
+}
+
+/// The transactions among some sources, ⊥ apart.
+fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = TransactionId> + '_ {
+    sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
 }
 
 /// For every unknown transaction that must have committed, a reader by which that is known. Readers lead back to

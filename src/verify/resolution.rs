@@ -1,7 +1,8 @@
 //! Where each read comes from, worked out anew from the values.
 
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::setting::Basis;
+use crate::history::{History, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
+use rustc_hash::FxHashMap;
 
 /// Where the value of a read comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,8 @@ pub(super) struct Resolution<'a> {
     neighbour: Vec<u32>,
     /// By transaction: committed, or unknown but seen by a member.
     member: Vec<bool>,
+    /// The same where every writer of a value counts.
+    cut_member: Vec<bool>,
     /// By transaction: one of the set-up transactions that only write initial versions.
     setup: Vec<bool>,
 }
@@ -103,17 +106,24 @@ impl<'a> Resolution<'a> {
                 previous[o] = last_write.insert(at, o as u32).unwrap_or(END);
             }
         }
-        let member = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
-        let setup = vec![false; history.n_transactions()];
-        let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, setup };
+        let member: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
+        let (cut_member, setup) = (member.clone(), vec![false; history.n_transactions()]);
+        let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, cut_member, setup };
         resolution.find_setup();
-        resolution.promote();
+        resolution.member = resolution.promoted(Basis::FairWriters);
+        resolution.cut_member = resolution.promoted(Basis::AllWriters);
         resolution
     }
 
     /// Whether a transaction takes part: committed, or unknown but seen.
     pub(super) fn is_member(&self, t: TransactionId) -> bool {
-        t.is_initial() || self.member[t.index()]
+        self.is_member_on(t, Basis::FairWriters)
+    }
+
+    /// The same, by what may be concluded.
+    pub(super) fn is_member_on(&self, t: TransactionId, basis: Basis) -> bool {
+        let member = if basis == Basis::AllWriters { &self.cut_member } else { &self.member };
+        t.is_initial() || member[t.index()]
     }
 
     /// Whether a transaction only sets up initial versions and counts as part of ⊥.
@@ -127,19 +137,6 @@ impl<'a> Resolution<'a> {
         std::iter::successors(first, |&o| Some(self.previous[o as usize]).filter(|&p| p != END)).map(OperationId)
     }
 
-    /// Whether some value was written to a key by several transactions, or written and initial.
-    pub(super) fn has_ambiguous_reads(&self) -> bool {
-        let history = self.history;
-        let several = |o: OperationId| {
-            let Some(earlier) = Some(self.previous[o.index()]).filter(|&p| p != END) else { return false };
-            self.owner(OperationId(earlier)) != self.owner(o)
-        };
-        (0..history.n_operations()).map(OperationId::new).any(|o| {
-            let is_write = history.kinds()[o.index()] == OperationKind::Write && !self.is_setup(self.owner(o));
-            is_write && (several(o) || history.may_be_initial(history.values()[o.index()]))
-        })
-    }
-
     /// Whether a write is its transaction's last to its key: the version others may see.
     pub(super) fn is_final(&self, write: OperationId) -> bool {
         self.neighbour[write.index()] == END
@@ -151,24 +148,32 @@ impl<'a> Resolution<'a> {
 
     /// Unknown transactions take part when a member reads what only they can have written; their own reads then count
     /// too. O(operations).
-    fn promote(&mut self) {
+    fn promoted(&self, basis: Basis) -> Vec<bool> {
+        let mut member = self.member.clone();
         if self.history.transactions().all(|t| self.history.outcome(t) != Outcome::Unknown) {
-            return;
+            return member;
         }
-        let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| self.member[t.index()]).collect();
+        let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| member[t.index()]).collect();
         while let Some(t) = waiting.pop() {
-            for o in self.history.operations_of(t) {
-                if self.history.kinds()[o.index()] != OperationKind::Read {
-                    continue;
-                }
-                if let Source::Other { writer, .. } = self.source(o)
-                    && !writer.is_initial()
-                    && !std::mem::replace(&mut self.member[writer.index()], true)
-                {
+            for writer in self.known_writers(t, basis) {
+                if !writer.is_initial() && !std::mem::replace(&mut member[writer.index()], true) {
                     waiting.push(writer);
                 }
             }
         }
+        member
+    }
+
+    /// Whom a transaction must have read from.
+    pub(super) fn known_writers(&self, t: TransactionId, basis: Basis) -> impl Iterator<Item = TransactionId> + '_ {
+        let is_read = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Read;
+        self.history.operations_of(t).filter(is_read).filter_map(move |read| match basis {
+            Basis::AllWriters => self.only_writer(read),
+            Basis::FairWriters => match self.source(read) {
+                Source::Other { writer, .. } => Some(writer),
+                _ => None,
+            },
+        })
     }
 
     /// The set-up transactions, which count as part of ⊥: they committed, write the initial value only, stand at the
@@ -209,28 +214,60 @@ impl<'a> Resolution<'a> {
         self.setup = is_setup;
     }
 
-    /// The other transactions that may have committed and wrote the value of a read as their last.
-    pub(super) fn candidates(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
+    /// Whether a read returns what its own transaction wrote before it, or says nothing.
+    fn is_own(&self, read: OperationId) -> bool {
         let o = self.history.operation(read);
-        let t = self.owner(read);
-        let fits = move |w: &OperationId| {
-            let writer = self.owner(*w);
-            writer != t && self.history.outcome(writer) != Outcome::Aborted && self.is_final(*w)
-        };
-        self.writes(o.key.0, o.value.0).filter(fits).map(|w| self.owner(w))
+        o.value == Value::UNRECORDED || self.neighbour[read.index()] != END && self.wrote_before(read)
     }
 
-    /// Whether both reads may return what one other transaction wrote. O(writes of their values).
-    pub(super) fn may_share_writer(&self, first: OperationId, second: OperationId) -> bool {
-        let writers = |read: OperationId| -> FxHashSet<TransactionId> {
-            let o = self.history.operation(read);
-            let may_be_meant =
-                |w: &TransactionId| *w != self.owner(read) && self.history.outcome(*w) != Outcome::Aborted;
-            let explicit = self.writes(o.key.0, o.value.0).map(|w| self.owner(w)).filter(may_be_meant);
-            let initial = self.history.may_be_initial(o.value).then_some(TransactionId::INITIAL);
-            explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w }).chain(initial).collect()
-        };
-        !writers(first).is_disjoint(&writers(second))
+    /// Whether the transaction of a read wrote its value before it. O(operations of the transaction).
+    fn wrote_before(&self, read: OperationId) -> bool {
+        let o = self.history.operation(read);
+        let mut before = self.history.operations_of(self.owner(read)).take_while(|&own| own < read);
+        before.any(|own| self.history.operation(own) == Operation { kind: OperationKind::Write, ..o })
+    }
+
+    /// Everybody else who may have committed and wrote the value of a read, and ⊥ where the value may be initial; some
+    /// may come twice. Nobody if the read returns a write of its own transaction.
+    pub(super) fn each_writer(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
+        let o = self.history.operation(read);
+        let t = self.owner(read);
+        let may_be_meant = move |w: &TransactionId| *w != t && self.history.outcome(*w) != Outcome::Aborted;
+        let is_own = self.is_own(read);
+        let initial = (!is_own && self.history.may_be_initial(o.value)).then_some(TransactionId::INITIAL);
+        let of_value = Some((o.key.0, o.value.0)).filter(|_| !is_own);
+        let writes = of_value.into_iter().flat_map(|(key, value)| self.writes(key, value));
+        let explicit = writes.map(|w| self.owner(w)).filter(may_be_meant);
+        initial.into_iter().chain(explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w }))
+    }
+
+    /// The same as a list, each once. O(writes of the value · log).
+    pub(super) fn writers(&self, read: OperationId) -> Vec<TransactionId> {
+        let mut writers: Vec<TransactionId> = self.each_writer(read).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        writers
+    }
+
+    /// Whether anybody else may have written what a read returned.
+    pub(super) fn has_writers(&self, read: OperationId) -> bool {
+        self.each_writer(read).next().is_some()
+    }
+
+    /// The one other transaction (or ⊥) that may have written what a read returned, if there is one and no more.
+    fn only_writer(&self, read: OperationId) -> Option<TransactionId> {
+        let mut writers = self.each_writer(read);
+        let first = writers.next()?;
+        writers.all(|writer| writer == first).then_some(first)
+    }
+
+    /// Where a read comes from when `writer`, one of its [`writers`](Self::writers), is taken to be meant.
+    pub(super) fn source_with(&self, read: OperationId, writer: TransactionId) -> Source {
+        let o = self.history.operation(read);
+        // Of one transaction's writes of one value the last is found first.
+        let last = self.writes(o.key.0, o.value.0).find(|&w| self.owner(w) == writer);
+        let after_own_write = self.neighbour[read.index()] != END;
+        Source::Other { writer, after_own_write, intermediate: last.is_some_and(|write| !self.is_final(write)) }
     }
 
     /// Where a read comes from. O(writes of its value), bounded for values that many transactions write.
@@ -253,6 +290,7 @@ impl<'a> Resolution<'a> {
         let mut from_setup = false;
         for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
             if fair.several && n >= LONG_CHAIN {
+                own_before = own_last.is_some() && self.wrote_before(read);
                 break;
             }
             let writer = self.owner(w);
