@@ -7,7 +7,7 @@
 //! All transactions of unknown outcome may or may not have taken part here, whatever the resolution says: it also rules
 //! out sources that violate stronger levels only.
 
-use super::refutation::{MOST_NESTED, merged};
+use super::refutation::{MOST_NESTED, merged, possible_writes};
 use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
 use crate::relations::Resolution;
@@ -149,13 +149,16 @@ impl<'a> Cut<'a> {
 
     fn non_repeatable(&self, t: TransactionId, first: OperationId, second: OperationId) -> Violation {
         let pattern = Pattern::NonRepeatableRead;
+        let writes = |read| possible_writes(self.history, self.resolution, read);
+        let mut operations: Vec<OperationId> = [writes(first), writes(second), vec![first, second]].concat();
+        operations.dedup();
         Violation {
             id: ViolationId { pattern, ordinal: 1 },
             also: vec!["C4 TAP-f".to_owned()],
             levels: LevelSet::upward(Level::CutIsolation),
             key: Some(self.history.keys()[first.index()]),
             transactions: vec![t],
-            operations: vec![first, second],
+            operations,
             edges: Vec::new(),
             proof: Proof::Reads { pattern, reads: vec![first, second] },
             implied: false,

@@ -230,7 +230,7 @@ fn conclusion(example: &Counterexample) -> String {
         Minimality::IrreducibleForPattern => format!(
             " Without any one of them this pattern is gone, though a part of them still violates {level} in another way."
         ),
-        Minimality::Reduced => " Time ran out before every one of them had been tried without.".to_owned(),
+        Minimality::Reduced => " Not every one of them could be tried without.".to_owned(),
     };
     format!("Therefore no execution that satisfies {level} ({}) explains {these}.{size}", level.long_name())
 }

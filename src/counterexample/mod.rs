@@ -26,7 +26,7 @@ pub enum Minimality {
     /// Removing any one of its transactions makes the chosen pattern disappear (each was tried), but a part of it
     /// still violates the level by another pattern.
     IrreducibleForPattern,
-    /// Time ran out before every removal had been tried.
+    /// Not every removal was tried: time ran out, or parts of the history cannot be told from initial state.
     Reduced,
 }
 

@@ -3,7 +3,7 @@
 use super::needs::{is_open, rests_on_writers};
 use crate::checkers::{LevelSet, Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
 
 /// One violation for all writers of a read, told by that of the first.
 pub(in crate::checkers) fn merged(
@@ -97,7 +97,11 @@ pub(super) fn spelled_out(history: &History, resolution: &Resolution, mut violat
     if rests_on_writers(resolution, &violation.proof) {
         return violation;
     }
-    let mut operations = reads;
+    let mut operations: Vec<OperationId> = Vec::new();
+    if pattern == Pattern::NonRepeatableRead {
+        operations.extend(reads.iter().flat_map(|&read| possible_writes(history, resolution, read)));
+    }
+    operations.extend(reads);
     violation.edges.retain(|edge| {
         let read = edge.to_operation.filter(|_| edge.relation == Relation::WriteRead);
         let is_open = read.is_some_and(|read| is_open(history, resolution, read));
@@ -109,4 +113,22 @@ pub(super) fn spelled_out(history: &History, resolution: &Resolution, mut violat
     });
     add_new(&mut violation.operations, operations);
     violation
+}
+
+/// The writes that a read may have returned, unless they are too many to tell.
+pub(in crate::checkers) fn possible_writes(
+    history: &History,
+    resolution: &Resolution,
+    read: OperationId,
+) -> Vec<OperationId> {
+    const MOST_TOLD: usize = 8;
+    let write = |source: &Source| match *source {
+        Source::Transaction { write, .. } => Some(write),
+        _ => None,
+    };
+    match resolution.multiple_sources(read) {
+        Some(multiple) if multiple.sources.len() > MOST_TOLD => Vec::new(),
+        Some(multiple) => multiple.sources.iter().filter_map(write).collect(),
+        None => write(&resolution.source_in(history.transaction_of(read), read)).into_iter().collect(),
+    }
 }

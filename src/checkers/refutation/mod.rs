@@ -20,7 +20,7 @@ use merge::spelled_out;
 use needs::{Promotions, is_hopeless_read, needs};
 use std::collections::BTreeSet;
 
-pub(super) use merge::merged;
+pub(super) use merge::{merged, possible_writes};
 
 /// Most cases looked at, over the whole tree.
 const MOST_CASES: u64 = 2000;
