@@ -12,9 +12,10 @@ use isoscope::history::{OperationKind, Outcome, Value};
 const SMALL: u64 = 14_000;
 const CLEAN: u64 = 8_000;
 const AMBIGUOUS: u64 = 4_000;
-const FEW_VALUES: u64 = 1_000;
+const FEW_VALUES: u64 = 2_000;
+const LARGER: u64 = 400;
 /// Most ways to explain the reads of a history that are gone through by brute force.
-const MOST_COMBINATIONS: usize = 64;
+const MOST_COMBINATIONS: usize = 300;
 /// Histories on which each metamorphic relation is tried.
 const CHANGED: u64 = 1_500;
 fn verdicts(sketch: &Sketch) -> [Option<bool>; 7] {
@@ -63,6 +64,19 @@ fn engine_and_oracle_agree_where_most_reads_are_ambiguous() {
             false => Ok(()),
         }
     });
+}
+
+/// Too large for brute force, but evidence speaks for itself.
+#[test]
+fn evidence_holds_in_larger_histories_where_most_reads_are_ambiguous() {
+    let shape = Shape { transactions: 14, operations: 5, keys: 4, sessions: 5, ..Shape::AMBIGUOUS };
+    let clean = Shape { transactions: 14, operations: 4, keys: 4, sessions: 6, ..Shape::CLEAN };
+    for shape in [shape, clean] {
+        for_histories(shape, LARGER, |sketch| {
+            let history = sketch.clone().with_few_values().history();
+            examine::evidence(&history, &examine::check(&history))
+        });
+    }
 }
 
 #[test]

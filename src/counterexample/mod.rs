@@ -5,6 +5,7 @@
 //! Colours and coordinates are not known here.
 
 mod explain;
+mod first_case;
 mod minimize;
 pub mod narrate;
 mod tell;
@@ -12,6 +13,7 @@ mod translate;
 mod words;
 
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
+pub use first_case::edges_to_draw;
 pub use minimize::minimize;
 
 use crate::checkers::{Level, Verdict, Violation};

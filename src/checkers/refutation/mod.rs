@@ -3,7 +3,8 @@
 //! Each choice of writers may violate a level for a reason of its own, so the evidence is a tree of cases. A choice is
 //! completed at will, a violation is looked for, and only the reads it rests on are told apart, writer by writer: reads
 //! that no contradiction needs are never looked at, and a case whose contradiction does not need its assumption stands
-//! for the whole tree. A transaction of unknown outcome takes part in the cases in which somebody who takes part reads
+//! for the whole tree. Where that makes too large a tree, the next read to tell apart is the one with the fewest writers
+//! that do not contradict the level at once. A transaction of unknown outcome takes part in the cases in which somebody who takes part reads
 //! from it; its own reads are told apart in those cases only.
 
 mod hopeless;
@@ -15,7 +16,7 @@ use super::decide::{self, Decision, Decisions};
 use super::{Instances, Level, Pattern, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
-use crate::relations::{Choice, Index, Resolution};
+use crate::relations::{Choice, Index, Resolution, Standing};
 use merge::spelled_out;
 use needs::{Promotions, is_hopeless_read, needs};
 use std::collections::BTreeSet;
@@ -30,6 +31,9 @@ const FEWEST_CASES: u64 = 16;
 
 /// Most operations gone through, over all cases.
 const MOST_OPERATIONS: u64 = 20_000_000;
+
+/// Most choices tried to find the read with the fewest writers left, over the whole tree.
+const MOST_TRIALS: u64 = 100_000;
 
 /// Most cases inside one another: readers of reports need not look deeper.
 pub(super) const MOST_NESTED: usize = 28;
@@ -54,10 +58,16 @@ pub(super) fn refute(
     level: Level,
     control: &Control,
 ) -> Result<Option<Violation>, Interrupt> {
-    let left = (MOST_OPERATIONS / history.n_operations().max(1) as u64).clamp(FEWEST_CASES, MOST_CASES);
+    let affordable = MOST_OPERATIONS / history.n_operations().max(1) as u64;
+    let left = affordable.clamp(FEWEST_CASES, MOST_CASES);
     let reads = resolution.ambiguous().map(|(read, _)| read).collect();
-    let mut refuter = Refuter { history, resolution, level, control, reads, left };
-    let part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
+    let mut refuter = Refuter { history, resolution, level, control, reads, left, trials: None };
+    let mut part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
+    if part.is_none() {
+        refuter.left = left;
+        refuter.trials = Some(affordable.min(MOST_TRIALS));
+        part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
+    }
     let mut violation = part.filter(|part| part.needs.is_empty()).map(|part| part.violation);
     if let Some(violation) = &mut violation {
         // At cut isolation other writers count, so these cases say nothing there.
@@ -97,6 +107,9 @@ struct Refuter<'a> {
     reads: Vec<OperationId>,
     /// How many more cases may be looked at.
     left: u64,
+    /// How many more choices may be tried to find the read with the fewest writers left; none if a contradiction says
+    /// which read is next.
+    trials: Option<u64>,
 }
 
 impl Refuter<'_> {
@@ -107,6 +120,12 @@ impl Refuter<'_> {
         }
         self.left -= 1;
         let (mut parts, mut promotions) = self.contradictions(choice)?;
+        if parts.is_empty() && self.trials.is_some() {
+            return match self.narrowest(choice, &promotions)? {
+                Some(read) => self.tell_apart(read, choice, depth, &promotions),
+                None => Ok(None),
+            };
+        }
         if parts.is_empty() {
             let completed = choice.iter().map(|chosen| chosen.or(Some(0))).collect();
             (parts, promotions) = self.contradictions(&completed)?;
@@ -161,6 +180,49 @@ impl Refuter<'_> {
         Ok(cases.next().map(|first| Part { violation: merged(read, first, cases), needs: needed }))
     }
 
+    /// The read, of somebody who takes part, with the fewest writers that do not contradict the level at once.
+    fn narrowest(&mut self, choice: &mut Choice, promotions: &Promotions) -> Result<Option<OperationId>, Interrupt> {
+        let mut best: Option<(usize, OperationId)> = None;
+        for place in 0..self.reads.len() {
+            let read = self.reads[place];
+            let takes_part = match self.resolution.standing(self.history.transaction_of(read)) {
+                Standing::Possible => promotions.depth(self.history.transaction_of(read)) > 0,
+                _ => true,
+            };
+            if choice[place].is_some() || !takes_part {
+                continue;
+            }
+            let mut left = 0;
+            for candidate in 0..self.resolution.candidates(read).len() as u32 {
+                let Some(trials) = self.trials.as_mut().filter(|trials| **trials > 0) else { return Ok(None) };
+                *trials -= 1;
+                choice[place] = Some(candidate);
+                let index = Index::build_with(self.history, self.resolution, choice, self.control)?;
+                choice[place] = None;
+                left += usize::from(!self.is_violated(&index, 0)?.1);
+                if best.is_some_and(|(fewest, _)| left >= fewest) {
+                    break;
+                }
+            }
+            if best.is_none_or(|(fewest, _)| left < fewest) {
+                best = Some((left, read));
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(best.map(|(_, read)| read))
+    }
+
+    /// The patterns of single reads in an index, and whether the level is violated there.
+    fn is_violated(&self, index: &Index, listed: usize) -> Result<(Instances, bool), Interrupt> {
+        let reads = read_consistency::instances(self.history, self.resolution, index, listed, self.control)?;
+        let patterns: Vec<Pattern> = reads.counts.keys().copied().collect();
+        let violates = facts_of(&patterns, index).violate(self.level)
+            || decide::ask(index, self.level, self.control)?.is_violated();
+        Ok((reads, violates))
+    }
+
     fn chosen(&self, choice: &Choice, read: OperationId) -> Option<u32> {
         self.reads.binary_search(&read).ok().and_then(|place| choice[place])
     }
@@ -171,10 +233,8 @@ impl Refuter<'_> {
         control.check()?;
         let promotions = Promotions::new(history, resolution, choice);
         let index = Index::build_with(history, resolution, choice, control)?;
-        let reads = read_consistency::instances(history, resolution, &index, LISTED, control)?;
-        let patterns: Vec<Pattern> = reads.counts.keys().copied().collect();
-        let violates = facts_of(&patterns, &index).violate(self.level);
-        if !violates && !decide::ask(&index, self.level, control)?.is_violated() {
+        let (reads, is_violated) = self.is_violated(&index, LISTED)?;
+        if !is_violated {
             return Ok((Vec::new(), promotions));
         }
         let decisions = Decisions::from([(self.level, (Decision::Violated, 0.0))]);
@@ -202,3 +262,6 @@ impl Refuter<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
