@@ -5,7 +5,7 @@ mod common;
 use common::oracle;
 use common::random::{Shape, sketch};
 use fastrand::Rng;
-use isoscope::checkers::{self, Level, Options, Verdict};
+use isoscope::checkers::{self, Findings, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, OperationKind, TransactionId};
@@ -388,6 +388,9 @@ fn counterexamples_are_small_true_and_irreducible() {
                 assert_eq!(verdicts[place(*level)], matches!(verdict, Verdict::Satisfied(_)), "{level} {}", shown());
             }
             assert!(example.violation.levels.contains(example.level), "{}", shown());
+            let alone = Findings { violations: vec![example.violation.clone()], ..Findings::default() };
+            let verified = verify(&example.history, &Report::new(&example.history, &alone, Settings::default()));
+            assert!(verified.as_ref().is_ok_and(|v| v.violations == 1), "{verified:?} {}", shown());
             for (new, &old) in example.renaming.operations.iter().enumerate() {
                 let new = isoscope::history::OperationId::new(new);
                 assert_eq!(example.history.operation_text(new), history.operation_text(old));

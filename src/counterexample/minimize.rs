@@ -314,15 +314,15 @@ impl<'a> Cutter<'a> {
         let (small, renaming) = self.cut(keep);
         let options = Options { levels: vec![self.level], max_instances: LISTED };
         // A transaction of the small history must not pass for a set-up transaction: in the whole it is none.
-        match relations::resolve(&small, self.control) {
-            Ok(resolution) if resolution.merged_into_initial().next().is_none() => {}
+        let resolution = match relations::resolve(&small, self.control) {
+            Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
             _ => return Answer::Unusable,
-        }
+        };
         let findings = checkers::check(&small, &options, self.control, &|_| {});
         if findings.level(self.level).is_none_or(|result| result.verdict != Verdict::Violated) {
             return Answer::No;
         }
-        match self.choose(findings.violations, &renaming) {
+        match self.choose(findings.violations, &renaming, &resolution) {
             Some(violation) => {
                 Answer::Violated(Box::new(Found { keep: keep.to_vec(), history: small, renaming, violation }))
             }
@@ -391,12 +391,13 @@ impl<'a> Cutter<'a> {
 
     /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
     /// wanted) the smallest of the level.
-    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming) -> Option<Violation> {
+    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
         // The checker lists one instance for each pair of writers: not necessarily the chosen one. Its evidence holds
-        // wherever all it names is left, unless it rests on a choice among writers.
+        // wherever all it names is left and still takes part, unless it rests on a choice among writers.
         if self.wanted.is_some()
             && self.resolution.n_ambiguous() == 0
             && let Some(same) = translate(self.original, renaming)
+            && named_transactions(&same).iter().all(|&t| t.is_initial() || small.standing(t) != Standing::Dropped)
         {
             return Some(same);
         }
