@@ -13,7 +13,7 @@ const SMALL: u64 = 14_000;
 const CLEAN: u64 = 8_000;
 const AMBIGUOUS: u64 = 4_000;
 const FEW_VALUES: u64 = 2_000;
-const LARGER: u64 = 400;
+const LARGER: u64 = 100;
 /// Most ways to explain the reads of a history that are gone through by brute force.
 const MOST_COMBINATIONS: usize = 300;
 /// Histories on which each metamorphic relation is tried.

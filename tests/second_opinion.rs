@@ -43,8 +43,9 @@ fn every_report_passes_and_every_violated_level_is_shown() {
 
 #[test]
 fn reports_survive_json() {
-    for seed in 0..100 {
-        let report = report_on(&sketch(Shape::SMALL, seed).history());
+    let plain = (0..100).map(|seed| report_on(&sketch(Shape::SMALL, seed).history()));
+    let told_apart = REFUTATIONS.iter().map(|refutation| refutation.report.clone());
+    for report in plain.chain(told_apart) {
         let document = Document::Report(Box::new(report));
         let mut line = Vec::new();
         isoscope::report::to_line(&document, &mut line).expect("writing to memory");

@@ -93,6 +93,12 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
         }
         // The reader of an outer case must take part without the inner ones.
         hopeless.sort_by_key(|&read| promotions.depth(history.transaction_of(read)));
+        if hopeless.len() > MOST_NESTED
+            && let Some(shorter) = hopeless::refutation(history, resolution, hopeless[0])
+        {
+            *violation = Violation { implied: violation.implied, group: violation.group, ..shorter };
+            continue;
+        }
         let wrap = |inner, &read: &OperationId| hopeless::with_other_writers(history, resolution, read, inner);
         *violation = hopeless.iter().rev().fold(spelled, wrap);
     }
