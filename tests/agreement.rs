@@ -3,6 +3,7 @@
 mod common;
 
 use common::examine::{self, examine};
+use common::oracle::Observation;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, read, write};
 use isoscope::history::{OperationKind, Outcome, Value};
@@ -11,6 +12,10 @@ use isoscope::history::{OperationKind, Outcome, Value};
 const SMALL: u64 = 14_000;
 const CLEAN: u64 = 8_000;
 const AMBIGUOUS: u64 = 4_000;
+const FEW_VALUES: u64 = 2_000;
+const LARGER: u64 = 100;
+/// Most ways to explain the reads of a history that are gone through by brute force.
+const MOST_COMBINATIONS: usize = 300;
 /// Histories on which each metamorphic relation is tried.
 const CHANGED: u64 = 1_500;
 fn verdicts(sketch: &Sketch) -> [Option<bool>; 7] {
@@ -48,6 +53,30 @@ fn engine_and_oracle_agree_on_histories_of_almost_valid_stores() {
 #[test]
 fn engine_and_oracle_agree_where_values_repeat() {
     for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| examine(&sketch.history()).map(|_| ()));
+}
+
+#[test]
+fn engine_and_oracle_agree_where_most_reads_are_ambiguous() {
+    for_histories(Shape::AMBIGUOUS, FEW_VALUES, |sketch| {
+        let history = sketch.clone().with_few_values().history();
+        match Observation::of(&history).n_combinations() <= MOST_COMBINATIONS {
+            true => examine(&history).map(|_| ()),
+            false => Ok(()),
+        }
+    });
+}
+
+/// Too large for brute force, but evidence speaks for itself.
+#[test]
+fn evidence_holds_in_larger_histories_where_most_reads_are_ambiguous() {
+    let shape = Shape { transactions: 14, operations: 5, keys: 4, sessions: 5, ..Shape::AMBIGUOUS };
+    let clean = Shape { transactions: 14, operations: 4, keys: 4, sessions: 6, ..Shape::CLEAN };
+    for shape in [shape, clean] {
+        for_histories(shape, LARGER, |sketch| {
+            let history = sketch.clone().with_few_values().history();
+            examine::evidence(&history, &examine::check(&history))
+        });
+    }
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn verdicts_are_those_of_the_reference() {
             let history = open(&corpus, name);
             let findings = examine::check(&history);
             let mut found = examine::engine_verdicts(&findings);
-            let evidence = examine::hierarchy(found).and_then(|()| examine::evidence(&history, &findings, false));
+            let evidence = examine::hierarchy(found).and_then(|()| examine::evidence(&history, &findings));
             if let Err(problem) = evidence {
                 return Some(format!("{name}: {problem}"));
             }

@@ -94,7 +94,7 @@ fn same_verdicts(history: &History, expected: [Option<bool>; 7]) -> Result<(), S
         return Err(format!("{} instead of {}", signs(found), signs(expected)));
     }
     examine::hierarchy(found)?;
-    examine::evidence(history, &findings, false)
+    examine::evidence(history, &findings)
 }
 
 #[test]

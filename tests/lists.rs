@@ -97,7 +97,7 @@ fn look_at(sketch: &Sketch) -> Result<(), String> {
         return Err(format!("engine {engine}\noracle {oracle}\n{}", text()));
     }
     examine::hierarchy(verdicts)?;
-    examine::evidence(&history, &findings, ambiguous).map_err(|problem| format!("{problem}\n{}", text()))
+    examine::evidence(&history, &findings).map_err(|problem| format!("{problem}\n{}", text()))
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn expect(operations: &[(&str, &[Step<'_>])], verdicts: &str, patterns: &[Patter
     assert_eq!(examine::signs(examine::engine_verdicts(&findings)), verdicts);
     assert_eq!(findings.patterns.keys().copied().collect::<Vec<_>>(), patterns);
     assert_eq!(LEVELS.len(), verdicts.len());
-    examine::evidence(&history, &findings, false).expect("evidence holds");
+    examine::evidence(&history, &findings).expect("evidence holds");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn brute_force_agrees_on_small_samples_and_all_evidence_holds() {
         let history = open(&row.file);
         let result = match history.n_transactions() <= SMALL {
             true => examine(&history).map(|_| ()),
-            false => examine::evidence(&history, &examine::check(&history), false),
+            false => examine::evidence(&history, &examine::check(&history)),
         };
         result.unwrap_or_else(|problem| panic!("{}: {problem}", row.file));
     }

@@ -7,6 +7,8 @@ use common::examine::{self, examine, signs};
 use common::oracle::{self, LEVELS, Observation};
 use common::pattern_oracle;
 use isoscope::checkers::{Findings, Pattern};
+use isoscope::control::Control;
+use isoscope::counterexample::{self, StepRole};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
@@ -74,6 +76,27 @@ fn the_engines_agree_with_the_table_and_show_evidence() {
         let found = signs(examine::engine_verdicts(&findings));
         assert_eq!(found, signs(row.satisfied.map(Some)), "{}\n{}", row.name, row.text);
     }
+}
+
+#[test]
+fn what_is_wrong_whoever_wrote_a_value_is_told_writer_by_writer() {
+    let rows = rows();
+    let row = rows.iter().find(|row| row.name == "dup-invalid-all").expect("a row with a value written twice");
+    let history = common::plume(&row.text);
+    let findings = examine::check(&history);
+    let [violation] = findings.violations.as_slice() else { panic!("{:?}", findings.violations) };
+    let example = counterexample::minimize(&history, violation, &Control::new());
+    let explanation = counterexample::explain(&example);
+    let names: Vec<String> = history.transactions().map(|t| history.transaction_name(t)).collect();
+    let [one, other, _, reader] = names.as_slice() else { panic!("{names:?}") };
+    let summary = format!("Whichever of {one} and {other} wrote the 1 that {reader} read of key 1, ");
+    assert!(explanation.summary.starts_with(&summary), "{}", explanation.summary);
+    for case in [format!("case 1: suppose that {one} wrote"), format!("case 2: suppose that {other} wrote")] {
+        let told = explanation.steps.iter().filter(|step| step.text.starts_with(&case)).count();
+        assert_eq!(told, 1, "{case}: {:#?}", explanation.steps);
+    }
+    let contradictions = explanation.steps.iter().filter(|step| step.role == StepRole::Contradiction).count();
+    assert_eq!(contradictions, 2);
 }
 
 /// Letters of the instances found, as the table writes them.

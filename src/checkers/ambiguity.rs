@@ -3,8 +3,9 @@
 use super::decide::{self, Decision, Facts};
 use super::{Level, Pattern, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
-use crate::history::History;
+use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Source};
+use rustc_hash::FxHashSet;
 
 /// Most attempts on one level, whatever the size of the history.
 const MOST_ATTEMPTS: u64 = 1 << 17;
@@ -18,7 +19,7 @@ const FEWEST_ATTEMPTS: u64 = 8;
 /// What trying choices has led to.
 pub(super) enum Found {
     /// Some choice satisfies the level.
-    Satisfied(Witness),
+    Satisfied(Choice, Witness),
     /// Every choice violates it.
     Violated,
     /// There are too many choices to try them all.
@@ -89,7 +90,7 @@ impl<'a> Chooser<'a> {
         while let Some(depth) = tried.len().checked_sub(1) {
             let Some(&read) = open.get(depth) else {
                 return Ok(match self.attempt(level, &choice)? {
-                    Some(witness) => Found::Satisfied(witness),
+                    Some(witness) => Found::Satisfied(choice, witness),
                     None => Found::Violated,
                 });
             };
@@ -154,6 +155,17 @@ impl<'a> Chooser<'a> {
         let mut choices = vec![of(&|_| 0), of(&last_writer), of(&|sources| sources.len() - 1)];
         choices.dedup();
         choices
+    }
+
+    /// The writers that the ambiguous reads of a witness have under a choice.
+    pub(super) fn sources(&self, choice: &Choice, witness: &Witness) -> Vec<(OperationId, TransactionId)> {
+        let Witness::CommitOrder(order) = witness else { return Vec::new() };
+        let takes_part: FxHashSet<TransactionId> = order.iter().copied().collect();
+        let reads = self.resolution.ambiguous().map(|(read, _)| read);
+        reads
+            .filter(|&read| takes_part.contains(&self.history.transaction_of(read)))
+            .filter_map(|read| Some((read, self.resolution.chosen(read, choice)?.writer()?)))
+            .collect()
     }
 
     /// The witness of a level under a choice that may leave reads out, if there is one.

@@ -5,11 +5,11 @@ use super::decide::{Decision, Decisions, ask, decide_all};
 use super::evidence;
 use super::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness,
-    cut_isolation, read_consistency, strict,
+    cut_isolation, read_consistency, refutation, strict,
 };
 use crate::control::{Control, Interrupt};
-use crate::history::History;
-use crate::relations::{Choice, Index, Resolution, resolve};
+use crate::history::{History, OperationId, TransactionId};
+use crate::relations::{Choice, Index, Resolution, n_ambiguous_elements, resolve};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -20,7 +20,7 @@ const CHECKER: &str = "fast";
 /// Checks a history against the levels asked for and lists what violates them.
 ///
 /// `observe` hears of each level as soon as it is decided, from whichever thread found out; a satisfied level may get
-/// another witness in the end. Levels are decided side by side in the current rayon pool. When `control` ends the work,
+/// another witness in the end, and the sources of ambiguous reads come with the findings only. Levels are decided side by side in the current rayon pool. When `control` ends the work,
 /// the levels that are not decided are [`Verdict::Undecided`] and what was found so far is kept.
 ///
 /// CI is violated exactly by TAP-j. Every other level is violated by TAP-a to f, by a cycle of SO ∪ WR, or if no commit
@@ -46,6 +46,7 @@ pub fn check(
         levels,
         told: Mutex::default(),
         verdicts: BTreeMap::new(),
+        sources: BTreeMap::new(),
         assumptions: Vec::new(),
     };
     control.phase("indexing", 0);
@@ -90,6 +91,8 @@ struct Run<'a> {
     levels: Vec<Level>,
     told: Mutex<LevelSet>,
     verdicts: BTreeMap<Level, (Verdict, f64)>,
+    /// By satisfied weak level: the writers of ambiguous reads.
+    sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
     assumptions: Vec<String>,
 }
 
@@ -103,7 +106,7 @@ impl Run<'_> {
             is_new
         };
         if is_new {
-            (self.observe)(&LevelResult { level, verdict, checker: CHECKER, seconds });
+            (self.observe)(&LevelResult { level, verdict, checker: CHECKER, seconds, sources: Vec::new() });
             self.control.advance(1);
         }
     }
@@ -130,8 +133,9 @@ impl Run<'_> {
         }
         // Verdicts are told at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
+        let unordered = n_ambiguous_elements(self.history, &prepared.resolution);
         let told = |level: Level, decision: &Decision, seconds: f64| {
-            if !ambiguous {
+            if !ambiguous && unordered == 0 {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
         };
@@ -143,6 +147,16 @@ impl Run<'_> {
         let mut by_choice = LevelSet::default();
         if ambiguous {
             by_choice = self.choose(&prepared.resolution, &decisions);
+        }
+        if unordered > 0 {
+            // Where in the order their versions belong is not known, so an order that was found may be wrong.
+            for (verdict, _) in
+                self.verdicts.iter_mut().filter(|(level, _)| **level != Level::CutIsolation).map(|(_, v)| v)
+            {
+                if matches!(verdict, Verdict::Satisfied(_)) {
+                    *verdict = Verdict::Undecided(Cause::RepeatedElements(unordered));
+                }
+            }
         }
         for level in self.engine_levels() {
             let (verdict, seconds) = self.verdicts[&level].clone();
@@ -180,6 +194,7 @@ impl Run<'_> {
                 Decision::Undecided(interrupt) => Some(undecided(*interrupt)),
                 Decision::Satisfied(_) => match chooser.guess(level, &choices) {
                     Ok(Some((choice, witness))) => {
+                        self.keep_sources(level, chooser.sources(&choice, &witness));
                         choices = vec![choice];
                         Some(Verdict::Satisfied(witness))
                     }
@@ -204,7 +219,10 @@ impl Run<'_> {
                 false => chooser.search(level),
             };
             let verdict = match found {
-                Ok(Found::Satisfied(witness)) => Verdict::Satisfied(witness),
+                Ok(Found::Satisfied(choice, witness)) => {
+                    self.keep_sources(level, chooser.sources(&choice, &witness));
+                    Verdict::Satisfied(witness)
+                }
                 Ok(Found::Violated) => {
                     violated.insert(level);
                     Verdict::Violated
@@ -216,6 +234,13 @@ impl Run<'_> {
         }
         self.spread_violations();
         violated
+    }
+
+    /// Keeps the writers of ambiguous reads where the order of the witness does not say them.
+    fn keep_sources(&mut self, level: Level, sources: Vec<(OperationId, TransactionId)>) {
+        if level <= Level::TransactionalCausalConsistency {
+            self.sources.insert(level, sources);
+        }
     }
 
     /// What is undecided although a weaker level is violated is violated, too.
@@ -258,15 +283,8 @@ impl Run<'_> {
         let Prepared { resolution, index, reads } = prepared;
         let max = self.options.max_instances;
         let mut found = evidence::collect(self.history, &index, reads, decisions, max, self.control);
-        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
-        let unseen =
-            cut_isolation == Some(&Verdict::Violated) && !found.counts.contains_key(&Pattern::NonRepeatableRead);
-        if by_choice.weakest().is_some() || unseen {
-            let mut wanted = by_choice;
-            if unseen {
-                wanted.insert(Level::CutIsolation);
-            }
-            self.list_one_choice(&resolution, wanted, &mut found);
+        if resolution.has_multiple_sources() {
+            self.list_cases(&resolution, by_choice, &mut found);
         }
         let satisfied: LevelSet = Level::ALL
             .into_iter()
@@ -278,37 +296,50 @@ impl Run<'_> {
         found
     }
 
-    /// Lists what violates `wanted` when every ambiguous read takes its first candidate.
-    fn list_one_choice(&mut self, resolution: &Resolution, wanted: LevelSet, found: &mut Instances) {
-        let (history, control, max) = (self.history, self.control, self.options.max_instances);
-        let choice = resolution.default_choice();
-        let Ok(index) = Index::build_with(history, resolution, &choice, control) else { return };
-        let Ok(reads) = read_consistency::instances(history, resolution, &index, max, control) else { return };
-        let patterns: Vec<Pattern> = reads.counts.keys().copied().collect();
-        let facts = facts_of(&patterns, &index);
-        let levels: Vec<Level> = wanted.iter().filter(|level| *level != Level::CutIsolation).collect();
-        let decisions = decide_all(&index, facts, &levels, control, &|_, _, _| {});
-        let more = evidence::collect(history, &index, reads, &decisions, max, control);
-        // Nothing listed so far names these levels, so nothing is listed twice.
-        let names = |violation: &Violation| violation.levels.iter().any(|level| wanted.contains(level));
-        for violation in more.violations.into_iter().filter(names) {
-            let pattern = violation.id.pattern;
-            *found.counts.entry(pattern).or_default() += 1;
-            found.violations.push(violation);
+    /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
+    /// choice in another way.
+    fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
+        refutation::tell_hopeless_reads_apart(self.history, resolution, found);
+        for level in by_choice.iter() {
+            if names(found, level) {
+                continue;
+            }
+            match refutation::refute(self.history, resolution, level, self.control) {
+                Ok(Some(violation)) => add(found, violation),
+                Ok(None) => self.assumptions.push(format!(
+                    "{level} is violated under every choice of writers of the ambiguous reads; to show why takes more \
+                     cases than are listed."
+                )),
+                Err(_) => {}
+            }
         }
-        let codes: Vec<&str> = wanted.iter().map(Level::code).collect();
-        self.assumptions.push(format!(
-            "What violates {} is shown for one choice of writers of the ambiguous reads; every other choice violates {} \
-             as well.",
-            codes.join(", "),
-            if codes.len() == 1 { "it" } else { "them" },
-        ));
+        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
+        if cut_isolation == Some(&Verdict::Violated) {
+            self.list_cut_isolation(resolution, found);
+        }
+    }
+
+    /// At cut isolation all writers count, also those that stronger levels rule out.
+    fn list_cut_isolation(&self, resolution: &Resolution, found: &mut Instances) {
+        let certain = cut_isolation::certain(self.history, resolution);
+        for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
+            let reader = violation.edges.first().map(|edge| edge.to);
+            if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
+                violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+            }
+        }
+        if !names(found, Level::CutIsolation)
+            && let Some(violation) = cut_isolation::refutation(self.history, resolution)
+        {
+            add(found, violation);
+        }
     }
 
     fn findings(mut self, found: Instances, index_seconds: f64, check_seconds: f64) -> Findings {
         let levels = self.levels.iter().filter_map(|level| {
             let (verdict, seconds) = self.verdicts.remove(level)?;
-            Some(LevelResult { level: *level, verdict, checker: CHECKER, seconds })
+            let sources = self.sources.remove(level).unwrap_or_default();
+            Some(LevelResult { level: *level, verdict, checker: CHECKER, seconds, sources })
         });
         Findings {
             levels: levels.collect(),
@@ -319,6 +350,15 @@ impl Run<'_> {
             check_seconds,
         }
     }
+}
+
+fn names(found: &Instances, level: Level) -> bool {
+    found.violations.iter().any(|violation| violation.levels.contains(level))
+}
+
+fn add(found: &mut Instances, violation: Violation) {
+    *found.counts.entry(violation.id.pattern).or_default() += 1;
+    found.violations.push(violation);
 }
 
 fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {

@@ -3,51 +3,168 @@
 //! Without such reads CI is violated exactly by TAP-j. With them, each transaction and key stands alone: all reads of
 //! the key that do not return own writes must be able to share one writer. No choice for one transaction restricts
 //! another, so no combinations need to be tried.
+//!
+//! All transactions of unknown outcome may or may not have taken part here, whatever the resolution says: it also rules
+//! out sources that violate stronger levels only.
 
-use super::{Verdict, Witness};
+use super::refutation::{MOST_NESTED, merged, possible_writes};
+use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
 use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
 use crate::relations::Resolution;
 use std::collections::BTreeMap;
 
+/// Most reads whose writers are told apart in one violation.
+const MOST_CASES: usize = 500;
+
 /// Whether cut isolation holds under some choice of sources. Only for histories in which some read has several; O(operations
 /// · log) for each transaction that may turn out not to have taken part.
-///
-/// All transactions of unknown outcome may or may not have taken part here, whatever the resolution says: it also rules
-/// out sources that violate stronger levels only.
 pub(super) fn verdict(history: &History, resolution: &Resolution) -> Verdict {
-    let outcome_is = |outcome: Outcome| move |t: &TransactionId| history.outcome(*t) == outcome;
-    let mut allowed: Vec<bool> = history.transactions().map(|t| history.outcome(t) != Outcome::Aborted).collect();
-    // Whoever reads from a transaction of unknown outcome makes it take part, with its own reads. The largest set of
-    // transactions that keep the rule when they only read from each other answers for all of them at once.
-    loop {
-        let unknown = history.transactions().filter(outcome_is(Outcome::Unknown)).filter(|t| allowed[t.index()]);
-        let bad: Vec<TransactionId> = unknown.filter(|&t| !keeps(history, resolution, t, &allowed)).collect();
-        if bad.is_empty() {
-            break;
-        }
-        bad.iter().for_each(|t| allowed[t.index()] = false);
-    }
-    let mut committed = history.transactions().filter(outcome_is(Outcome::Committed));
-    match committed.all(|t| keeps(history, resolution, t, &allowed)) {
-        true => Verdict::Satisfied(Witness::Reads),
-        false => Verdict::Violated,
+    match Cut::new(history, resolution).broken().is_some() {
+        false => Verdict::Satisfied(Witness::Reads),
+        true => Verdict::Violated,
     }
 }
 
-/// Whether the reads of each key by one transaction can share a writer among those allowed.
-fn keeps(history: &History, resolution: &Resolution, t: TransactionId, allowed: &[bool]) -> bool {
-    let mut writers_of_key: BTreeMap<KeyId, Vec<TransactionId>> = BTreeMap::new();
-    for read in history.operations_of(t) {
-        let Some(writers) = foreign_writers(resolution, t, read) else { continue };
-        let writers: Vec<TransactionId> =
-            writers.into_iter().filter(|writer| writer.is_initial() || allowed[writer.index()]).collect();
-        let common = writers_of_key.entry(history.keys()[read.index()]).or_insert_with(|| writers.clone());
-        common.retain(|writer| writers.contains(writer));
-        if common.is_empty() {
-            return false;
+/// What violates cut isolation under every choice of sources: two reads that can share no writer, or a tree of cases
+/// that all end in such. `None` if it is satisfied or the tree would be too large.
+pub(super) fn refutation(history: &History, resolution: &Resolution) -> Option<Violation> {
+    let cut = Cut::new(history, resolution);
+    let mut left = MOST_CASES;
+    cut.refute(cut.broken()?, u32::MAX, 0, &mut left)
+}
+
+/// By transaction: whether it takes part under every choice of sources, all counted that anybody may have read from.
+/// O(operations · log).
+pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
+    let mut certain: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
+    let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| certain[t.index()]).collect();
+    while let Some(t) = waiting.pop() {
+        for read in history.operations_of(t) {
+            let Some(writers) = foreign_writers(resolution, t, read) else { continue };
+            if let [writer] = writers.as_slice()
+                && !writer.is_initial()
+                && !std::mem::replace(&mut certain[writer.index()], true)
+            {
+                waiting.push(*writer);
+            }
         }
     }
-    true
+    certain
+}
+
+/// A transaction that nobody can have read from: it aborted.
+const ABORTED: u32 = 0;
+/// A transaction that may have been read from.
+const ALLOWED: u32 = u32::MAX;
+
+/// Which transactions may have been read from.
+struct Cut<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    /// By transaction: the round in which it turned out that it cannot have taken part, from 1; [`ABORTED`] or
+    /// [`ALLOWED`].
+    fallen: Vec<u32>,
+}
+
+impl<'a> Cut<'a> {
+    /// Whoever reads from a transaction of unknown outcome makes it take part, with its own reads. The largest set of
+    /// transactions that keep the rule when they only read from each other answers for all of them at once.
+    fn new(history: &'a History, resolution: &'a Resolution) -> Cut<'a> {
+        let fallen = history.transactions().map(|t| match history.outcome(t) {
+            Outcome::Aborted => ABORTED,
+            _ => ALLOWED,
+        });
+        let mut cut = Cut { history, resolution, fallen: fallen.collect() };
+        for round in 1.. {
+            let standing =
+                history.transactions().filter(|&t| history.outcome(t) == Outcome::Unknown && cut.is_allowed(t, round));
+            let bad: Vec<TransactionId> = standing.filter(|&t| cut.group_without_writer(t, round).is_some()).collect();
+            if bad.is_empty() {
+                break;
+            }
+            bad.iter().for_each(|t| cut.fallen[t.index()] = round);
+        }
+        cut
+    }
+
+    /// The first committed transaction that breaks the rule.
+    fn broken(&self) -> Option<TransactionId> {
+        let mut committed = self.history.transactions().filter(|&t| self.history.outcome(t) == Outcome::Committed);
+        committed.find(|&t| self.group_without_writer(t, ALLOWED).is_some())
+    }
+
+    /// Whether a transaction may still be read from in a round.
+    fn is_allowed(&self, writer: TransactionId, round: u32) -> bool {
+        writer.is_initial() || self.fallen[writer.index()] >= round
+    }
+
+    /// Reads of one key by a transaction that can share no writer allowed in a round, each with all its writers.
+    fn group_without_writer(&self, t: TransactionId, round: u32) -> Option<Vec<(OperationId, Vec<TransactionId>)>> {
+        let mut groups: BTreeMap<KeyId, (Vec<TransactionId>, Vec<OperationId>)> = BTreeMap::new();
+        for read in self.history.operations_of(t) {
+            let Some(writers) = foreign_writers(self.resolution, t, read) else { continue };
+            let allowed = || writers.iter().copied().filter(|&writer| self.is_allowed(writer, round)).collect();
+            let (common, reads) =
+                groups.entry(self.history.keys()[read.index()]).or_insert_with(|| (allowed(), Vec::new()));
+            common.retain(|writer| writers.contains(writer));
+            reads.push(read);
+            if common.is_empty() {
+                let with_writers = |&read: &OperationId| Some((read, foreign_writers(self.resolution, t, read)?));
+                return Some(reads.iter().filter_map(with_writers).collect());
+            }
+        }
+        None
+    }
+
+    /// Why a transaction cannot take part when only those allowed in a round do. Recursion is bounded.
+    fn refute(&self, t: TransactionId, round: u32, depth: usize, left: &mut usize) -> Option<Violation> {
+        let group = self.group_without_writer(t, round)?;
+        for (at, (first, writers)) in group.iter().enumerate() {
+            let mut later = group[at + 1..].iter();
+            if let Some((second, _)) = later.find(|(_, others)| others.iter().all(|w| !writers.contains(w))) {
+                return Some(self.non_repeatable(t, *first, *second));
+            }
+        }
+        if depth > MOST_NESTED || *left == 0 {
+            return None;
+        }
+        *left -= 1;
+        // A read with few writers makes few cases.
+        let (read, writers) = group.iter().min_by_key(|(_, writers)| writers.len())?;
+        // A writer that all the reads have in common has fallen: else they could share it.
+        if let [writer] = writers.as_slice() {
+            return self.refute(*writer, self.fallen[writer.index()], depth + 1, left);
+        }
+        let mut case = |&writer: &TransactionId| {
+            let other = group.iter().find(|(_, others)| !others.contains(&writer));
+            Some(match other {
+                Some((other, _)) => self.non_repeatable(t, *read.min(other), *read.max(other)),
+                None => self.refute(writer, self.fallen[writer.index()], depth + 1, left)?,
+            })
+        };
+        let cases: Option<Vec<Violation>> = writers.iter().map(&mut case).collect();
+        let mut cases = writers.iter().copied().zip(cases?);
+        Some(merged(*read, cases.next()?, cases))
+    }
+
+    fn non_repeatable(&self, t: TransactionId, first: OperationId, second: OperationId) -> Violation {
+        let pattern = Pattern::NonRepeatableRead;
+        let writes = |read| possible_writes(self.history, self.resolution, read);
+        let mut operations: Vec<OperationId> = [writes(first), writes(second), vec![first, second]].concat();
+        operations.dedup();
+        Violation {
+            id: ViolationId { pattern, ordinal: 1 },
+            also: vec!["C4 TAP-f".to_owned()],
+            levels: LevelSet::upward(Level::CutIsolation),
+            key: Some(self.history.keys()[first.index()]),
+            transactions: vec![t],
+            operations,
+            edges: Vec::new(),
+            proof: Proof::Reads { pattern, reads: vec![first, second] },
+            implied: false,
+            group: 1,
+        }
+    }
 }
 
 /// The other transactions that a read may have read from, ⊥ included; `None` if it did not read from any.

@@ -18,6 +18,7 @@ mod pattern;
 #[cfg(test)]
 mod proof_rules;
 pub mod read_consistency;
+mod refutation;
 mod strict;
 pub mod strong;
 pub mod strong_patterns;
@@ -29,7 +30,7 @@ pub use level::{Level, LevelSet};
 pub use pattern::{Pattern, PatternRow};
 pub use violation::{Instances, Proof, Violation, ViolationId};
 
-use crate::history::TransactionId;
+use crate::history::{OperationId, TransactionId};
 use std::collections::BTreeMap;
 
 /// What to check and how much to list.
@@ -79,6 +80,9 @@ pub enum Cause {
     /// Some reads have several possible writers, and there are too many combinations to try.
     #[error("ambiguous reads ({0})")]
     AmbiguousReads(usize),
+    /// Lists contain elements that several transactions appended, so the order of those versions is not known.
+    #[error("elements of lists that were appended more than once ({0})")]
+    RepeatedElements(usize),
     /// The level is not checked by this version for this kind of history.
     #[error("{0}")]
     Unsupported(String),
@@ -117,6 +121,9 @@ pub struct LevelResult {
     pub checker: &'static str,
     /// Wall time, seconds.
     pub seconds: f64,
+    /// Where a weak level is satisfied and reads have several possible writers: the writer that each such read of the
+    /// witness is taken to have, by operation. At the strong levels the order of the witness says it.
+    pub sources: Vec<(OperationId, TransactionId)>,
 }
 
 /// Everything found out about one history.

@@ -126,7 +126,8 @@ impl Rules<'_> {
 
     fn proof(&self, proof: &Proof, assumed: &[EdgeIndex]) {
         match proof {
-            Proof::Read => panic!("no proof by a read alone"),
+            Proof::Read | Proof::Reads { .. } => panic!("no proof by a read alone"),
+            Proof::Writers { .. } => panic!("no read has several writers here"),
             Proof::Cycle(cycle) => {
                 let start = self.edges[cycle[0]].from;
                 self.path(cycle, start, start);

@@ -37,8 +37,16 @@ impl std::str::FromStr for ViolationId {
 /// Why the edges of a violation are a contradiction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// The operations alone contradict the level (TAP-a to f and j): no edge is needed.
+    /// The operations alone contradict the level (TAP-a to f and j): no edge is needed. Never inside another proof.
     Read,
+    /// The same where it must be said which reads: one that is wrong (TAP-a to f), or two reads of a key in one
+    /// transaction that can share no writer (TAP-j), given the writers that the cases around it fix.
+    Reads {
+        /// What the reads are an instance of.
+        pattern: Pattern,
+        /// The reads.
+        reads: Vec<OperationId>,
+    },
     /// These edges form a cycle: each ends where the next begins, the last ends where the first begins. At PC and SI
     /// a cycle counts only if no anti-dependency is followed by an edge that leaves the start of the transaction it
     /// entered at its commit (another anti-dependency).
@@ -53,26 +61,62 @@ pub enum Proof {
         /// The opposite assumption.
         second: (EdgeIndex, Box<Proof>),
     },
+    /// Whichever of its possible writers a read returned the version of, a contradiction follows.
+    Writers {
+        /// The read. Its transaction takes part, given the cases around this one.
+        read: OperationId,
+        /// Every other transaction that wrote the value and may have committed, and ⊥ where the value may be initial,
+        /// each with what follows. A writer of unknown outcome takes part in its own case. Edges that rest on this
+        /// read may be used in the case of their writer only.
+        cases: Vec<(TransactionId, Proof)>,
+    },
 }
 
 impl Proof {
     /// The edges of its cycle, or of the cycles of all branches with the assumptions they rest on; ascending, each once.
+    /// Of the possible writers of a read the first stands for all: another one makes another world, not more of this.
     pub fn cycle_edges(&self) -> Vec<EdgeIndex> {
         let mut edges = Vec::new();
         let mut open = vec![self];
         while let Some(proof) = open.pop() {
             match proof {
-                Proof::Read => {}
+                Proof::Read | Proof::Reads { .. } => {}
                 Proof::Cycle(cycle) => edges.extend(cycle),
                 Proof::Split { first, second, .. } => {
                     edges.extend([first.0, second.0]);
                     open.extend([&*first.1, &*second.1]);
                 }
+                Proof::Writers { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
             }
         }
         edges.sort_unstable();
         edges.dedup();
         edges
+    }
+
+    /// This proof and those inside it, outermost first, cases in order.
+    pub fn parts(&self) -> Vec<&Proof> {
+        let mut parts = Vec::new();
+        let mut open = vec![self];
+        while let Some(proof) = open.pop() {
+            parts.push(proof);
+            match proof {
+                Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) => {}
+                Proof::Split { first, second, .. } => open.extend([&*second.1, &*first.1]),
+                Proof::Writers { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
+            }
+        }
+        parts
+    }
+
+    /// The reads that it names apart from those of the edges, in order, possibly more than once.
+    pub fn reads(&self) -> Vec<OperationId> {
+        let of_part = |part: &Proof| match part {
+            Proof::Reads { reads, .. } => reads.clone(),
+            Proof::Writers { read, .. } => vec![*read],
+            _ => Vec::new(),
+        };
+        self.parts().into_iter().flat_map(of_part).collect()
     }
 }
 

@@ -37,6 +37,7 @@ pub fn involved_operations(violation: &Violation) -> Vec<OperationId> {
             operations.push(read);
         }
     }
+    operations.extend(violation.proof.reads());
     operations.sort_unstable();
     operations.dedup();
     operations
@@ -47,7 +48,11 @@ pub fn title(history: &History, violation: &Violation) -> String {
     let row = violation.id.pattern.row();
     let id = if violation.id.pattern.letter().is_some() { format!(" ({})", row.id) } else { String::new() };
     let key = violation.key.map(|key| format!(" on key {}", history.key_name(key))).unwrap_or_default();
-    format!("{}{id}{key}", row.title)
+    let whoever = match violation.proof {
+        Proof::Writers { .. } => ", whoever wrote what was read",
+        _ => "",
+    };
+    format!("{}{id}{key}{whoever}", row.title)
 }
 
 /// What happened, in one sentence with a full stop.
@@ -72,7 +77,10 @@ fn capitalized(text: &str) -> String {
 /// The summary with names, for patterns whose parts can be found among the edges.
 fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
     let pattern = violation.id.pattern;
-    if matches!(violation.proof, Proof::Read) || pattern == Pattern::NonRepeatableRead {
+    if let Proof::Writers { read, cases } = &violation.proof {
+        return writers_summary(words, violation, *read, cases);
+    }
+    if matches!(violation.proof, Proof::Read | Proof::Reads { .. }) || pattern == Pattern::NonRepeatableRead {
         return read_summary(words, violation);
     }
     match pattern {
@@ -98,6 +106,23 @@ fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// "Whichever of T1, T2 and the initial state wrote the 1 that T3 read of key 4, a contradiction follows; …".
+fn writers_summary(
+    words: &Words<'_>,
+    violation: &Violation,
+    read: OperationId,
+    cases: &[(TransactionId, Proof)],
+) -> Option<String> {
+    let names: Vec<String> = cases.iter().map(|(writer, _)| words.transaction(*writer)).collect();
+    let meaning = violation.id.pattern.row().meaning;
+    Some(format!(
+        "Whichever of {} wrote the {}, a contradiction follows; if {} did: {meaning}.",
+        Words::list(&names),
+        words.value_read(read),
+        names.first()?
+    ))
 }
 
 /// Patterns h to n: t3 reads the key from t1 although it sees t2.
@@ -184,7 +209,7 @@ fn read_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
         },
         Pattern::NonRepeatableRead => {
             let of_key = |r: &&OperationId| Some(words.history.operation(**r).key) == violation.key;
-            let reader = *violation.transactions.get(2)?;
+            let reader = violation.transactions.get(2).copied().unwrap_or(words.history.transaction_of(read));
             let own = |r: &&OperationId| words.history.transaction_of(**r) == reader;
             let contents: Vec<String> = reads.iter().filter(of_key).filter(own).map(|&r| words.content(r)).collect();
             let t = words.transaction(reader);
@@ -205,7 +230,7 @@ fn conclusion(example: &Counterexample) -> String {
         Minimality::IrreducibleForPattern => format!(
             " Without any one of them this pattern is gone, though a part of them still violates {level} in another way."
         ),
-        Minimality::Reduced => " Time ran out before every one of them had been tried without.".to_owned(),
+        Minimality::Reduced => " Not every one of them could be tried without.".to_owned(),
     };
     format!("Therefore no execution that satisfies {level} ({}) explains {these}.{size}", level.long_name())
 }

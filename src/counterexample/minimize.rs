@@ -8,7 +8,7 @@
 
 use super::translate::translate;
 use super::{Counterexample, Minimality, involved_operations};
-use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
+use crate::checkers::{self, Cause, Level, Options, Pattern, Proof, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
 use crate::relations::{self, Reason, Resolution, Source, Standing};
@@ -77,6 +77,11 @@ fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
             _ => {}
         }
     }
+    for part in violation.proof.parts() {
+        if let Proof::Writers { cases, .. } = part {
+            named.extend(cases.iter().map(|(writer, _)| *writer));
+        }
+    }
     named
 }
 
@@ -94,8 +99,19 @@ enum Answer {
     Violated(Box<Found>),
     /// It violates the level, but the wanted pattern is gone.
     ByAnotherPattern,
-    /// It satisfies the level, or is not usable.
+    /// It satisfies the level.
     No,
+    /// It cannot be told from another one, in which its first transactions set up the initial state.
+    Unusable,
+}
+
+/// What trying to do without parts has shown besides.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Some rest violated the level without the wanted pattern.
+    another_pattern: bool,
+    /// Some rest was not usable.
+    unusable: bool,
 }
 
 struct Cutter<'a> {
@@ -129,13 +145,17 @@ impl<'a> Cutter<'a> {
     }
 
     fn minimize(mut self) -> Counterexample {
-        let Some(found) = self.first() else {
+        let Some((found, is_cut)) = self.first() else {
             let interrupt = self.control.check().err().unwrap_or(Interrupt::TimeLimit);
             let mut example = uncut(self.history, self.original, self.level, interrupt);
             example.n_transactions_of_whole = self.history.n_transactions();
             return example;
         };
         let (found, minimality) = self.reduce(found);
+        let minimality = match is_cut || found.keep.len() < self.history.n_transactions() {
+            true => minimality,
+            false => Minimality::Reduced,
+        };
         let verdicts = self.verdicts(&found);
         Counterexample {
             history: found.history,
@@ -149,12 +169,12 @@ impl<'a> Cutter<'a> {
     }
 
     /// A first sub-history that violates the level: the transactions named, else with the writers of all they read,
-    /// and so on; else with the whole history.
-    fn first(&mut self) -> Option<Found> {
+    /// and so on; else the whole history as it is, which is told by `false`.
+    fn first(&mut self) -> Option<(Found, bool)> {
         let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
         for &o in &self.involved {
             keep.insert(self.history.transaction_of(o));
-            if let Some(writer) = self.writer(o) {
+            for writer in self.writers(o) {
                 keep.insert(writer);
             }
         }
@@ -168,20 +188,21 @@ impl<'a> Cutter<'a> {
             }
             let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
             match self.ask(&members) {
-                Answer::Violated(found) => return Some(*found),
+                Answer::Violated(found) => return Some((*found, true)),
                 Answer::ByAnotherPattern if self.wanted.is_some() => {
                     self.wanted = None;
                     continue;
                 }
-                Answer::ByAnotherPattern | Answer::No => {}
+                Answer::ByAnotherPattern | Answer::No | Answer::Unusable => {}
             }
             let before = keep.len();
-            if self.control.check().is_err() || before == self.history.n_transactions() {
-                return None;
+            self.control.check().ok()?;
+            if before == self.history.n_transactions() {
+                return Some((self.whole()?, false));
             }
             for t in members {
                 for o in self.history.operations_of(t) {
-                    if let Some(writer) = self.writer(o) {
+                    for writer in self.writers(o) {
                         keep.insert(writer);
                     }
                 }
@@ -192,16 +213,27 @@ impl<'a> Cutter<'a> {
         }
     }
 
+    /// The whole history with the violation as it is: for when it cannot be told without the reads that are left out
+    /// elsewhere.
+    fn whole(&self) -> Option<Found> {
+        let (history, renaming) = self.history.restrict(&TransactionSet::full(self.history), |_| true);
+        let violation = translate(self.original, &renaming)?;
+        Some(Found { keep: self.history.transactions().collect(), history, renaming, violation })
+    }
+
     /// Part of ⊥, not a transaction of its own.
     fn is_initial(&self, t: TransactionId) -> bool {
         self.resolution.standing(t) == Standing::Initial
     }
 
-    /// Who wrote what an operation read, if that is another transaction.
-    fn writer(&self, operation: OperationId) -> Option<TransactionId> {
+    /// The other transactions that may have written what an operation read.
+    fn writers(&self, operation: OperationId) -> Vec<TransactionId> {
+        if let Some(multiple) = self.resolution.multiple_sources(operation) {
+            return explicit_writers(&multiple.sources).collect();
+        }
         match self.resolution.source(operation) {
-            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => Some(writer),
-            _ => None,
+            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => vec![writer],
+            _ => Vec::new(),
         }
     }
 
@@ -211,7 +243,6 @@ impl<'a> Cutter<'a> {
             return (found, Minimality::Reduced);
         }
         let mut n_parts = 2;
-        let mut another_pattern = false;
         loop {
             let n = found.keep.len();
             if n <= 1 {
@@ -219,14 +250,16 @@ impl<'a> Cutter<'a> {
                 return (found, Minimality::Irreducible);
             }
             n_parts = n_parts.min(n);
-            match self.remove_part(&found.keep, n_parts, &mut another_pattern) {
+            let mut round = Round::default();
+            match self.remove_part(&found.keep, n_parts, &mut round) {
                 Err(_) => return (found, Minimality::Reduced),
                 Ok(Some(smaller)) => {
                     found = smaller;
                     n_parts = (n_parts - 1).max(2);
                 }
                 Ok(None) if n_parts < n => n_parts *= 2,
-                Ok(None) if another_pattern => return (found, Minimality::IrreducibleForPattern),
+                Ok(None) if round.unusable => return (found, Minimality::Reduced),
+                Ok(None) if round.another_pattern => return (found, Minimality::IrreducibleForPattern),
                 Ok(None) => return (found, Minimality::Irreducible),
             }
         }
@@ -250,15 +283,13 @@ impl<'a> Cutter<'a> {
         Ok(())
     }
 
-    /// Tries to do without each of `n_parts` equal parts. `another_pattern` tells whether, in this round, some rest
-    /// violated the level without the wanted pattern.
+    /// Tries to do without each of `n_parts` equal parts.
     fn remove_part(
         &self,
         keep: &[TransactionId],
         n_parts: usize,
-        another_pattern: &mut bool,
+        round: &mut Round,
     ) -> Result<Option<Found>, Interrupt> {
-        *another_pattern = false;
         for part in 0..n_parts {
             let removed = keep.len() * part / n_parts..keep.len() * (part + 1) / n_parts;
             let rest: Vec<_> = keep[..removed.start].iter().chain(&keep[removed.end..]).copied().collect();
@@ -267,7 +298,8 @@ impl<'a> Cutter<'a> {
             self.control.check()?;
             match answer {
                 Answer::Violated(smaller) => return Ok(Some(*smaller)),
-                Answer::ByAnotherPattern => *another_pattern = true,
+                Answer::ByAnotherPattern => round.another_pattern = true,
+                Answer::Unusable => round.unusable = true,
                 Answer::No => {}
             }
         }
@@ -282,15 +314,15 @@ impl<'a> Cutter<'a> {
         let (small, renaming) = self.cut(keep);
         let options = Options { levels: vec![self.level], max_instances: LISTED };
         // A transaction of the small history must not pass for a set-up transaction: in the whole it is none.
-        match relations::resolve(&small, self.control) {
-            Ok(resolution) if resolution.merged_into_initial().next().is_none() => {}
-            _ => return Answer::No,
-        }
+        let resolution = match relations::resolve(&small, self.control) {
+            Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
+            _ => return Answer::Unusable,
+        };
         let findings = checkers::check(&small, &options, self.control, &|_| {});
         if findings.level(self.level).is_none_or(|result| result.verdict != Verdict::Violated) {
             return Answer::No;
         }
-        match self.choose(findings.violations, &renaming) {
+        match self.choose(findings.violations, &renaming, &resolution) {
             Some(violation) => {
                 Answer::Violated(Box::new(Found { keep: keep.to_vec(), history: small, renaming, violation }))
             }
@@ -305,8 +337,14 @@ impl<'a> Cutter<'a> {
         let second_versions = self.second_versions(keep);
         let promoting: FxHashSet<OperationId> =
             keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
+        let complete = |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
         self.history.restrict(&members, |o| {
             let is_involved = || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
+            // Whom such a read read from must be as open as in the whole.
+            let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
+            if multiple.is_some_and(|multiple| !complete(&multiple.sources)) {
+                return false;
+            }
             match self.resolution.source(o) {
                 Source::Outside | Source::Own | Source::Unrecorded => true,
                 Source::Initial { after_own_write } => {
@@ -318,12 +356,15 @@ impl<'a> Cutter<'a> {
                 }
                 Source::Aborted { writer, .. } => members.contains(writer) && is_involved(),
                 Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => is_involved(),
-                Source::Ambiguous => {
-                    let writers = self.resolution.candidates(o).iter().filter_map(|source| source.writer());
-                    writers.into_iter().all(|writer| members.contains(writer))
-                }
+                Source::Ambiguous => complete(self.resolution.candidates(o)),
             }
         })
+    }
+
+    /// Whether a read may be kept only with all its possible writers, also those that read committed rules out. At cut
+    /// isolation they all count; else they are part of the argument, unless any of them makes it (TAP-d).
+    fn must_be_open(&self, read: OperationId, is_involved: bool) -> bool {
+        self.level == Level::CutIsolation || (is_involved && !self.resolution.is_open_after_own_write(read))
     }
 
     /// Reads that return a key in another version than an earlier (or an involved) read of their transaction did.
@@ -350,12 +391,13 @@ impl<'a> Cutter<'a> {
 
     /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
     /// wanted) the smallest of the level.
-    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming) -> Option<Violation> {
+    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
         // The checker lists one instance for each pair of writers: not necessarily the chosen one. Its evidence holds
-        // wherever all it names is left, unless it rests on a choice among writers.
+        // wherever all it names is left and still takes part, unless it rests on a choice among writers.
         if self.wanted.is_some()
             && self.resolution.n_ambiguous() == 0
             && let Some(same) = translate(self.original, renaming)
+            && named_transactions(&same).iter().all(|&t| t.is_initial() || small.standing(t) != Standing::Dropped)
         {
             return Some(same);
         }
@@ -389,6 +431,11 @@ impl<'a> Cutter<'a> {
         };
         Level::WITHOUT_TIMES.into_iter().map(|level| (level, verdict(level))).collect()
     }
+}
+
+/// The transactions among some sources, ⊥ apart.
+fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = TransactionId> + '_ {
+    sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
 }
 
 /// For every unknown transaction that must have committed, a reader by which that is known. Readers lead back to

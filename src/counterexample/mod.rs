@@ -5,6 +5,7 @@
 //! Colours and coordinates are not known here.
 
 mod explain;
+mod first_case;
 mod minimize;
 pub mod narrate;
 mod tell;
@@ -12,6 +13,7 @@ mod translate;
 mod words;
 
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
+pub use first_case::edges_to_draw;
 pub use minimize::minimize;
 
 use crate::checkers::{Level, Verdict, Violation};
@@ -26,7 +28,7 @@ pub enum Minimality {
     /// Removing any one of its transactions makes the chosen pattern disappear (each was tried), but a part of it
     /// still violates the level by another pattern.
     IrreducibleForPattern,
-    /// Time ran out before every removal had been tried.
+    /// Not every removal was tried: time ran out, or parts of the history cannot be told from initial state.
     Reduced,
 }
 

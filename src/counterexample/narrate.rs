@@ -33,7 +33,7 @@ pub fn minimality(example: &Counterexample) -> String {
             "irreducible for this pattern: without any one of its transactions it is gone, but a part of them still \
              violates {level} in another way"
         ),
-        Minimality::Reduced => "reduced, but time ran out before every removal had been tried".to_owned(),
+        Minimality::Reduced => "reduced, but not every removal could be tried".to_owned(),
     }
 }
 

@@ -9,6 +9,21 @@ use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
+/// What is left to tell: a proof or a case, with the edges assumed and the label of the case it is in.
+enum Task<'p> {
+    Prove(&'p Proof, Vec<EdgeIndex>, String),
+    Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
+    Writer(WriterCase, &'p Proof, Vec<EdgeIndex>, String),
+}
+
+/// A possible writer of a read.
+struct WriterCase {
+    read: OperationId,
+    writer: TransactionId,
+    /// What had been told before the first case.
+    told: Vec<bool>,
+}
+
 /// Tells one violation step by step.
 pub(super) struct Teller<'a> {
     words: &'a Words<'a>,
@@ -24,11 +39,7 @@ impl<'a> Teller<'a> {
 
     pub(super) fn tell(mut self) -> Vec<Step> {
         self.given();
-        if matches!(self.violation.proof, Proof::Read) {
-            self.tell_read();
-        } else {
-            self.tell_proof();
-        }
+        self.tell_proof();
         self.steps
     }
 
@@ -93,6 +104,7 @@ impl<'a> Teller<'a> {
         }
     }
 
+    /// The operations alone contradict.
     fn tell_read(&mut self) {
         let observed: Vec<EdgeIndex> = (0..self.violation.edges.len()).filter(|&e| !self.told[e]).collect();
         for edge in observed {
@@ -100,10 +112,26 @@ impl<'a> Teller<'a> {
         }
         let involved = involved_operations(self.violation);
         let reads = self.words.of_kind(&involved, OperationKind::Read);
+        self.tell_wrong(self.violation.id.pattern, reads, involved, "a contradiction");
+    }
+
+    /// These reads contradict in a case, or on their own.
+    fn tell_reads(&mut self, pattern: Pattern, reads: &[OperationId], label: &str) {
+        let tells = |e: &Edge| matches!(e.because, Reason::Reads) && e.to_operation.is_some_and(|r| reads.contains(&r));
+        // In a case its assumption says who was read from.
+        for e in (0..self.violation.edges.len()).filter(|_| label.is_empty()) {
+            if !self.told[e] && self.edge(e).is_some_and(tells) {
+                self.tell_edge(e, false);
+            }
+        }
+        self.tell_wrong(pattern, reads.to_vec(), reads.to_vec(), closing(label));
+    }
+
+    fn tell_wrong(&mut self, pattern: Pattern, reads: Vec<OperationId>, involved: Vec<OperationId>, closing: &str) {
         let words = self.words;
         let contents: Vec<String> = reads.iter().map(|&r| words.content(r)).collect();
         let Some(&read) = reads.first() else {
-            let text = format!("{}: a contradiction", self.violation.id.pattern.row().meaning);
+            let text = format!("{}: {closing}", pattern.row().meaning);
             return self.step(StepRole::Contradiction, text, Vec::new(), involved);
         };
         let t = words.transaction(words.history.transaction_of(read));
@@ -111,78 +139,104 @@ impl<'a> Teller<'a> {
             let text = format!("{t} reads {}", Words::list(&contents));
             self.step(StepRole::Consequence, text, Vec::new(), reads.clone());
         }
-        let text = match self.violation.id.pattern {
+        let text = match pattern {
             Pattern::ThinAirRead => {
                 let known = known_writes(words.history, read);
-                format!(
-                    "nobody wrote that value ({known}), and a read returns what some transaction wrote: a contradiction"
-                )
+                format!("nobody wrote that value ({known}), and a read returns what some transaction wrote")
             }
-            Pattern::AbortedRead => {
-                "its only writer aborted, and an aborted write is seen by nobody: a contradiction".to_owned()
-            }
-            Pattern::FutureRead => format!("{t} wrote that value only after this read: a contradiction"),
+            Pattern::AbortedRead => "its only writer aborted, and an aborted write is seen by nobody".to_owned(),
+            Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
-                format!("{t} had written the key before, and a transaction sees its own last write: a contradiction")
+                format!("{t} had written the key before, and a transaction sees its own last write")
             }
             Pattern::NotMyLastWrite => {
-                format!(
-                    "{t} had overwritten that value itself, and a transaction sees its own last write: a contradiction"
-                )
+                format!("{t} had overwritten that value itself, and a transaction sees its own last write")
             }
             Pattern::IntermediateRead => {
-                "its writer overwrote that value before it committed, and others see only last writes: a contradiction"
-                    .to_owned()
+                "its writer overwrote that value before it committed, and others see only last writes".to_owned()
             }
-            Pattern::NonRepeatableRead => {
-                "these are versions of different transactions, and all reads of a key in one transaction must return \
-                 one version: a contradiction"
-                    .to_owned()
-            }
-            pattern => format!("{}: a contradiction", pattern.row().meaning),
+            Pattern::NonRepeatableRead => "these are versions of different transactions, and all reads of a key in \
+                                           one transaction must return one version"
+                .to_owned(),
+            pattern => pattern.row().meaning.to_owned(),
         };
-        self.step(StepRole::Contradiction, text, Vec::new(), involved);
+        self.step(StepRole::Contradiction, format!("{text}: {closing}"), Vec::new(), involved);
     }
 
     /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
     fn tell_proof(&mut self) {
-        enum Task<'p> {
-            Prove(&'p Proof, Vec<EdgeIndex>, String),
-            Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
-        }
-        let violation = self.violation;
-        let mut stack = vec![Task::Prove(&violation.proof, Vec::new(), String::new())];
+        let mut stack = vec![Task::Prove(&self.violation.proof, Vec::new(), String::new())];
         while let Some(task) = stack.pop() {
             match task {
                 Task::Prove(Proof::Read, ..) => self.tell_read(),
-                Task::Prove(Proof::Cycle(cycle), assumed, _) => {
+                Task::Prove(Proof::Reads { pattern, reads }, _, label) => self.tell_reads(*pattern, reads, &label),
+                Task::Prove(Proof::Cycle(cycle), assumed, label) => {
                     self.tell_needed(cycle, &assumed);
-                    self.contradiction(cycle, &assumed);
+                    self.contradiction(cycle, &label);
                 }
                 Task::Prove(Proof::Split { first, second, .. }, assumed, label) => {
-                    stack.push(Task::Case(second.0, &second.1, assumed.clone(), format!("{label}2")));
-                    stack.push(Task::Case(first.0, &first.1, assumed, format!("{label}1")));
+                    stack.push(Task::Case(second.0, &second.1, assumed.clone(), inner(&label, 2)));
+                    stack.push(Task::Case(first.0, &first.1, assumed, inner(&label, 1)));
+                }
+                Task::Prove(Proof::Writers { read, cases }, assumed, label) => {
+                    self.tell_writers(*read, cases);
+                    for (place, (writer, proof)) in cases.iter().enumerate().rev() {
+                        let case = WriterCase { read: *read, writer: *writer, told: self.told.clone() };
+                        stack.push(Task::Writer(case, proof, assumed.clone(), inner(&label, place + 1)));
+                    }
                 }
                 Task::Case(edge, proof, mut assumed, label) => {
-                    let text = match self.edge(edge) {
-                        Some(e) => format!(
-                            "case {}: suppose that {}'s version of {} is older than {}'s",
-                            dotted(&label),
-                            self.words.transaction(e.from),
-                            self.words.key(e.key),
-                            self.words.transaction(e.to)
-                        ),
-                        None => format!("case {}", dotted(&label)),
-                    };
-                    self.step(StepRole::Consequence, text, vec![edge], Vec::new());
-                    if let Some(told) = self.told.get_mut(edge) {
-                        *told = true;
-                    }
+                    self.tell_assumption(edge, &label);
                     assumed.push(edge);
+                    stack.push(Task::Prove(proof, assumed, label));
+                }
+                Task::Writer(case, proof, assumed, label) => {
+                    self.tell_writer(case, &label);
                     stack.push(Task::Prove(proof, assumed, label));
                 }
             }
         }
+    }
+
+    fn tell_assumption(&mut self, edge: EdgeIndex, label: &str) {
+        let text = match self.edge(edge) {
+            Some(e) => format!(
+                "case {label}: suppose that {}'s version of {} is older than {}'s",
+                self.words.transaction(e.from),
+                self.words.key(e.key),
+                self.words.transaction(e.to)
+            ),
+            None => format!("case {label}"),
+        };
+        self.step(StepRole::Consequence, text, vec![edge], Vec::new());
+        if let Some(told) = self.told.get_mut(edge) {
+            *told = true;
+        }
+    }
+
+    /// "T1, T2 or the initial state wrote the 1 that T3 read of key 4".
+    fn tell_writers(&mut self, read: OperationId, cases: &[(TransactionId, Proof)]) {
+        let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
+        let who = match names.split_last() {
+            Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
+            _ => names.concat(),
+        };
+        let text = format!("{who} wrote the {}", self.words.value_read(read));
+        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+    }
+
+    /// "case 1: suppose that T1 wrote the 1 that T3 read of key 4". What other cases have told is told again.
+    fn tell_writer(&mut self, case: WriterCase, label: &str) {
+        let WriterCase { read, writer, told } = case;
+        self.told = told;
+        let history = self.words.history;
+        let name = self.words.transaction(writer);
+        let committed = match writer.is_initial() || history.outcome(writer) == Outcome::Committed {
+            true => String::new(),
+            false => format!(", so that {name} must have committed"),
+        };
+        let text = format!("case {label}: suppose that {name} wrote the {}{committed}", self.words.value_read(read));
+        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
     }
 
     /// Tells what `cycle` rests on and has not been told yet, premises first.
@@ -337,7 +391,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn contradiction(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
+    fn contradiction(&mut self, cycle: &[EdgeIndex], label: &str) {
         let words = self.words;
         let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
         let observed = |e: &Edge| {
@@ -366,8 +420,7 @@ impl<'a> Teller<'a> {
                 format!("{first} would come before itself ({})", words.path(cycle))
             }
         };
-        let closing = if assumed.is_empty() { "a contradiction" } else { "a contradiction in this case" };
-        self.step(StepRole::Contradiction, format!("{text}: {closing}"), cycle.to_vec(), Vec::new());
+        self.step(StepRole::Contradiction, format!("{text}: {}", closing(label)), cycle.to_vec(), Vec::new());
     }
 }
 
@@ -390,7 +443,12 @@ fn known_writes(history: &History, read: OperationId) -> String {
     }
 }
 
-/// `12` → `1.2`.
-fn dotted(label: &str) -> String {
-    label.chars().map(String::from).collect::<Vec<_>>().join(".")
+/// The label of a case inside another: `1`, then `1.2`.
+fn inner(label: &str, place: usize) -> String {
+    if label.is_empty() { place.to_string() } else { format!("{label}.{place}") }
+}
+
+/// How a contradiction ends the argument, or a case of it.
+fn closing(label: &str) -> &'static str {
+    if label.is_empty() { "a contradiction" } else { "a contradiction in this case" }
 }

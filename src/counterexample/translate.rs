@@ -48,18 +48,31 @@ pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Vi
     translated.transactions = violation.transactions.iter().map(|&t| transaction(t)).collect::<Option<_>>()?;
     translated.operations = violation.operations.iter().map(|&o| renaming.new_operation(o)).collect::<Option<_>>()?;
     translated.edges = violation.edges.iter().map(edge).collect::<Option<_>>()?;
-    translated.proof = translate_proof(&violation.proof, &keys)?;
+    translated.proof = translate_proof(&violation.proof, &keys, renaming)?;
     Some(translated)
 }
 
-fn translate_proof(proof: &Proof, keys: &FxHashMap<KeyId, KeyId>) -> Option<Proof> {
+/// Recursion is bounded by the depth of the proof.
+fn translate_proof(proof: &Proof, keys: &FxHashMap<KeyId, KeyId>, renaming: &Renaming) -> Option<Proof> {
+    let translate = |proof: &Proof| translate_proof(proof, keys, renaming);
     Some(match proof {
         Proof::Read => Proof::Read,
+        Proof::Reads { pattern, reads } => {
+            let reads = reads.iter().map(|&read| renaming.new_operation(read)).collect::<Option<_>>()?;
+            Proof::Reads { pattern: *pattern, reads }
+        }
         Proof::Cycle(edges) => Proof::Cycle(edges.clone()),
         Proof::Split { key, first, second } => Proof::Split {
             key: *keys.get(key)?,
-            first: (first.0, Box::new(translate_proof(&first.1, keys)?)),
-            second: (second.0, Box::new(translate_proof(&second.1, keys)?)),
+            first: (first.0, Box::new(translate(&first.1)?)),
+            second: (second.0, Box::new(translate(&second.1)?)),
+        },
+        Proof::Writers { read, cases } => Proof::Writers {
+            read: renaming.new_operation(*read)?,
+            cases: cases
+                .iter()
+                .map(|(writer, proof)| Some((renaming.new_transaction(*writer)?, translate(proof)?)))
+                .collect::<Option<_>>()?,
         },
     })
 }

@@ -46,6 +46,17 @@ impl<'a> Words<'a> {
         format!("{} = {value}", self.history.key_name(o.key))
     }
 
+    /// `3285 that T297 read of key 4`.
+    pub(super) fn value_read(&self, read: OperationId) -> String {
+        let o = self.history.operation(read);
+        let value = match o.value {
+            Value::INITIAL => "initial value".to_owned(),
+            value => self.history.value_name(value),
+        };
+        let reader = self.transaction(self.history.transaction_of(read));
+        format!("{value} that {reader} read of key {}", self.history.key_name(o.key))
+    }
+
     /// `4 = 3285`, or `key 4` where no operation is known.
     pub(super) fn content_or_key(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
         operation.map_or_else(|| self.key(key), |operation| self.content(operation))

@@ -1,7 +1,7 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use crate::counterexample::{Counterexample, Explanation, involved_operations, narrate};
+use crate::counterexample::{Counterexample, Explanation, edges_to_draw, involved_operations, narrate};
 use crate::diagram::layout::{Layout, LayoutStyle, graphviz, lanes};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -117,7 +117,8 @@ pub fn compose(
     whole: &History,
     options: &ComposeOptions,
 ) -> Picture {
-    let shown = |e: EdgeIndex| !options.hidden.contains(&example.violation.edges[e].relation);
+    let drawn = edges_to_draw(&example.violation);
+    let shown = |e: EdgeIndex| drawn.contains(&e) && !options.hidden.contains(&example.violation.edges[e].relation);
     let diagram = counterexample_diagram(example, whole, options.all_operations, &shown);
     let fits = |layout: &&Layout| {
         let rows = layout.cards.iter().zip(&diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
@@ -188,6 +189,9 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions) -
         n => format!("verdicts of these {n} transactions alone"),
     });
     footer.push(example.minimality.word().to_owned());
+    if edges_to_draw(&example.violation).len() < example.violation.edges.len() {
+        footer.push("drawn is the first case".to_owned());
+    }
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer
 }

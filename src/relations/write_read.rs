@@ -8,7 +8,7 @@ use super::resolution::{
     AMBIGUOUS, INITIAL, MultipleSources, OUTSIDE, OWN, Resolution, Source, Standing, THIN_AIR, UNRECORDED, names,
 };
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{DuplicateRule, History, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -444,6 +444,11 @@ impl<'a> Join<'a> {
         let (aborted, candidates): (Vec<u32>, Vec<u32>) = others
             .into_iter()
             .partition(|&at| self.standing[self.writes[at as usize].transaction as usize] == Standing::Aborted);
+        let last_counts = self.history.rules().duplicates == DuplicateRule::Last;
+        let candidates = match (last_counts, candidates.last()) {
+            (true, Some(&last)) => vec![last],
+            _ => candidates,
+        };
         let mut found: Vec<Source> = Vec::new();
         for (place, &at) in candidates.iter().enumerate() {
             let write = self.writes[at as usize];
@@ -460,7 +465,8 @@ impl<'a> Join<'a> {
             });
         }
         found.sort_by_key(|source| source.writer().map(|w| self.standing[w.index()] != Standing::Committed));
-        if self.history.may_be_initial(self.history.keys()[operation as usize], value) {
+        let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
+        if may_be_initial && !(last_counts && !found.is_empty()) {
             found.push(Source::Initial { after_own_write });
         }
         let reader = TransactionId(transaction);

@@ -86,6 +86,7 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         reason: None,
         witness: None,
         snapshots: None,
+        sources: None,
     };
     match &result.verdict {
         Verdict::Undecided(cause) => entry.reason = Some(cause.to_string()),
@@ -93,10 +94,23 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
             let (order, snapshots) = witness_order(history, witness);
             entry.witness = Some(order.into_iter().map(|t| transaction_entry(history, t)).collect());
             entry.snapshots = snapshots;
+            entry.sources = (!result.sources.is_empty()).then(|| source_entries(history, &result.sources));
         }
         _ => {}
     }
     entry
+}
+
+fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -> Vec<SourceEntry> {
+    let entry = |&(read, writer): &(OperationId, TransactionId)| {
+        let reader = history.transaction_of(read);
+        SourceEntry {
+            reader: transaction_entry(history, reader),
+            operation: read.index() - history.operation_range(reader).start,
+            writer: transaction_entry(history, writer),
+        }
+    };
+    sources.iter().map(entry).collect()
 }
 
 /// The commit order of a witness, and for PC and SI the number of commits before each one's start.
@@ -167,6 +181,7 @@ fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>
     let mut places = Places { history, transactions: violation.transactions.clone() };
     let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
     let operations = violation.operations.iter().map(|&o| operation_entry(o, &mut places)).collect();
+    let proof = proof_entry(&mut places, &violation.proof);
     let row = violation.id.pattern.row();
     ViolationEntry {
         id: violation.id.to_string(),
@@ -178,7 +193,7 @@ fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>
         transactions: places.transactions.iter().map(|&t| transaction_entry(history, t)).collect(),
         edges,
         operations,
-        proof: proof_entry(history, &violation.proof),
+        proof,
         implied: violation.implied,
         group: violation.group,
     }
@@ -236,16 +251,30 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
     }
 }
 
-fn proof_entry(history: &History, proof: &Proof) -> ProofEntry {
-    let case = |(assume, proof): &(usize, Box<Proof>)| CaseEntry {
+/// Recursion is bounded by the depth of the proof.
+fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
+    let mut case = |(assume, proof): &(usize, Box<Proof>)| CaseEntry {
         assume: *assume,
-        proof: Box::new(proof_entry(history, proof)),
+        proof: Box::new(proof_entry(places, proof)),
     };
     match proof {
         Proof::Read => ProofEntry::Read,
+        Proof::Reads { pattern, reads } => ProofEntry::Reads {
+            pattern: pattern.id().to_owned(),
+            reads: reads.iter().map(|&read| operation_entry(read, places)).collect(),
+        },
         Proof::Cycle(edges) => ProofEntry::Cycle { edges: edges.clone() },
         Proof::Split { key, first, second } => {
-            ProofEntry::Split { key: history.key_name(*key), first: case(first), second: case(second) }
+            let (first, second) = (case(first), case(second));
+            ProofEntry::Split { key: places.history.key_name(*key), first, second }
+        }
+        Proof::Writers { read, cases } => {
+            let read = operation_entry(*read, places);
+            let case = |(writer, proof): &(TransactionId, Proof)| WriterEntry {
+                writer: places.of(*writer),
+                proof: proof_entry(places, proof),
+            };
+            ProofEntry::Writers { read, cases: cases.iter().map(case).collect() }
         }
     }
 }

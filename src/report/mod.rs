@@ -161,6 +161,21 @@ pub struct LevelEntry {
     /// took its snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<Vec<u32>>,
+    /// With a witness of RC, RA or TCC: who wrote what each read returned that has several possible writers. At the
+    /// other levels the order says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Vec<SourceEntry>>,
+}
+
+/// The writer that a read is taken to have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceEntry {
+    /// The transaction of the read.
+    pub reader: TransactionEntry,
+    /// The position of the read in its transaction, from 0.
+    pub operation: usize,
+    /// Whose version it returned.
+    pub writer: TransactionEntry,
 }
 
 /// A session's name as in the file.
@@ -344,6 +359,13 @@ pub enum AxiomWord {
 pub enum ProofEntry {
     /// The operations alone do.
     Read,
+    /// These reads alone do, given the writers that the cases around fix.
+    Reads {
+        /// What they are an instance of: TAP-a to f one read, TAP-j two that can share no writer.
+        pattern: String,
+        /// The reads.
+        reads: Vec<OperationEntry>,
+    },
     /// The edges form a cycle.
     Cycle {
         /// The cycle.
@@ -358,6 +380,23 @@ pub enum ProofEntry {
         /// The opposite case.
         second: CaseEntry,
     },
+    /// Whichever transaction wrote what a read returned, a contradiction follows.
+    Writers {
+        /// The read.
+        read: OperationEntry,
+        /// A case for every other transaction that wrote the value and may have committed, and for ⊥ where the value
+        /// may be initial.
+        cases: Vec<WriterEntry>,
+    },
+}
+
+/// One possible writer of a read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriterEntry {
+    /// Its place.
+    pub writer: usize,
+    /// What follows.
+    pub proof: ProofEntry,
 }
 
 /// One case of a split.

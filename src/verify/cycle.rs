@@ -1,14 +1,16 @@
-//! Violations that show as a cycle of edges, or as a case split whose cases all end in cycles.
+//! Violations that show as a cycle of edges, or as cases that all end in cycles or impossible reads.
 //!
-//! Each edge is first followed back to operations ([`Argument::observed`]), which does not depend on a level. Then,
-//! level by level, an edge is given the events it relates: a transaction starts (S) and commits (C), S before C; at SER
+//! Each edge is first followed back to operations ([`Argument::observed`]), which does not depend on a level; who wrote
+//! what a read returned may depend on the case, so such claims are looked at case by case ([`Claim`]). Then, level by
+//! level, an edge is given the events it relates: a transaction starts (S) and commits (C), S before C; at SER
 //! and at the levels below PC both are one event. Session order and reads say C before S, an anti-dependency S before
 //! C. A path is legal when it never enters a transaction at C and leaves it at S; a cycle must be legal all around.
 
-use super::read::operation;
+use super::read::{self, operation};
 use super::resolution::{Resolution, Source};
+use super::setting::Setting;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
-use crate::report::{AxiomWord, EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry};
+use crate::report::{AxiomWord, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
 
 /// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
 pub(super) fn check(
@@ -18,16 +20,26 @@ pub(super) fn check(
     transactions: &[TransactionId],
     levels: &[&str],
 ) -> Result<(), String> {
-    let mut argument = Argument { history, resolution, violation, transactions, keys: Vec::new() };
+    let mut argument = Argument { history, resolution, violation, transactions, keys: Vec::new(), claims: Vec::new() };
     for (index, edge) in violation.edges.iter().enumerate() {
-        let key = argument.observed(index, edge).map_err(|message| format!("edge {index}: {message}"))?;
+        let (key, claims) = argument.observed(index, edge).map_err(|message| format!("edge {index}: {message}"))?;
         argument.keys.push(key);
+        argument.claims.push(claims);
     }
     for level in levels {
-        let strength = Strength::of(level)?;
-        argument.proves(strength).map_err(|message| format!("at {level}: {message}"))?;
+        let setting = Setting::new(resolution, read::basis(level));
+        argument.proves(level, resolution, setting).map_err(|message| format!("at {level}: {message}"))?;
     }
     Ok(())
+}
+
+/// What an edge says that may hold in one case and not in another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    /// The transaction takes part.
+    Member(TransactionId),
+    /// The read returned what the transaction wrote.
+    ReadFrom(OperationId, TransactionId),
 }
 
 /// What may be concluded at a level, each including the ones before.
@@ -43,8 +55,10 @@ enum Strength {
 }
 
 impl Strength {
-    fn of(level: &str) -> Result<Strength, String> {
-        Ok(match level {
+    /// The strength of a level; none at CI, which knows no order.
+    fn of(level: &str) -> Result<Option<Strength>, String> {
+        Ok(Some(match level {
+            "CI" => return Ok(None),
             "RC" => Strength::ReadCommitted,
             "RA" => Strength::ReadAtomic,
             "TCC" => Strength::Causal,
@@ -52,9 +66,8 @@ impl Strength {
             "SI" => Strength::Snapshot,
             "SER" => Strength::Serial,
             "SSER" => Strength::Strict,
-            "CI" => return Err("a cycle does not violate CI".to_owned()),
             _ => return Err(format!("unknown level {level}")),
-        })
+        }))
     }
 
     /// Whether start and commit are different events.
@@ -84,21 +97,14 @@ struct Argument<'a> {
     transactions: &'a [TransactionId],
     /// By checked edge: the key it is about.
     keys: Vec<Option<KeyId>>,
+    /// By checked edge: what it says that depends on the case.
+    claims: Vec<Vec<Claim>>,
 }
 
 impl Argument<'_> {
     fn transaction(&self, place: usize) -> Result<TransactionId, String> {
         let t = self.transactions.get(place).copied();
         t.ok_or_else(|| format!("there is no transaction at place {place}"))
-    }
-
-    /// A transaction that takes part in every legal execution.
-    fn member(&self, place: usize) -> Result<TransactionId, String> {
-        let t = self.transaction(place)?;
-        match self.resolution.is_member(t) {
-            true => Ok(t),
-            false => Err(format!("{} did not commit", self.history.transaction_name(t))),
-        }
     }
 
     fn kind_is(&self, edge: &EdgeEntry, allowed: &[&str]) -> Result<(), String> {
@@ -108,9 +114,11 @@ impl Argument<'_> {
         }
     }
 
-    /// Checks what an edge says about operations and that its premises lie before it; returns its key.
-    fn observed(&self, index: usize, edge: &EdgeEntry) -> Result<Option<KeyId>, String> {
-        let (from, to) = (self.member(edge.from)?, self.member(edge.to)?);
+    /// Checks what an edge says about operations and that its premises lie before it; returns its key and what is left to
+    /// check in each case.
+    fn observed(&self, index: usize, edge: &EdgeEntry) -> Result<(Option<KeyId>, Vec<Claim>), String> {
+        let (from, to) = (self.transaction(edge.from)?, self.transaction(edge.to)?);
+        let mut claims = vec![Claim::Member(from), Claim::Member(to)];
         if let Some(late) = edge.reason.premises().iter().find(|&&premise| premise >= index) {
             return Err(format!("its premise {late} does not come before it"));
         }
@@ -122,7 +130,7 @@ impl Argument<'_> {
             ReasonEntry::Reads => {
                 self.kind_is(edge, &["WR"])?;
                 let read = self.operation_of(edge.to, edge.to_operation, OperationKind::Read)?;
-                self.read_from(read, from)?;
+                claims.push(Claim::ReadFrom(read, from));
                 Some(self.history.operation(read).key)
             }
             ReasonEntry::Path { through } => {
@@ -132,10 +140,13 @@ impl Argument<'_> {
             }
             ReasonEntry::Visible { reader, read, seen, .. } => {
                 self.kind_is(edge, &["CM", "WW"])?;
-                let t3 = self.member(*reader)?;
+                let t3 = self.transaction(*reader)?;
+                if t3.is_initial() {
+                    return Err("the initial state reads nothing".to_owned());
+                }
                 let read = operation(self.history, self.transactions, *reader, *read)?;
                 let key = self.history.operation(read).key;
-                self.read_from(read, to)?;
+                claims.extend([Claim::Member(t3), Claim::ReadFrom(read, to)]);
                 self.writes(from, key)?;
                 if from == to || from == t3 {
                     return Err("the writer it orders must differ from reader and source".to_owned());
@@ -145,10 +156,10 @@ impl Argument<'_> {
             }
             ReasonEntry::Overwrites { writer, order } => {
                 self.kind_is(edge, &["RW"])?;
-                let t1 = self.member(*writer)?;
+                let t1 = self.transaction(*writer)?;
                 let read = self.operation_of(edge.from, edge.from_operation, OperationKind::Read)?;
                 let key = self.history.operation(read).key;
-                self.read_from(read, t1)?;
+                claims.extend([Claim::Member(t1), Claim::ReadFrom(read, t1)]);
                 self.writes(to, key)?;
                 if to == from || to == t1 {
                     return Err("the overwriting transaction must differ from reader and source".to_owned());
@@ -177,10 +188,11 @@ impl Argument<'_> {
             }
             ReasonEntry::Listed { reader, read } => {
                 self.kind_is(edge, &["WW", "CM"])?;
-                let reader = (*reader, self.member(*reader)?);
+                let t3 = self.transaction(*reader)?;
                 let key = self.common_key(edge, from, to)?;
-                let read = operation(self.history, self.transactions, reader.0, *read)?;
-                super::lists::shows_order(self.history, self.resolution, reader.1, read, key, (from, to))?;
+                let read = operation(self.history, self.transactions, *reader, *read)?;
+                super::lists::shows_order(self.history, self.resolution, t3, read, key, (from, to))?;
+                claims.push(Claim::Member(t3));
                 Some(key)
             }
             ReasonEntry::Assumed => {
@@ -189,7 +201,7 @@ impl Argument<'_> {
             }
         };
         self.names_key(edge, key)?;
-        Ok(key)
+        Ok((key, claims))
     }
 
     fn session_order(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<(), String> {
@@ -236,19 +248,22 @@ impl Argument<'_> {
         }
     }
 
-    fn read_from(&self, read: OperationId, writer: TransactionId) -> Result<(), String> {
-        match self.resolution.source(read) {
-            Source::Other { writer: is, .. } if is == writer => Ok(()),
-            Source::Ambiguous => Err(format!(
-                "several transactions may have written what {} returned",
-                self.history.operation_text(read)
-            )),
-            _ => Err(format!(
-                "{} did not return what {} wrote",
-                self.history.operation_text(read),
-                self.history.transaction_name(writer)
-            )),
-        }
+    /// Whether what an edge says holds in a case.
+    fn holds(&self, edge: usize, setting: &Setting<'_>) -> Result<(), String> {
+        let name = |t: TransactionId| self.history.transaction_name(t);
+        let text = |o: OperationId| self.history.operation_text(o);
+        let claims = self.claims.get(edge).map_or(&[][..], |claims| claims);
+        claims.iter().try_for_each(|&claim| match claim {
+            Claim::Member(t) if setting.is_member(t) => Ok(()),
+            Claim::Member(t) => Err(format!("edge {edge}: {} did not commit", name(t))),
+            Claim::ReadFrom(read, writer) => match setting.source(read) {
+                Source::Other { writer: is, .. } if is == writer => Ok(()),
+                Source::Ambiguous => {
+                    Err(format!("edge {edge}: several transactions may have written what {} returned", text(read)))
+                }
+                _ => Err(format!("edge {edge}: {} did not return what {} wrote", text(read), name(writer))),
+            },
+        })
     }
 
     fn writes(&self, t: TransactionId, key: KeyId) -> Result<(), String> {
@@ -288,25 +303,80 @@ impl Argument<'_> {
         }
     }
 
-    /// Whether the proof holds at a level. Walks the tree of cases with an explicit stack.
-    fn proves(&self, strength: Strength) -> Result<(), String> {
-        let spans = self.spans(strength);
-        let mut stack = vec![(&self.violation.proof, Vec::<usize>::new())];
-        while let Some((proof, assumed)) = stack.pop() {
+    /// Whether the proof holds at a level. Walks the tree of cases with an explicit stack. Every edge must hold in some
+    /// case, those that no contradiction needs too.
+    fn proves(&self, level: &str, resolution: &Resolution<'_>, setting: Setting<'_>) -> Result<(), String> {
+        let strength = Strength::of(level)?;
+        let spans = strength.map_or(Vec::new(), |strength| self.spans(strength));
+        let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
+        let mut stack = vec![(&self.violation.proof, Vec::<usize>::new(), setting)];
+        while let Some((proof, assumed, setting)) = stack.pop() {
+            open.retain(|&edge| self.holds(edge, &setting).is_err());
             match proof {
-                ProofEntry::Read => return Err("a case cannot end in a read".to_owned()),
-                ProofEntry::Cycle { edges } => self.closes(edges, &assumed, &spans, strength)?,
+                ProofEntry::Read => return Err("a case does not say which reads it ends in".to_owned()),
+                ProofEntry::Reads { pattern, reads } => {
+                    read::is_at_level(pattern, level)?;
+                    let reads: Result<Vec<_>, _> = reads.iter().map(|entry| self.entry(entry)).collect();
+                    read::contradict(self.history, &setting, pattern, &reads?)?;
+                }
+                ProofEntry::Cycle { edges } => {
+                    let strength = strength.ok_or("a cycle does not violate CI")?;
+                    self.closes(edges, &assumed, &setting, &spans, strength)?;
+                }
+                ProofEntry::Split { .. } if strength.is_none() => return Err("an order says nothing at CI".to_owned()),
                 ProofEntry::Split { first, second, .. } => {
                     self.is_split(first.assume, second.assume)?;
                     for case in [second, first] {
                         let mut assumed = assumed.clone();
                         assumed.push(case.assume);
-                        stack.push((&*case.proof, assumed));
+                        stack.push((&*case.proof, assumed, setting.clone()));
+                    }
+                }
+                ProofEntry::Writers { read, cases } => {
+                    let read = self.entry(read)?;
+                    self.are_all_writers(read, cases, resolution, &setting)?;
+                    for case in cases.iter().rev() {
+                        let writer = self.transaction(case.writer)?;
+                        stack.push((&case.proof, assumed.clone(), setting.with(read, writer)));
                     }
                 }
             }
         }
-        Ok(())
+        match open.first() {
+            Some(edge) => Err(format!("edge {edge} holds in no case")),
+            None => Ok(()),
+        }
+    }
+
+    fn entry(&self, entry: &OperationEntry) -> Result<OperationId, String> {
+        operation(self.history, self.transactions, entry.transaction, entry.index)
+    }
+
+    /// Whether a read takes part, its writer is open, and there is a case for everybody who may be meant, and no other.
+    fn are_all_writers(
+        &self,
+        read: OperationId,
+        cases: &[WriterEntry],
+        resolution: &Resolution<'_>,
+        setting: &Setting<'_>,
+    ) -> Result<(), String> {
+        let text = || self.history.operation_text(read);
+        if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
+            return Err(format!("{} has no writers to tell apart", text()));
+        }
+        if !setting.is_member(self.history.transaction_of(read)) {
+            return Err(format!("the transaction of {} need not take part", text()));
+        }
+        let writers = resolution.writers(read);
+        let mut told = cases.iter().map(|case| self.transaction(case.writer)).collect::<Result<Vec<_>, _>>()?;
+        told.sort_unstable();
+        if let Some(missing) = writers.iter().find(|writer| told.binary_search(writer).is_err()) {
+            return Err(format!("no case for {} having written {}", self.history.transaction_name(*missing), text()));
+        }
+        match told == writers && !told.is_empty() {
+            true => Ok(()),
+            false => Err(format!("the cases of {} are not its possible writers", text())),
+        }
     }
 
     /// Whether two assumptions are the two orders of two writers of one key.
@@ -426,11 +496,12 @@ impl Argument<'_> {
         whole.ok_or_else(|| "an empty path".to_owned())
     }
 
-    /// Whether these edges close a legal cycle that rests on no assumptions but these.
+    /// Whether these edges close a legal cycle that rests on no assumptions but these, and holds in this case.
     fn closes(
         &self,
         cycle: &[usize],
         assumed: &[usize],
+        setting: &Setting<'_>,
         spans: &[Result<Span, String>],
         strength: Strength,
     ) -> Result<(), String> {
@@ -445,6 +516,7 @@ impl Argument<'_> {
             if std::mem::replace(&mut seen[e], true) {
                 continue;
             }
+            self.holds(e, setting)?;
             let edge = self.edge(e)?;
             if matches!(edge.reason, ReasonEntry::Assumed) && !assumed.contains(&e) {
                 return Err(format!("edge {e} is assumed in another case only"));

@@ -46,7 +46,7 @@ pub(super) fn shows_order(
     }
     let of = |t: TransactionId| -> FxHashSet<Value> { appended(history, t, key, None).into_iter().collect() };
     let (older, newer) = (of(pair.0), of(pair.1));
-    let alone = |value: &Value| resolution.only_writer(key, *value).is_some();
+    let alone = |value: &Value| resolution.only_appender(key, *value).is_some();
     let first_of = |elements: &FxHashSet<Value>| list.iter().position(|v| elements.contains(v) && alone(v));
     let (first, second) = (first_of(&older), first_of(&newer));
     match (first, second) {
@@ -71,16 +71,16 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
     let own = appended(history, t, key, None);
     let own_before = appended(history, t, key, Some(read));
     match pattern {
-        "TAP-a" => list.iter().any(|&value| resolution.writers(key, value).is_empty()),
+        "TAP-a" => list.iter().any(|&value| resolution.appenders(key, value).is_empty()),
         "TAP-b" => list.iter().any(|&value| {
-            let writers = resolution.writers(key, value);
+            let writers = resolution.appenders(key, value);
             !writers.is_empty() && writers.iter().all(|&w| history.outcome(w) == Outcome::Aborted)
         }),
         "TAP-c" => list.iter().any(|value| {
-            own.contains(value) && !own_before.contains(value) && resolution.only_writer(key, *value) == Some(t)
+            own.contains(value) && !own_before.contains(value) && resolution.only_appender(key, *value) == Some(t)
         }),
         "TAP-f" => list.iter().enumerate().any(|(place, &value)| {
-            let Some(writer) = resolution.only_writer(key, value).filter(|&w| w != t) else { return false };
+            let Some(writer) = resolution.only_appender(key, value).filter(|&w| w != t) else { return false };
             let all = appended(history, writer, key, None);
             let next = all.iter().position(|&v| v == value).and_then(|at| all.get(at + 1));
             next.is_some_and(|next| list.get(place + 1) != Some(next))
@@ -90,7 +90,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
             list.iter().any(|value| !seen.insert(*value))
         }
         "IncompatibleOrder" => list.iter().enumerate().any(|(place, &value)| {
-            let Some(writer) = resolution.only_writer(key, value) else { return false };
+            let Some(writer) = resolution.only_appender(key, value) else { return false };
             if writer == t {
                 return own_before.contains(&value);
             }

@@ -1,11 +1,18 @@
 //! Violations that show in the operations alone: patterns a to f and j.
 
 use super::resolution::{Resolution, Source};
+use super::setting::{Basis, Setting};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::report::ViolationEntry;
 
 /// Levels that each of the patterns a to f violates.
 const READ_COMMITTED_AND_UP: [&str; 7] = ["RC", "RA", "TCC", "PC", "SI", "SER", "SSER"];
+
+/// Levels that two reads with different writers violate.
+const CUT_ISOLATION_AND_UP: [&str; 7] = ["CI", "RA", "TCC", "PC", "SI", "SER", "SSER"];
+
+/// The pattern of two reads.
+const NON_REPEATABLE: &str = "TAP-j";
 
 /// Whether the operations that a violation names are an instance of its pattern and these of its levels follow.
 pub(super) fn check(
@@ -18,13 +25,61 @@ pub(super) fn check(
     let operations = operations(history, violation, transactions)?;
     let is_read = |o: &&OperationId| history.operation(**o).kind == OperationKind::Read;
     let reads: Vec<OperationId> = operations.iter().filter(is_read).copied().collect();
-    if violation.pattern == "TAP-j" {
-        return check_non_repeatable(history, resolution, &reads, levels);
+    let pattern = violation.pattern.as_str();
+    for level in levels {
+        let setting = Setting::new(resolution, basis(level));
+        is_at_level(pattern, level)?;
+        let shown = match pattern == NON_REPEATABLE {
+            true => pairs(&reads).any(|(first, second)| are_torn(history, &setting, first, second).is_ok()),
+            false => reads.iter().any(|&read| is_wrong(history, &setting, pattern, read).is_ok()),
+        };
+        let members = |o: OperationId| setting.is_member(history.transaction_of(o));
+        let shown = shown
+            || pattern == "IncompatibleOrder"
+                && pairs(&reads).any(|(a, b)| members(a) && members(b) && super::lists::incompatible(history, a, b));
+        if !shown {
+            return Err(format!("none of its reads is an instance of {pattern} at {level}"));
+        }
     }
-    if let Some(level) = levels.iter().find(|level| !READ_COMMITTED_AND_UP.contains(level)) {
-        return Err(format!("such a read does not violate {level}"));
+    Ok(())
+}
+
+/// What may be concluded from values at a level.
+pub(super) fn basis(level: &str) -> Basis {
+    if level == "CI" { Basis::AllWriters } else { Basis::FairWriters }
+}
+
+fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationId)> + '_ {
+    reads.iter().enumerate().flat_map(|(at, &first)| reads[at + 1..].iter().map(move |&second| (first, second)))
+}
+
+/// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
+/// not violate RC: that needs to show that the second went back, hence edges.
+pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
+    let levels = if pattern == NON_REPEATABLE { &CUT_ISOLATION_AND_UP[..] } else { &READ_COMMITTED_AND_UP };
+    match levels.contains(&level) {
+        true => Ok(()),
+        false => Err(format!("such reads do not violate {level} by themselves")),
     }
-    let fits = |read: OperationId| match (violation.pattern.as_str(), resolution.source(read)) {
+}
+
+/// Whether these reads alone are an instance of a pattern in a setting.
+pub(super) fn contradict(
+    history: &History,
+    setting: &Setting<'_>,
+    pattern: &str,
+    reads: &[OperationId],
+) -> Result<(), String> {
+    match *reads {
+        [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
+        [read] if pattern != NON_REPEATABLE => is_wrong(history, setting, pattern, read),
+        _ => Err(format!("{} reads are no instance of {pattern}", reads.len())),
+    }
+}
+
+/// TAP-a to f: whether a read cannot be.
+fn is_wrong(history: &History, setting: &Setting<'_>, pattern: &str, read: OperationId) -> Result<(), String> {
+    let fits = match (pattern, setting.source(read)) {
         ("TAP-a", Source::ThinAir) => true,
         ("TAP-b", Source::Aborted) => true,
         ("TAP-c", Source::Future) => true,
@@ -32,52 +87,28 @@ pub(super) fn check(
         ("TAP-d", Source::OpenAfterOwnWrite) => true,
         ("TAP-e", Source::OverwrittenOwn) => true,
         ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
-        (pattern, _) => super::lists::shows(history, resolution, pattern, read),
+        (pattern, _) => super::lists::shows(history, setting.resolution(), pattern, read),
     };
-    let in_history = |&&read: &&OperationId| resolution.is_member(history.transaction_of(read));
-    let mut pairs = reads.iter().enumerate().flat_map(|(i, &first)| reads[i + 1..].iter().map(move |&b| (first, b)));
-    let members = |a: OperationId, b: OperationId| in_history(&&a) && in_history(&&b);
-    if violation.pattern == "IncompatibleOrder"
-        && pairs.any(|(a, b)| members(a, b) && super::lists::incompatible(history, a, b))
-    {
-        return Ok(());
-    }
-    match reads.iter().filter(in_history).any(|&read| fits(read)) {
+    match fits && setting.is_member(history.transaction_of(read)) {
         true => Ok(()),
-        false => Err(format!("none of its reads is an instance of {}", violation.pattern)),
+        false => Err(format!("{} is no instance of {pattern}", history.operation_text(read))),
     }
 }
 
-/// Two reads of a key in one transaction with writers that differ. At RC only when the first read's writer wrote the
-/// version the second read should not have gone behind; that case needs edges, so here RC is refused.
-fn check_non_repeatable(
-    history: &History,
-    resolution: &Resolution<'_>,
-    reads: &[OperationId],
-    levels: &[&str],
-) -> Result<(), String> {
-    if levels.contains(&"RC") {
-        return Err("two reads with different writers do not violate RC by themselves".to_owned());
+/// TAP-j: whether two reads of a key in one transaction can share no writer.
+fn are_torn(history: &History, setting: &Setting<'_>, first: OperationId, second: OperationId) -> Result<(), String> {
+    let t = history.transaction_of(first);
+    let one_key = t == history.transaction_of(second) && history.operation(first).key == history.operation(second).key;
+    let (of_first, of_second) = (setting.writers(first), setting.writers(second));
+    let shared = of_first.is_empty() || of_second.is_empty() || of_first.iter().any(|w| of_second.contains(w));
+    match one_key && setting.is_member(t) && !shared {
+        true => Ok(()),
+        false => Err(format!(
+            "{} and {} need not return versions of different transactions",
+            history.operation_text(first),
+            history.operation_text(second)
+        )),
     }
-    let source = |read: OperationId| resolution.source(read);
-    // At cut isolation any writer counts; a read that has one sensible writer has that one from read atomic on.
-    let differ = |first: OperationId, second: OperationId| match (source(first), source(second)) {
-        (Source::Other { writer: a, .. }, Source::Other { writer: b, .. }) if !levels.contains(&"CI") => a != b,
-        (Source::Other { .. } | Source::OpenAfterOwnWrite, Source::Other { .. } | Source::OpenAfterOwnWrite) => {
-            !resolution.may_share_writer(first, second)
-        }
-        _ => false,
-    };
-    for (i, &first) in reads.iter().enumerate() {
-        for &second in &reads[i + 1..] {
-            let one = history.transaction_of(first) == history.transaction_of(second)
-                && history.operation(first).key == history.operation(second).key;
-            if one && resolution.is_member(history.transaction_of(first)) && differ(first, second) {
-                return Ok(());
-            }
-        }
-    }
-    Err("no two of its reads return versions of different transactions".to_owned())
 }
 
 /// The operations a violation names, those of its edges included.

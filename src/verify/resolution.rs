@@ -1,8 +1,11 @@
 //! Where each read comes from, worked out anew from the values.
 
 use super::lists;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::setting::Basis;
+use crate::history::{
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value,
+};
+use rustc_hash::FxHashMap;
 
 /// Where the value of a read comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,8 @@ pub(super) struct Resolution<'a> {
     neighbour: Vec<u32>,
     /// By transaction: committed, or unknown but seen by a member.
     member: Vec<bool>,
+    /// The same where every writer of a value counts.
+    cut_member: Vec<bool>,
     /// By transaction: one of the set-up transactions that only write initial versions.
     setup: Vec<bool>,
 }
@@ -104,17 +109,24 @@ impl<'a> Resolution<'a> {
                 previous[o] = last_write.insert(at, o as u32).unwrap_or(END);
             }
         }
-        let member = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
-        let setup = vec![false; history.n_transactions()];
-        let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, setup };
+        let member: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
+        let (cut_member, setup) = (member.clone(), vec![false; history.n_transactions()]);
+        let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, cut_member, setup };
         resolution.find_setup();
-        resolution.promote();
+        resolution.member = resolution.promoted(Basis::FairWriters);
+        resolution.cut_member = resolution.promoted(Basis::AllWriters);
         resolution
     }
 
     /// Whether a transaction takes part: committed, or unknown but seen.
     pub(super) fn is_member(&self, t: TransactionId) -> bool {
-        t.is_initial() || self.member[t.index()]
+        self.is_member_on(t, Basis::FairWriters)
+    }
+
+    /// The same, by what may be concluded.
+    pub(super) fn is_member_on(&self, t: TransactionId, basis: Basis) -> bool {
+        let member = if basis == Basis::AllWriters { &self.cut_member } else { &self.member };
+        t.is_initial() || member[t.index()]
     }
 
     /// Whether a transaction only sets up initial versions and counts as part of ⊥.
@@ -129,13 +141,13 @@ impl<'a> Resolution<'a> {
     }
 
     /// Who wrote a value to a key, whatever became of them; each as often as they wrote it.
-    pub(super) fn writers(&self, key: KeyId, value: Value) -> Vec<TransactionId> {
+    pub(super) fn appenders(&self, key: KeyId, value: Value) -> Vec<TransactionId> {
         self.writes(key.0, value.0).map(|w| self.owner(w)).collect()
     }
 
     /// The only transaction that wrote a value to a key and did not abort, if there is exactly one.
-    pub(super) fn only_writer(&self, key: KeyId, value: Value) -> Option<TransactionId> {
-        let mut writers = self.writers(key, value);
+    pub(super) fn only_appender(&self, key: KeyId, value: Value) -> Option<TransactionId> {
+        let mut writers = self.appenders(key, value);
         writers.retain(|&w| self.history.outcome(w) != Outcome::Aborted);
         writers.dedup();
         match *writers.as_slice() {
@@ -144,17 +156,21 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// Whether some value was written to a key by several transactions, or written and initial.
-    pub(super) fn has_ambiguous_reads(&self) -> bool {
-        let history = self.history;
-        let several = |o: OperationId| {
-            let Some(earlier) = Some(self.previous[o.index()]).filter(|&p| p != END) else { return false };
-            self.owner(OperationId(earlier)) != self.owner(o)
-        };
-        (0..history.n_operations()).map(OperationId::new).any(|o| {
-            let is_write = history.kinds()[o.index()] == OperationKind::Write && !self.is_setup(self.owner(o));
-            is_write && (several(o) || history.may_be_initial(history.keys()[o.index()], history.values()[o.index()]))
-        })
+    /// A read as far as it is about others: with the value that its transaction found, and its last own write of the key
+    /// before it. A list is found without the own appends at its end, which say nothing of others.
+    fn seen(&self, read: OperationId) -> (Operation, Option<u32>) {
+        let mut o = self.history.operation(read);
+        let mut own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
+        if let Some((list, own_are_last)) = lists::found(self.history, self.owner(read), read) {
+            o.value = list.last().copied().unwrap_or(Value::INITIAL);
+            own_last = own_last.filter(|_| !own_are_last);
+        }
+        (o, own_last)
+    }
+
+    /// Whether of several writers of a value only the last one counts.
+    fn last_counts(&self) -> bool {
+        self.history.rules().duplicates == DuplicateRule::Last
     }
 
     /// Whether a write is its transaction's last to its key: the version others may see.
@@ -168,36 +184,47 @@ impl<'a> Resolution<'a> {
 
     /// Unknown transactions take part when a member reads what only they can have written; their own reads then count
     /// too. O(operations).
-    fn promote(&mut self) {
+    fn promoted(&self, basis: Basis) -> Vec<bool> {
+        let mut member = self.member.clone();
         if self.history.transactions().all(|t| self.history.outcome(t) != Outcome::Unknown) {
-            return;
+            return member;
         }
-        let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| self.member[t.index()]).collect();
+        let mut waiting: Vec<TransactionId> = self.history.transactions().filter(|&t| member[t.index()]).collect();
         while let Some(t) = waiting.pop() {
-            for o in self.history.operations_of(t) {
-                if self.history.kinds()[o.index()] != OperationKind::Read {
-                    continue;
-                }
-                let mut seen: Vec<TransactionId> = Vec::new();
-                if let Source::Other { writer, .. } = self.source(o) {
-                    seen.push(writer);
-                }
-                if let Some((list, _)) = lists::found(self.history, t, o) {
-                    let key = self.history.operation(o).key;
-                    seen.extend(list.iter().filter_map(|&element| self.only_writer(key, element)));
-                }
-                for writer in seen.into_iter().filter(|writer| !writer.is_initial()) {
-                    if !std::mem::replace(&mut self.member[writer.index()], true) {
-                        waiting.push(writer);
-                    }
+            let of_lists: Vec<TransactionId> = self.listed_writers(t).collect();
+            for writer in self.known_writers(t, basis).chain(of_lists) {
+                if !writer.is_initial() && !std::mem::replace(&mut member[writer.index()], true) {
+                    waiting.push(writer);
                 }
             }
         }
+        member
     }
 
-    /// The set-up transactions, which count as part of ⊥: those that are declared, else they committed, write the initial value only, stand at the
-    /// beginning of their sessions and write each key that is used exactly once among them, while nobody else who may
-    /// have committed writes an initial value. O(operations).
+    /// Who alone appended what a transaction found in lists.
+    fn listed_writers(&self, t: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
+        let lists = self
+            .history
+            .operations_of(t)
+            .filter_map(move |o| Some((self.history.operation(o).key, lists::found(self.history, t, o)?.0)));
+        lists.flat_map(move |(key, list)| list.iter().filter_map(move |&element| self.only_appender(key, element)))
+    }
+
+    /// Whom a transaction must have read from.
+    pub(super) fn known_writers(&self, t: TransactionId, basis: Basis) -> impl Iterator<Item = TransactionId> + '_ {
+        let is_read = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Read;
+        self.history.operations_of(t).filter(is_read).filter_map(move |read| match basis {
+            Basis::AllWriters => self.only_writer(read),
+            Basis::FairWriters => match self.source(read) {
+                Source::Other { writer, .. } => Some(writer),
+                _ => None,
+            },
+        })
+    }
+
+    /// The set-up transactions, which count as part of ⊥: those that are declared, else they committed, write the initial
+    /// value only, stand at the beginning of their sessions and write each key that is used exactly once among them,
+    /// while nobody else who may have committed writes an initial value. O(operations).
     fn find_setup(&mut self) {
         let history = self.history;
         if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
@@ -237,44 +264,75 @@ impl<'a> Resolution<'a> {
         self.setup = is_setup;
     }
 
-    /// The other transactions that may have committed and wrote the value of a read as their last.
-    pub(super) fn candidates(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
-        let o = self.history.operation(read);
-        let t = self.owner(read);
-        let fits = move |w: &OperationId| {
-            let writer = self.owner(*w);
-            writer != t && self.history.outcome(writer) != Outcome::Aborted && self.is_final(*w)
-        };
-        self.writes(o.key.0, o.value.0).filter(fits).map(|w| self.owner(w))
+    /// Whether a read returns what its own transaction wrote before it, or says nothing.
+    fn is_own(&self, read: OperationId) -> bool {
+        let (o, own_last) = self.seen(read);
+        o.value == Value::UNRECORDED || own_last.is_some() && self.wrote_before(read)
     }
 
-    /// Whether both reads may return what one other transaction wrote. O(writes of their values).
-    pub(super) fn may_share_writer(&self, first: OperationId, second: OperationId) -> bool {
-        let writers = |read: OperationId| -> FxHashSet<TransactionId> {
-            let o = self.history.operation(read);
-            let may_be_meant =
-                |w: &TransactionId| *w != self.owner(read) && self.history.outcome(*w) != Outcome::Aborted;
-            let explicit = self.writes(o.key.0, o.value.0).map(|w| self.owner(w)).filter(may_be_meant);
-            let initial = self.history.may_be_initial(o.key, o.value).then_some(TransactionId::INITIAL);
-            explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w }).chain(initial).collect()
-        };
-        !writers(first).is_disjoint(&writers(second))
+    /// Whether the transaction of a read wrote its value before it. O(operations of the transaction).
+    fn wrote_before(&self, read: OperationId) -> bool {
+        let (o, _) = self.seen(read);
+        let mut before = self.history.operations_of(self.owner(read)).take_while(|&own| own < read);
+        before.any(|own| self.history.operation(own) == Operation { kind: OperationKind::Write, ..o })
+    }
+
+    /// Everybody else who may have committed and wrote the value of a read, and ⊥ where the value may be initial; some
+    /// may come twice. Nobody if the read returns a write of its own transaction.
+    pub(super) fn each_writer(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
+        let (o, _) = self.seen(read);
+        let t = self.owner(read);
+        let may_be_meant = move |w: &TransactionId| *w != t && self.history.outcome(*w) != Outcome::Aborted;
+        let is_own = self.is_own(read);
+        let may_be_initial = !is_own && self.history.may_be_initial(o.key, o.value);
+        let initial = may_be_initial.then_some(TransactionId::INITIAL);
+        let of_value = Some((o.key.0, o.value.0)).filter(|_| !is_own);
+        let writes = of_value.into_iter().flat_map(|(key, value)| self.writes(key, value));
+        let explicit = writes.map(|w| self.owner(w)).filter(may_be_meant);
+        let all = explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w });
+        // Writes come last first, ⊥ after all of them.
+        let most = if self.last_counts() { 1 } else { usize::MAX };
+        let (named, set_up): (Vec<TransactionId>, Vec<TransactionId>) = all.partition(|w| !w.is_initial());
+        named.into_iter().chain(set_up).chain(initial).take(most)
+    }
+
+    /// The same as a list, each once. O(writes of the value · log).
+    pub(super) fn writers(&self, read: OperationId) -> Vec<TransactionId> {
+        let mut writers: Vec<TransactionId> = self.each_writer(read).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        writers
+    }
+
+    /// Whether anybody else may have written what a read returned.
+    pub(super) fn has_writers(&self, read: OperationId) -> bool {
+        self.each_writer(read).next().is_some()
+    }
+
+    /// The one other transaction (or ⊥) that may have written what a read returned, if there is one and no more.
+    fn only_writer(&self, read: OperationId) -> Option<TransactionId> {
+        let mut writers = self.each_writer(read);
+        let first = writers.next()?;
+        writers.all(|writer| writer == first).then_some(first)
+    }
+
+    /// Where a read comes from when `writer`, one of its [`writers`](Self::writers), is taken to be meant.
+    pub(super) fn source_with(&self, read: OperationId, writer: TransactionId) -> Source {
+        let (o, own_last) = self.seen(read);
+        // Of one transaction's writes of one value the last is found first.
+        let last = self.writes(o.key.0, o.value.0).find(|&w| self.owner(w) == writer);
+        let after_own_write = own_last.is_some();
+        Source::Other { writer, after_own_write, intermediate: last.is_some_and(|write| !self.is_final(write)) }
     }
 
     /// Where a read comes from. O(writes of its value), bounded for values that many transactions write.
     pub(super) fn source(&self, read: OperationId) -> Source {
         let history = self.history;
-        let mut o = history.operation(read);
+        let (o, own_last) = self.seen(read);
         if o.value == Value::UNRECORDED {
             return Source::Unrecorded;
         }
         let t = self.owner(read);
-        let mut own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
-        if let Some((list, own_are_last)) = lists::found(history, t, read) {
-            // What the transaction appended itself says nothing; what it found before counts.
-            o.value = list.last().copied().unwrap_or(Value::INITIAL);
-            own_last = own_last.filter(|_| !own_are_last);
-        }
         if own_last.is_some_and(|w| history.values()[w as usize] == o.value) {
             return Source::Own;
         }
@@ -286,6 +344,7 @@ impl<'a> Resolution<'a> {
         let mut from_setup = false;
         for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
             if fair.several && n >= LONG_CHAIN {
+                own_before = own_last.is_some() && self.wrote_before(read);
                 break;
             }
             let writer = self.owner(w);
@@ -296,7 +355,7 @@ impl<'a> Resolution<'a> {
                 from_setup = true;
             } else if history.outcome(writer) == Outcome::Aborted {
                 aborted = true;
-            } else {
+            } else if !(self.last_counts() && all.first.is_some()) {
                 all.add(writer, w);
                 let later = history.session_of(writer) == history.session_of(t) && writer > t;
                 if self.is_final(w) && !later {
@@ -308,6 +367,7 @@ impl<'a> Resolution<'a> {
             return Source::OverwrittenOwn;
         }
         let initial = from_setup || history.may_be_initial(o.key, o.value);
+        let initial = initial && !(self.last_counts() && all.first.is_some());
         let after_own_write = own_last.is_some();
         let several = all.several || initial && all.first.is_some();
         if several && after_own_write {

@@ -1,16 +1,13 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
-use super::SessionNames;
-use super::causal;
-use super::lists;
 use super::resolution::{Resolution, Source};
+use super::{SessionNames, causal, cut, lists};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::LevelEntry;
 use rustc_hash::FxHashMap;
 
-/// Whether the witness of a satisfied level explains the history; `Ok(false)` when there is none, or when it does not
-/// say which of several possible writers some read returns and the likeliest does not fit. CI needs no witness and is
-/// always checked.
+/// Whether the witness of a satisfied level explains the history; `Ok(false)` when there is none. CI needs no witness
+/// and is always checked.
 pub(super) fn check(
     history: &History,
     resolution: &Resolution<'_>,
@@ -18,7 +15,7 @@ pub(super) fn check(
     level: &LevelEntry,
 ) -> Result<bool, String> {
     if level.level == "CI" {
-        return cut_isolation(history, resolution);
+        return cut::satisfied(history, resolution).map(|()| true);
     }
     let Some(entries) = &level.witness else { return Ok(false) };
     if history.rules().lists == ListRule::Merge && !history.lists().is_empty() {
@@ -37,45 +34,39 @@ pub(super) fn check(
         // A serial witness is one of every weaker level, and quicker to replay.
         "RC" | "RA" | "TCC" if serial(history, resolution, &order).is_ok() => Ok(()),
         "RC" | "RA" | "TCC" => {
-            let lists = lists_in_order(history, resolution, &order);
-            let weak = lists.and_then(|()| Weak::new(history, resolution, &order));
-            let replayed = weak.and_then(|weak| match level.level.as_str() {
+            lists_in_order(history, resolution, &order)?;
+            let sources = sources(history, resolution, names, level)?;
+            let weak = Weak::new(history, resolution, &sources, &order)?;
+            match level.level.as_str() {
                 "RC" => weak.read_committed(),
                 "RA" => weak.read_atomic(),
                 _ => weak.causal(),
-            });
-            if replayed.is_err() && resolution.has_ambiguous_reads() {
-                return Ok(false);
             }
-            replayed
         }
         other => Err(format!("unknown level {other}")),
     }?;
     Ok(true)
 }
 
-/// No two reads of a key in a transaction return versions of different other transactions; `Ok(false)` if that may
-/// depend on a choice of writers. O(operations).
-fn cut_isolation(history: &History, resolution: &Resolution<'_>) -> Result<bool, String> {
-    let mut first = vec![(u32::MAX, TransactionId::INITIAL); history.n_keys()];
-    for t in history.transactions().filter(|&t| resolution.is_member(t)) {
-        for o in history.operations_of(t).filter(|&o| history.kinds()[o.index()] == OperationKind::Read) {
-            let Source::Other { writer, .. } = resolution.source(o) else { continue };
-            let seen = &mut first[history.keys()[o.index()].index()];
-            if seen.0 == t.0 && seen.1 != writer && resolution.has_ambiguous_reads() {
-                return Ok(false);
-            }
-            if seen.0 == t.0 && seen.1 != writer {
-                return Err(format!(
-                    "{} returns another transaction's version than an earlier read of {} did",
-                    history.operation_text(o),
-                    history.transaction_name(t)
-                ));
-            }
-            *seen = (t.0, writer);
+/// The writers that a witness says some reads have, by operation. O(sources · writers of their values).
+fn sources(
+    history: &History,
+    resolution: &Resolution<'_>,
+    names: &SessionNames,
+    level: &LevelEntry,
+) -> Result<FxHashMap<OperationId, TransactionId>, String> {
+    let mut sources = FxHashMap::default();
+    for entry in level.sources.iter().flatten() {
+        let reader = names.find(history, &entry.reader)?;
+        let read = super::read::operation(history, &[reader], 0, entry.operation)?;
+        let writer = names.find(history, &entry.writer)?;
+        if history.operation(read).kind != OperationKind::Read || !resolution.each_writer(read).any(|w| w == writer) {
+            let (text, name) = (history.operation_text(read), history.transaction_name(writer));
+            return Err(format!("{text} cannot have returned what {name} wrote"));
         }
+        sources.insert(read, writer);
     }
-    Ok(true)
+    Ok(sources)
 }
 
 /// A commit order of all transactions that take part.
@@ -329,12 +320,17 @@ pub(super) struct Weak<'a> {
 impl<'a> Weak<'a> {
     /// Resolves every read of the order; also checks that each returns a final, committed version that precedes its
     /// reader.
-    fn new(history: &'a History, resolution: &Resolution<'_>, order: &'a Order) -> Result<Weak<'a>, String> {
+    fn new(
+        history: &'a History,
+        resolution: &Resolution<'_>,
+        sources: &FxHashMap<OperationId, TransactionId>,
+        order: &'a Order,
+    ) -> Result<Weak<'a>, String> {
         let mut weak =
             Weak { history, order, reads: vec![], read_begin: vec![0], written: vec![], written_begin: vec![0] };
         for t in history.transactions() {
             if order.place[t.index()] != ABSENT {
-                weak.add(resolution, t)?;
+                weak.add(resolution, sources, t)?;
             }
             weak.read_begin.push(weak.reads.len() as u32);
             weak.written_begin.push(weak.written.len() as u32);
@@ -342,7 +338,12 @@ impl<'a> Weak<'a> {
         Ok(weak)
     }
 
-    fn add(&mut self, resolution: &Resolution<'_>, t: TransactionId) -> Result<(), String> {
+    fn add(
+        &mut self,
+        resolution: &Resolution<'_>,
+        sources: &FxHashMap<OperationId, TransactionId>,
+        t: TransactionId,
+    ) -> Result<(), String> {
         if resolution.is_setup(t) {
             return Ok(());
         }
@@ -355,10 +356,17 @@ impl<'a> Weak<'a> {
                 }
                 continue;
             }
-            let writer = match resolution.source(o) {
+            let source = match (resolution.source(o), sources.get(&o)) {
+                (Source::Ambiguous, Some(&writer)) => resolution.source_with(o, writer),
+                (source, _) => source,
+            };
+            let writer = match source {
                 Source::Unrecorded | Source::Own => continue,
                 Source::Other { after_own_write: false, intermediate: false, writer } => writer,
-                Source::Ambiguous => self.choose(resolution, t, o)?,
+                Source::Ambiguous => {
+                    let (text, name) = (self.history.operation_text(o), self.history.transaction_name(t));
+                    return Err(format!("it does not say who wrote what {text} of {name} returned"));
+                }
                 _ => {
                     let (text, name) = (self.history.operation_text(o), self.history.transaction_name(t));
                     return Err(format!("{text} of {name} returns no committed, final version of another transaction"));
@@ -372,28 +380,6 @@ impl<'a> Weak<'a> {
         }
         self.written[from..].sort_unstable();
         Ok(())
-    }
-
-    /// Of several possible writers, the last before the reader: the one least likely to be overwritten by what the
-    /// reader sees.
-    fn choose(
-        &self,
-        resolution: &Resolution<'_>,
-        t: TransactionId,
-        read: OperationId,
-    ) -> Result<TransactionId, String> {
-        let before = |w: &TransactionId| self.order.place[w.index()] < self.order.place[t.index()];
-        let candidates = resolution.candidates(read).filter(before);
-        match candidates.max_by_key(|w| self.order.place[w.index()]) {
-            Some(writer) => Ok(writer),
-            None if self
-                .history
-                .may_be_initial(self.history.operation(read).key, self.history.operation(read).value) =>
-            {
-                Ok(TransactionId::INITIAL)
-            }
-            None => Err(format!("{} has no writer before it", self.history.operation_text(read))),
-        }
     }
 
     pub(super) fn reads_of(&self, t: TransactionId) -> &[ExternalRead] {

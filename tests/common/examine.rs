@@ -32,7 +32,6 @@ pub(crate) fn signs(verdicts: [Option<bool>; 7]) -> String {
 pub(crate) fn examine(history: &History) -> Result<Findings, String> {
     let findings = check(history);
     let observation = Observation::of(history);
-    let ambiguous = observation.n_ambiguous() > 0;
     let expected = oracle::verdicts(history).map(Some);
     let verdicts = engine_verdicts(&findings);
     if verdicts != expected {
@@ -52,8 +51,10 @@ pub(crate) fn examine(history: &History) -> Result<Findings, String> {
             }
         }
     }
-    evidence(history, &findings, ambiguous)?;
-    if !ambiguous && let [choice] = observation.choices().as_slice() {
+    evidence(history, &findings)?;
+    if observation.n_ambiguous() == 0
+        && let [choice] = observation.choices().as_slice()
+    {
         counts(&findings, &pattern_oracle::count(&observation, choice))?;
     }
     Ok(findings)
@@ -78,17 +79,13 @@ pub(crate) fn hierarchy(verdicts: [Option<bool>; 7]) -> Result<(), String> {
     Ok(())
 }
 
-/// Everything claimed must pass the verifier, and nothing may be claimed without evidence. Where reads are ambiguous
-/// some claims cannot have any: each choice of writers may be violated for a reason of its own.
-pub(crate) fn evidence(history: &History, findings: &Findings, ambiguous: bool) -> Result<(), String> {
+/// Everything claimed must pass the verifier, and nothing may be claimed without evidence.
+pub(crate) fn evidence(history: &History, findings: &Findings) -> Result<(), String> {
     let report = Report::new(history, findings, Settings { witness: true, ..Settings::default() });
     let verified = verify::verify(history, &report).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         format!("verification failed\n  {}", problems.join("\n  "))
     })?;
-    if ambiguous {
-        return Ok(());
-    }
     if !verified.without_evidence.is_empty() {
         return Err(format!("claims without evidence: {:?}", verified.without_evidence));
     }

@@ -180,6 +180,15 @@ impl Observation {
         all.filter(|m| matches!(m, Meaning::From(writers) if writers.len() > 1)).count()
     }
 
+    /// Number of ways to choose a writer for each read.
+    pub(crate) fn n_combinations(&self) -> usize {
+        let numbers = self.meaning.iter().flatten().flatten().map(|m| match m {
+            Meaning::From(writers) => writers.len(),
+            _ => 1,
+        });
+        numbers.fold(1, |product, n| product.saturating_mul(n))
+    }
+
     /// All ways to explain the reads: a writer for each, and the transactions of unknown outcome that the writers chosen
     /// make committed. Transactions that nobody reads from have no effect on anybody.
     pub(crate) fn choices(&self) -> Vec<Choice> {

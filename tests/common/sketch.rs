@@ -88,6 +88,14 @@ impl Sketch {
         self.transactions_mut().flat_map(|transaction| &mut transaction.operations)
     }
 
+    /// The same with two values only, besides the initial one, so that most reads have several possible writers.
+    pub(crate) fn with_few_values(mut self) -> Sketch {
+        for operation in self.operations_mut().filter(|o| (1..=Value::MAX_NUMBER).contains(&o.value.0)) {
+            operation.value = Value(1 + operation.value.0 % 2);
+        }
+        self
+    }
+
     /// One more than the largest key.
     pub(crate) fn n_keys(&self) -> usize {
         self.transactions().flat_map(|t| &t.operations).map(|o| o.key + 1).max().unwrap_or(0)

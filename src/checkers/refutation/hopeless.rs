@@ -1,0 +1,100 @@
+//! Writers that nobody can have read from: they overwrote the version themselves, or come later in the reader's session.
+
+use super::merge::merged;
+use super::needs::is_hopeless;
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::relations::{Edge, Reason, Relation, Resolution, Source};
+
+/// Why a read cannot have read from a hopeless source; `None` for other sources.
+pub(super) fn contradiction(history: &History, read: OperationId, source: Source) -> Option<Violation> {
+    let Source::Transaction { writer, write, intermediate, .. } = source else { return None };
+    let reader = history.transaction_of(read);
+    if !is_hopeless(history, reader, source) {
+        return None;
+    }
+    let key = history.keys()[read.index()];
+    let reads_from = Edge {
+        from: writer,
+        to: reader,
+        relation: Relation::WriteRead,
+        key: Some(key),
+        from_operation: Some(write),
+        to_operation: Some(read),
+        because: Reason::Reads,
+    };
+    Some(match intermediate {
+        true => {
+            let overwritten_by = last_write(history, writer, key);
+            let proof = Proof::Reads { pattern: Pattern::IntermediateRead, reads: vec![read] };
+            let operations = overwritten_by.into_iter().collect();
+            violation(Pattern::IntermediateRead, Some(key), vec![writer, reader], operations, vec![reads_from], proof)
+        }
+        false => {
+            let precedes = Edge {
+                from: reader,
+                to: writer,
+                relation: Relation::SessionOrder,
+                key: None,
+                from_operation: None,
+                to_operation: None,
+                because: Reason::SessionOrder,
+            };
+            let edges = vec![precedes, reads_from];
+            violation(Pattern::CyclicCO, None, vec![reader, writer], Vec::new(), edges, Proof::Cycle(vec![0, 1]))
+        }
+    })
+}
+
+/// Why a read all of whose sources are hopeless cannot be.
+pub(super) fn refutation(history: &History, resolution: &Resolution, read: OperationId) -> Option<Violation> {
+    let sources = resolution.multiple_sources(read)?.sources.iter();
+    let mut cases = sources.filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
+    Some(merged(read, cases.next()?, cases))
+}
+
+/// What follows from the first source of a read all of whose sources are hopeless, beside the other cases.
+pub(super) fn with_other_writers(
+    history: &History,
+    resolution: &Resolution,
+    read: OperationId,
+    first: Violation,
+) -> Violation {
+    let sources = resolution.multiple_sources(read).map_or(&[][..], |multiple| &multiple.sources);
+    let Some((Some(writer), others)) = sources.split_first().map(|(taken, others)| (taken.writer(), others)) else {
+        return first;
+    };
+    let others = others.iter().filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
+    let (implied, group) = (first.implied, first.group);
+    Violation { implied, group, ..merged(read, (writer, first), others) }
+}
+
+fn last_write(history: &History, t: TransactionId, key: KeyId) -> Option<OperationId> {
+    let is_write = |o: &OperationId| {
+        let operation = history.operation(*o);
+        operation.kind == OperationKind::Write && operation.key == key
+    };
+    history.operations_of(t).filter(is_write).last()
+}
+
+fn violation(
+    pattern: Pattern,
+    key: Option<KeyId>,
+    transactions: Vec<TransactionId>,
+    operations: Vec<OperationId>,
+    edges: Vec<Edge>,
+    proof: Proof,
+) -> Violation {
+    Violation {
+        id: ViolationId { pattern, ordinal: 1 },
+        also: Vec::new(),
+        levels: LevelSet::upward(Level::ReadCommitted),
+        key,
+        transactions,
+        operations,
+        edges,
+        proof,
+        implied: false,
+        group: 1,
+    }
+}

@@ -1,0 +1,134 @@
+//! Putting the violations of several cases together.
+
+use super::needs::{is_open, rests_on_writers};
+use crate::checkers::{LevelSet, Pattern, Proof, Violation};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
+
+/// One violation for all writers of a read, told by that of the first.
+pub(in crate::checkers) fn merged(
+    read: OperationId,
+    (writer, mut whole): (TransactionId, Violation),
+    others: impl Iterator<Item = (TransactionId, Violation)>,
+) -> Violation {
+    let first = std::mem::replace(&mut whole.proof, Proof::Read);
+    let mut proofs = vec![(writer, first)];
+    for (writer, case) in others {
+        proofs.push((writer, graft(&mut whole.edges, case.edges, &case.proof)));
+        let pattern = case.id.pattern.id().to_owned();
+        if case.id.pattern != whole.id.pattern && !whole.also.contains(&pattern) {
+            whole.also.push(pattern);
+        }
+        add_new(&mut whole.transactions, case.transactions);
+        add_new(&mut whole.operations, case.operations);
+        whole.levels = whole.levels.iter().filter(|level| case.levels.contains(*level)).collect::<LevelSet>();
+    }
+    add_new(&mut whole.operations, vec![read]);
+    whole.implied = false;
+    whole.proof = Proof::Writers { read, cases: proofs };
+    whole
+}
+
+fn add_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+}
+
+/// Adds edges to a list, each once, and returns the proof in terms of that list. Premises come first in both.
+fn graft(edges: &mut Vec<Edge>, more: Vec<Edge>, proof: &Proof) -> Proof {
+    let mut place: Vec<EdgeIndex> = Vec::with_capacity(more.len());
+    for edge in more {
+        let because = renumbered(&edge.because, &place);
+        let edge = Edge { because, ..edge };
+        place.push(match edges.iter().position(|known| *known == edge) {
+            Some(known) => known,
+            None => {
+                edges.push(edge);
+                edges.len() - 1
+            }
+        });
+    }
+    renumbered_proof(proof, &place)
+}
+
+fn renumbered(reason: &Reason, place: &[EdgeIndex]) -> Reason {
+    let at = |path: &[EdgeIndex]| path.iter().map(|&edge| place[edge]).collect();
+    match reason {
+        Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => reason.clone(),
+        Reason::Path { through } => Reason::Path { through: at(through) },
+        Reason::Visible { axiom, reader, read, seen } => {
+            Reason::Visible { axiom: *axiom, reader: *reader, read: *read, seen: at(seen) }
+        }
+        Reason::Overwrites { writer, order } => Reason::Overwrites { writer: *writer, order: at(order) },
+        Reason::Conflict { order } => Reason::Conflict { order: at(order) },
+        Reason::ReadModifyWrite { read } => Reason::ReadModifyWrite { read: place[*read] },
+    }
+}
+
+/// Recursion is bounded by the depth of the proof.
+fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
+    let case = |(edge, proof): &(EdgeIndex, Box<Proof>)| (place[*edge], Box::new(renumbered_proof(proof, place)));
+    match proof {
+        Proof::Read | Proof::Reads { .. } => proof.clone(),
+        Proof::Cycle(cycle) => Proof::Cycle(cycle.iter().map(|&edge| place[edge]).collect()),
+        Proof::Split { key, first, second } => Proof::Split { key: *key, first: case(first), second: case(second) },
+        Proof::Writers { read, cases } => Proof::Writers {
+            read: *read,
+            cases: cases.iter().map(|(writer, proof)| (*writer, renumbered_proof(proof, place))).collect(),
+        },
+    }
+}
+
+/// Says which reads contradict where the operations alone do, and drops edges that take a writer for granted which the
+/// contradiction does not depend on.
+pub(super) fn spelled_out(history: &History, resolution: &Resolution, mut violation: Violation) -> Violation {
+    if violation.proof != Proof::Read {
+        return violation;
+    }
+    let pattern = violation.id.pattern;
+    let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
+    let mut reads: Vec<OperationId> = violation.edges.iter().filter_map(|edge| edge.to_operation).collect();
+    add_new(&mut reads, violation.operations.iter().copied().filter(is_read).collect());
+    reads.truncate(if pattern == Pattern::NonRepeatableRead { 2 } else { 1 });
+    violation.proof = Proof::Reads { pattern, reads: reads.clone() };
+    if rests_on_writers(resolution, &violation.proof) {
+        return violation;
+    }
+    let mut operations: Vec<OperationId> = Vec::new();
+    if pattern == Pattern::NonRepeatableRead {
+        operations.extend(reads.iter().flat_map(|&read| possible_writes(history, resolution, read)));
+    }
+    operations.extend(reads);
+    violation.edges.retain(|edge| {
+        let read = edge.to_operation.filter(|_| edge.relation == Relation::WriteRead);
+        let is_open = read.is_some_and(|read| is_open(history, resolution, read));
+        // An aborted transaction takes part in nothing, so no edge comes from it.
+        if pattern == Pattern::AbortedRead {
+            operations.extend(edge.from_operation);
+        }
+        !is_open && pattern != Pattern::AbortedRead
+    });
+    add_new(&mut violation.operations, operations);
+    violation
+}
+
+/// The writes that a read may have returned, unless they are too many to tell.
+pub(in crate::checkers) fn possible_writes(
+    history: &History,
+    resolution: &Resolution,
+    read: OperationId,
+) -> Vec<OperationId> {
+    const MOST_TOLD: usize = 8;
+    let write = |source: &Source| match *source {
+        Source::Transaction { write, .. } => Some(write),
+        _ => None,
+    };
+    match resolution.multiple_sources(read) {
+        Some(multiple) if multiple.sources.len() > MOST_TOLD => Vec::new(),
+        Some(multiple) => multiple.sources.iter().filter_map(write).collect(),
+        None => write(&resolution.source_in(history.transaction_of(read), read)).into_iter().collect(),
+    }
+}

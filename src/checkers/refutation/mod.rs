@@ -1,0 +1,273 @@
+//! Why a level is violated whichever transactions wrote what the ambiguous reads returned.
+//!
+//! Each choice of writers may violate a level for a reason of its own, so the evidence is a tree of cases. A choice is
+//! completed at will, a violation is looked for, and only the reads it rests on are told apart, writer by writer: reads
+//! that no contradiction needs are never looked at, and a case whose contradiction does not need its assumption stands
+//! for the whole tree. Where that makes too large a tree, the next read to tell apart is the one with the fewest writers
+//! that do not contradict the level at once. A transaction of unknown outcome takes part in the cases in which somebody who takes part reads
+//! from it; its own reads are told apart in those cases only.
+
+mod hopeless;
+mod merge;
+mod needs;
+
+use super::ambiguity::facts_of;
+use super::decide::{self, Decision, Decisions};
+use super::{Instances, Level, Pattern, Violation, evidence, read_consistency};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, TransactionId};
+use crate::relations::{Choice, Index, Resolution, Standing};
+use merge::spelled_out;
+use needs::{Promotions, is_hopeless_read, needs};
+use std::collections::BTreeSet;
+
+pub(super) use merge::{merged, possible_writes};
+
+/// Most cases looked at, over the whole tree.
+const MOST_CASES: u64 = 2000;
+
+/// Fewest cases looked at, whatever the size of the history.
+const FEWEST_CASES: u64 = 16;
+
+/// Most operations gone through, over all cases.
+const MOST_OPERATIONS: u64 = 20_000_000;
+
+/// Most choices tried to find the read with the fewest writers left, over the whole tree.
+const MOST_TRIALS: u64 = 100_000;
+
+/// Most cases inside one another: readers of reports need not look deeper.
+pub(super) const MOST_NESTED: usize = 28;
+
+/// Instances looked at per pattern and case.
+const LISTED: usize = 8;
+
+/// A contradiction, and the ambiguous reads whose writers it takes as chosen.
+struct Part {
+    violation: Violation,
+    needs: BTreeSet<OperationId>,
+}
+
+/// A violation of `level` that holds under every choice of writers, if the level is violated under every choice: its
+/// proof is a tree of cases. `None` if the level is satisfied, or if the tree would be too large.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn refute(
+    history: &History,
+    resolution: &Resolution,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    let affordable = MOST_OPERATIONS / history.n_operations().max(1) as u64;
+    let left = affordable.clamp(FEWEST_CASES, MOST_CASES);
+    let reads = resolution.ambiguous().map(|(read, _)| read).collect();
+    let mut refuter = Refuter { history, resolution, level, control, reads, left, trials: None };
+    let mut part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
+    if part.is_none() {
+        refuter.left = left;
+        refuter.trials = Some(affordable.min(MOST_TRIALS));
+        part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
+    }
+    let mut violation = part.filter(|part| part.needs.is_empty()).map(|part| part.violation);
+    if let Some(violation) = &mut violation {
+        // At cut isolation other writers count, so these cases say nothing there.
+        violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+    }
+    Ok(violation)
+}
+
+/// Reads whose writers violate read committed by themselves, whoever of them is meant, count as reads from the first of
+/// them. Adds the other cases to the listed violations that rest on such reads.
+pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resolution, found: &mut Instances) {
+    if !resolution.has_multiple_sources() {
+        return;
+    }
+    let promotions = Promotions::new(history, resolution, &resolution.choice_of_none());
+    for violation in &mut found.violations {
+        let spelled = spelled_out(history, resolution, violation.clone());
+        let needed = needs(history, resolution, &spelled, &promotions);
+        let mut hopeless: Vec<OperationId> =
+            needed.into_iter().filter(|&read| is_hopeless_read(history, resolution, read)).collect();
+        if hopeless.is_empty() {
+            continue;
+        }
+        // The reader of an outer case must take part without the inner ones.
+        hopeless.sort_by_key(|&read| promotions.depth(history.transaction_of(read)));
+        if hopeless.len() > MOST_NESTED
+            && let Some(shorter) = hopeless::refutation(history, resolution, hopeless[0])
+        {
+            *violation = Violation { implied: violation.implied, group: violation.group, ..shorter };
+            continue;
+        }
+        let wrap = |inner, &read: &OperationId| hopeless::with_other_writers(history, resolution, read, inner);
+        *violation = hopeless.iter().rev().fold(spelled, wrap);
+    }
+}
+
+struct Refuter<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    level: Level,
+    control: &'a Control,
+    /// The ambiguous reads: an entry of a choice for each.
+    reads: Vec<OperationId>,
+    /// How many more cases may be looked at.
+    left: u64,
+    /// How many more choices may be tried to find the read with the fewest writers left; none if a contradiction says
+    /// which read is next.
+    trials: Option<u64>,
+}
+
+impl Refuter<'_> {
+    /// A contradiction that needs no other choices than those made. Recursion is bounded by [`MOST_NESTED`].
+    fn refute(&mut self, choice: &mut Choice, depth: usize) -> Result<Option<Part>, Interrupt> {
+        if depth > MOST_NESTED || self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let (mut parts, mut promotions) = self.contradictions(choice)?;
+        if parts.is_empty() && self.trials.is_some() {
+            return match self.narrowest(choice, &promotions)? {
+                Some(read) => self.tell_apart(read, choice, depth, &promotions),
+                None => Ok(None),
+            };
+        }
+        if parts.is_empty() {
+            let completed = choice.iter().map(|chosen| chosen.or(Some(0))).collect();
+            (parts, promotions) = self.contradictions(&completed)?;
+        }
+        let open = |part: &Part| part.needs.iter().copied().filter(|&r| self.chosen(choice, r).is_none()).collect();
+        let with_open = parts.into_iter().map(|part| (open(&part), part));
+        let best = with_open.min_by_key(|(open, part): &(Vec<OperationId>, Part)| {
+            (open.len(), part.violation.implied, part.violation.size(), part.violation.edges.len())
+        });
+        let Some((open, part)) = best else { return Ok(None) };
+        // Whoever of the readers takes part by the fewest steps takes part by the choices made.
+        let reader = |read: OperationId| self.history.transaction_of(read);
+        match open.into_iter().min_by_key(|&read| (promotions.depth(reader(read)), read)) {
+            None => Ok(Some(part)),
+            Some(read) => self.tell_apart(read, choice, depth, &promotions),
+        }
+    }
+
+    /// A contradiction in the case of each writer of a read.
+    fn tell_apart(
+        &mut self,
+        read: OperationId,
+        choice: &mut Choice,
+        depth: usize,
+        promotions: &Promotions,
+    ) -> Result<Option<Part>, Interrupt> {
+        let Some(multiple) = self.resolution.multiple_sources(read) else { return Ok(None) };
+        let Ok(place) = self.reads.binary_search(&read) else { return Ok(None) };
+        let mut cases: Vec<(TransactionId, Violation)> = Vec::with_capacity(multiple.sources.len());
+        let mut needed = BTreeSet::new();
+        for (candidate, &source) in multiple.sources.iter().enumerate() {
+            let part = if candidate < multiple.kept {
+                choice[place] = Some(candidate as u32);
+                let part = self.refute(choice, depth + 1)?;
+                choice[place] = None;
+                part
+            } else {
+                let violation = hopeless::contradiction(self.history, read, source);
+                violation.map(|violation| Part { violation, needs: BTreeSet::from([read]) })
+            };
+            let (Some(part), Some(writer)) = (part, source.writer()) else { return Ok(None) };
+            if !part.needs.contains(&read) {
+                return Ok(Some(part));
+            }
+            needed.extend(part.needs);
+            cases.push((writer, part.violation));
+        }
+        needed.remove(&read);
+        promotions.add_reads(self.history.transaction_of(read), &mut needed);
+        needed.retain(|read| self.reads.binary_search(read).is_ok());
+        let mut cases = cases.into_iter();
+        Ok(cases.next().map(|first| Part { violation: merged(read, first, cases), needs: needed }))
+    }
+
+    /// The read, of somebody who takes part, with the fewest writers that do not contradict the level at once.
+    fn narrowest(&mut self, choice: &mut Choice, promotions: &Promotions) -> Result<Option<OperationId>, Interrupt> {
+        let mut best: Option<(usize, OperationId)> = None;
+        for place in 0..self.reads.len() {
+            let read = self.reads[place];
+            let takes_part = match self.resolution.standing(self.history.transaction_of(read)) {
+                Standing::Possible => promotions.depth(self.history.transaction_of(read)) > 0,
+                _ => true,
+            };
+            if choice[place].is_some() || !takes_part {
+                continue;
+            }
+            let mut left = 0;
+            for candidate in 0..self.resolution.candidates(read).len() as u32 {
+                let Some(trials) = self.trials.as_mut().filter(|trials| **trials > 0) else { return Ok(None) };
+                *trials -= 1;
+                choice[place] = Some(candidate);
+                let index = Index::build_with(self.history, self.resolution, choice, self.control)?;
+                choice[place] = None;
+                left += usize::from(!self.is_violated(&index, 0)?.1);
+                if best.is_some_and(|(fewest, _)| left >= fewest) {
+                    break;
+                }
+            }
+            if best.is_none_or(|(fewest, _)| left < fewest) {
+                best = Some((left, read));
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(best.map(|(_, read)| read))
+    }
+
+    /// The patterns of single reads in an index, and whether the level is violated there.
+    fn is_violated(&self, index: &Index, listed: usize) -> Result<(Instances, bool), Interrupt> {
+        let reads = read_consistency::instances(self.history, self.resolution, index, listed, self.control)?;
+        let patterns: Vec<Pattern> = reads.counts.keys().copied().collect();
+        let violates = facts_of(&patterns, index).violate(self.level)
+            || decide::ask(index, self.level, self.control)?.is_violated();
+        Ok((reads, violates))
+    }
+
+    fn chosen(&self, choice: &Choice, read: OperationId) -> Option<u32> {
+        self.reads.binary_search(&read).ok().and_then(|place| choice[place])
+    }
+
+    /// What contradicts the level under a choice that may leave reads out.
+    fn contradictions(&self, choice: &Choice) -> Result<(Vec<Part>, Promotions), Interrupt> {
+        let (history, resolution, control) = (self.history, self.resolution, self.control);
+        control.check()?;
+        let promotions = Promotions::new(history, resolution, choice);
+        let index = Index::build_with(history, resolution, choice, control)?;
+        let (reads, is_violated) = self.is_violated(&index, LISTED)?;
+        if !is_violated {
+            return Ok((Vec::new(), promotions));
+        }
+        let decisions = Decisions::from([(self.level, (Decision::Violated, 0.0))]);
+        let found = evidence::collect(history, &index, reads, &decisions, LISTED, control);
+        let of_level = found.violations.into_iter().filter(|violation| violation.levels.contains(self.level));
+        let parts = of_level.filter_map(|violation| self.part(violation, &promotions)).collect();
+        Ok((parts, promotions))
+    }
+
+    /// A violation with what it needs. If it needs a read whose writers are all wrong, that read is the better argument.
+    fn part(&self, violation: Violation, promotions: &Promotions) -> Option<Part> {
+        let (history, resolution) = (self.history, self.resolution);
+        let violation = spelled_out(history, resolution, violation);
+        let needed = needs(history, resolution, &violation, promotions);
+        let hopeless = needed.iter().copied().filter(|&read| is_hopeless_read(history, resolution, read));
+        match hopeless.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {
+            None => Some(Part { violation, needs: needed }),
+            Some(read) => {
+                let violation = hopeless::refutation(history, resolution, read)?;
+                let mut needs = BTreeSet::new();
+                promotions.add_reads(history.transaction_of(read), &mut needs);
+                needs.retain(|read| self.reads.binary_search(read).is_ok());
+                Some(Part { violation, needs })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Which reads with several possible writers a violation rests on.
+
+use crate::checkers::{Pattern, Proof, Violation};
+use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::relations::{Choice, Reason, Resolution, Source, Standing};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeSet, VecDeque};
+
+/// How transactions of unknown outcome come to take part under a choice of writers.
+pub(super) struct Promotions {
+    by: FxHashMap<TransactionId, Promotion>,
+}
+
+/// A transaction of unknown outcome takes part because `reader`, who takes part, reads from it.
+struct Promotion {
+    reader: TransactionId,
+    read: OperationId,
+    /// Reads on the way from a transaction that is known to have committed.
+    depth: u32,
+}
+
+impl Promotions {
+    /// Follows the reads from committed transactions, breadth first. O(operations) if any outcome is unknown.
+    pub(super) fn new(history: &History, resolution: &Resolution, choice: &Choice) -> Promotions {
+        let mut promotions = Promotions { by: FxHashMap::default() };
+        if !history.transactions().any(|t| history.outcome(t) == Outcome::Unknown) {
+            return promotions;
+        }
+        let mut waiting: VecDeque<TransactionId> =
+            history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
+        while let Some(reader) = waiting.pop_front() {
+            let depth = promotions.depth(reader) + 1;
+            for read in history.operations_of(reader) {
+                let source = match resolution.source_in(reader, read) {
+                    Source::Ambiguous => resolution.chosen(read, choice),
+                    source => Some(source),
+                };
+                if let Some(Source::Transaction { writer, .. }) = source
+                    && history.outcome(writer) == Outcome::Unknown
+                    && !promotions.by.contains_key(&writer)
+                    && !resolution.is_open_after_own_write(read)
+                {
+                    promotions.by.insert(writer, Promotion { reader, read, depth });
+                    waiting.push_back(writer);
+                }
+            }
+        }
+        promotions
+    }
+
+    /// How many reads show that a transaction takes part: none for those that are known to have committed.
+    pub(super) fn depth(&self, t: TransactionId) -> u32 {
+        self.by.get(&t).map_or(0, |promotion| promotion.depth)
+    }
+
+    /// Adds the reads that show that a transaction takes part.
+    pub(super) fn add_reads(&self, t: TransactionId, reads: &mut BTreeSet<OperationId>) {
+        let mut at = t;
+        // Each step leads to a smaller depth.
+        while let Some(promotion) = self.by.get(&at) {
+            reads.insert(promotion.read);
+            at = promotion.reader;
+        }
+    }
+}
+
+/// The reads with several possible writers that a violation rests on: those whose writers its edges and reads name, and
+/// those that show that its transactions take part. The reads of a proof must be spelled out.
+pub(super) fn needs(
+    history: &History,
+    resolution: &Resolution,
+    violation: &Violation,
+    promotions: &Promotions,
+) -> BTreeSet<OperationId> {
+    let mut reads = BTreeSet::new();
+    let mut transactions = BTreeSet::new();
+    for edge in &violation.edges {
+        transactions.extend([edge.from, edge.to]);
+        match &edge.because {
+            Reason::Reads => reads.extend(edge.to_operation),
+            Reason::Visible { reader, read, .. } => {
+                transactions.insert(*reader);
+                reads.insert(*read);
+            }
+            Reason::Overwrites { writer, .. } => {
+                transactions.insert(*writer);
+                reads.extend(edge.from_operation);
+            }
+            _ => {}
+        }
+    }
+    if let Proof::Reads { reads: wrong, .. } = &violation.proof {
+        transactions.extend(wrong.iter().map(|&read| history.transaction_of(read)));
+        if rests_on_writers(resolution, &violation.proof) {
+            reads.extend(wrong);
+        }
+    }
+    transactions.iter().for_each(|&t| promotions.add_reads(t, &mut reads));
+    reads.retain(|&read| is_open(history, resolution, read) && !resolution.is_open_after_own_write(read));
+    reads
+}
+
+/// Whether it is open whom a read read from: it has several sources, and no single one that does not violate read
+/// committed by itself.
+pub(super) fn is_open(history: &History, resolution: &Resolution, read: OperationId) -> bool {
+    resolution.multiple_sources(read).is_some_and(|multiple| multiple.kept > 1)
+        || resolution.is_open_after_own_write(read)
+        || is_hopeless_read(history, resolution, read)
+}
+
+/// Whether it matters to a contradiction by single reads whom they read from.
+pub(super) fn rests_on_writers(resolution: &Resolution, proof: &Proof) -> bool {
+    match proof {
+        Proof::Reads { pattern: Pattern::IntermediateRead, .. } => true,
+        Proof::Reads { pattern: Pattern::NonRepeatableRead, reads } => match reads.as_slice() {
+            &[first, second] => resolution.may_share_source(first, second),
+            _ => true,
+        },
+        Proof::Reads { .. } => false,
+        _ => true,
+    }
+}
+
+/// Whether a read has several possible writers, each of which violates read committed by itself; reads after own writes
+/// apart, of which no writer is taken.
+pub(super) fn is_hopeless_read(history: &History, resolution: &Resolution, read: OperationId) -> bool {
+    resolution.multiple_sources(read).is_some_and(|multiple| {
+        multiple.kept == 1
+            && multiple.sources.len() > 1
+            && !resolution.is_open_after_own_write(read)
+            && multiple.sources.iter().all(|&source| is_hopeless(history, multiple.reader, source))
+    })
+}
+
+/// Whether reading from a source violates read committed by itself.
+pub(super) fn is_hopeless(history: &History, reader: TransactionId, source: Source) -> bool {
+    match source {
+        Source::Transaction { writer, intermediate, .. } => {
+            intermediate || (writer > reader && history.session_of(writer) == history.session_of(reader))
+        }
+        _ => false,
+    }
+}

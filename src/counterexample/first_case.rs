@@ -1,0 +1,44 @@
+//! The part of an argument that a picture can show: one case of those that tell the writers of reads apart.
+
+use crate::checkers::{Proof, Violation};
+use crate::relations::{Edge, EdgeIndex, Reason};
+use std::collections::BTreeSet;
+
+/// With more edges than this only the first case is drawn.
+const MOST_EDGES: usize = 16;
+
+/// The edges to draw: all of them, but of a large tree of cases only those of the first one, in which every read has its
+/// first possible writer. O(edges²).
+pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
+    let edges = &violation.edges;
+    if edges.len() <= MOST_EDGES || !matches!(violation.proof, Proof::Writers { .. }) {
+        return (0..edges.len()).collect();
+    }
+    let mut drawn: BTreeSet<EdgeIndex> = BTreeSet::new();
+    let mut open = violation.proof.cycle_edges();
+    let mut proof = &violation.proof;
+    while let Proof::Writers { read, cases } = proof
+        && let Some((writer, inner)) = cases.first()
+    {
+        let tells = |e: &Edge| e.because == Reason::Reads && e.from == *writer && e.to_operation == Some(*read);
+        open.extend(edges.iter().position(tells));
+        proof = inner;
+    }
+    while let Some((index, edge)) = open.pop().and_then(|index| Some((index, edges.get(index)?))) {
+        if drawn.insert(index) {
+            open.extend(edge.because.premises());
+            open.extend(edges.iter().position(|e| is_evidence(edge, e)));
+        }
+    }
+    drawn
+}
+
+/// Whether an edge is the read that makes another one matter.
+fn is_evidence(inferred: &Edge, edge: &Edge) -> bool {
+    let read = match &inferred.because {
+        Reason::Visible { read, .. } => (inferred.to, Some(*read)),
+        Reason::Overwrites { writer, .. } => (*writer, inferred.from_operation),
+        _ => return false,
+    };
+    edge.because == Reason::Reads && (edge.from, edge.to_operation) == read
+}

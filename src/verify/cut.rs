@@ -1,0 +1,70 @@
+//! Cut isolation: all reads of a key in one transaction that do not return own writes return one transaction's version.
+
+use super::resolution::Resolution;
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use rustc_hash::FxHashSet;
+
+/// Whether every transaction that must take part can find a writer for its reads of each key. Transactions of unknown
+/// outcome need not take part unless somebody reads from them; those that cannot keep the rule themselves are no writers
+/// for others. O(operations · log), and O(writers of the values) for transactions that read several values of a key.
+pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
+    let mut excluded: FxHashSet<TransactionId> = FxHashSet::default();
+    let with = |outcome| move |t: &TransactionId| history.outcome(*t) == outcome;
+    let mut reads = Vec::new();
+    loop {
+        let unknown = history.transactions().filter(with(Outcome::Unknown)).filter(|t| !excluded.contains(t));
+        let falls = |&t: &TransactionId| keeps(history, resolution, t, &excluded, &mut reads).is_err();
+        let more: Vec<TransactionId> = unknown.filter(falls).collect();
+        if more.is_empty() {
+            break;
+        }
+        excluded.extend(more);
+    }
+    let mut committed = history.transactions().filter(with(Outcome::Committed));
+    committed.try_for_each(|t| keeps(history, resolution, t, &excluded, &mut reads))
+}
+
+/// A read by key and value.
+type Read = (KeyId, Value, OperationId);
+
+/// Whether the reads of each key by a transaction can share a writer that is not excluded. `reads` is scratch space.
+fn keeps(
+    history: &History,
+    resolution: &Resolution<'_>,
+    t: TransactionId,
+    excluded: &FxHashSet<TransactionId>,
+    reads: &mut Vec<Read>,
+) -> Result<(), String> {
+    reads.clear();
+    reads.extend(history.operations_of(t).filter_map(|o| {
+        let operation = history.operation(o);
+        (operation.kind == OperationKind::Read).then_some((operation.key, operation.value, o))
+    }));
+    reads.sort_unstable();
+    let mut of_keys = reads.chunk_by(|a, b| a.0 == b.0);
+    match of_keys.find(|of_key| !share_writer(resolution, of_key, excluded)) {
+        None => Ok(()),
+        Some(of_key) => {
+            let (name, key) = (history.transaction_name(t), history.key_name(of_key[0].0));
+            Err(format!("the reads of key {key} by {name} can share no writer"))
+        }
+    }
+}
+
+/// Whether reads of one key by one transaction can share a writer that is not excluded.
+fn share_writer(resolution: &Resolution<'_>, of_key: &[Read], excluded: &FxHashSet<TransactionId>) -> bool {
+    let one_value = of_key.iter().all(|read| read.1 == of_key[0].1);
+    if one_value && excluded.is_empty() {
+        return true;
+    }
+    // Reads of one value that may come from others have the same writers, so one of them stands for all.
+    let foreign = of_key
+        .chunk_by(|a, b| a.1 == b.1)
+        .filter_map(|of_value| of_value.iter().map(|read| read.2).find(|&read| resolution.has_writers(read)));
+    let foreign: Vec<OperationId> = foreign.collect();
+    let Some((&first, others)) = foreign.split_first() else { return true };
+    let others: Vec<FxHashSet<TransactionId>> =
+        others.iter().map(|&read| resolution.each_writer(read).collect()).collect();
+    let fits = |w: &TransactionId| !excluded.contains(w) && others.iter().all(|writers| writers.contains(w));
+    resolution.each_writer(first).any(|writer| fits(&writer))
+}

@@ -1,0 +1,91 @@
+//! What holds in one case of a proof: who wrote what some reads returned, and who takes part because of it.
+
+use super::resolution::{Resolution, Source};
+use crate::history::{OperationId, TransactionId};
+
+/// What may be concluded from the values before any case is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Cut isolation: every writer of a value counts.
+    AllWriters,
+    /// Read committed and up: writers that violate it by themselves are out of the question where there is one that
+    /// does not.
+    FairWriters,
+}
+
+/// The writers fixed by the cases around a part of a proof.
+#[derive(Clone)]
+pub(super) struct Setting<'a> {
+    resolution: &'a Resolution<'a>,
+    basis: Basis,
+    fixed: Vec<(OperationId, TransactionId)>,
+    /// Transactions of unknown outcome that take part because of them.
+    joined: Vec<TransactionId>,
+}
+
+impl<'a> Setting<'a> {
+    /// No writer is fixed.
+    pub(super) fn new(resolution: &'a Resolution<'a>, basis: Basis) -> Setting<'a> {
+        Setting { resolution, basis, fixed: Vec::new(), joined: Vec::new() }
+    }
+
+    /// The sources of reads without any case.
+    pub(super) fn resolution(&self) -> &'a Resolution<'a> {
+        self.resolution
+    }
+
+    /// The case in which a read returned what `writer` wrote. The read must have an open source and its transaction
+    /// must take part: else the cases of its writers are not all there are. O(operations of who joins).
+    pub(super) fn with(&self, read: OperationId, writer: TransactionId) -> Setting<'a> {
+        let mut inner = self.clone();
+        inner.fixed.push((read, writer));
+        inner.join(writer);
+        inner
+    }
+
+    /// A transaction takes part, and whoever it is known to read from.
+    fn join(&mut self, t: TransactionId) {
+        let mut waiting = vec![t];
+        while let Some(t) = waiting.pop() {
+            if self.is_member(t) {
+                continue;
+            }
+            self.joined.push(t);
+            waiting.extend(self.resolution.known_writers(t, self.basis).filter(|writer| !writer.is_initial()));
+        }
+    }
+
+    /// Whether a transaction takes part.
+    pub(super) fn is_member(&self, t: TransactionId) -> bool {
+        self.resolution.is_member_on(t, self.basis) || self.joined.contains(&t)
+    }
+
+    /// Who wrote what a read returned, if the cases say it.
+    fn fixed(&self, read: OperationId) -> Option<TransactionId> {
+        self.fixed.iter().find(|(known, _)| *known == read).map(|(_, writer)| *writer)
+    }
+
+    /// Whether the cases say who wrote what a read returned.
+    pub(super) fn is_fixed(&self, read: OperationId) -> bool {
+        self.fixed(read).is_some()
+    }
+
+    /// Where a read comes from, for the levels above cut isolation.
+    pub(super) fn source(&self, read: OperationId) -> Source {
+        match self.fixed(read) {
+            Some(writer) => self.resolution.source_with(read, writer),
+            None => self.resolution.source(read),
+        }
+    }
+
+    /// Everybody that a read may have read from; empty if that is nobody else.
+    pub(super) fn writers(&self, read: OperationId) -> Vec<TransactionId> {
+        if let Some(writer) = self.fixed(read) {
+            return vec![writer];
+        }
+        match self.resolution.source(read) {
+            Source::Other { writer, .. } if self.basis == Basis::FairWriters => vec![writer],
+            _ => self.resolution.writers(read),
+        }
+    }
+}
