@@ -26,7 +26,7 @@ mod tests;
 mod write_read;
 
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
-pub use resolution::{Choice, MultipleSources, Resolution, Source, Standing};
+pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing};
 pub use write_read::resolve;
 
 use crate::history::{KeyId, OperationId, TransactionId};

@@ -7,13 +7,13 @@
 
 mod build;
 mod json;
-mod numbers;
 mod statistics;
 
 pub use build::Settings;
 pub use json::to_line;
-pub use numbers::grouped;
 pub use statistics::{STATISTICS_SCHEMA, StatisticsReport};
+
+pub use crate::history::grouped;
 
 use serde::{Deserialize, Serialize};
 

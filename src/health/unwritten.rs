@@ -1,0 +1,257 @@
+//! Reads of values that nobody wrote, and why.
+//!
+//! Three things can be behind them: the database made the value up (thin air), the log lacks the writer, or the value
+//! was there before the log began. Each value is judged by itself, in this order:
+//!
+//! | likeliest | because |
+//! |---|---|
+//! | left over | it is the only such value of its key, and no session reads it after it has seen a logged version of the key |
+//! | cut off | it is larger than all values logged for its key, and it is only read near the end of sessions; or several sessions read it |
+//! | thin air | neither |
+//!
+//! One cause for many values is likelier than many causes, so where at least [`MANY`] reads are not left over, few values
+//! follow what most are judged to be: if a quarter of these reads are cut off, all are, and so is what looks left over
+//! while fewer than half of the keys look so; else no value is cut off for being large and late alone.
+
+use super::survey::Survey;
+use super::words::{by_number, counted};
+use super::{Finding, Kind, LISTED, Severity};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, OperationId, OperationKind, SessionId, Value, grouped};
+use crate::relations::{Glance, Resolution};
+use rustc_hash::FxHashMap;
+
+/// Reads from which on they are taken to have one cause.
+const MANY: usize = 20;
+
+/// The likeliest cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    LeftOver,
+    /// The end of the log is missing.
+    CutTail,
+    /// A writer is missing.
+    CutWriter,
+    ThinAir,
+}
+
+/// A value of a key that was read and not written.
+#[derive(Debug)]
+struct Phantom {
+    key: KeyId,
+    value: Value,
+    reads: Vec<OperationId>,
+    cause: Cause,
+}
+
+/// Findings about reads of values that nobody wrote. O(operations) where there are any, else nothing.
+pub(super) fn findings(
+    history: &History,
+    resolution: &Resolution,
+    survey: &Survey,
+    control: &Control,
+) -> Result<Vec<Finding>, Interrupt> {
+    if survey.unwritten.is_empty() {
+        return Ok(Vec::new());
+    }
+    let keys = keys_with_phantoms(history, resolution, survey, control)?;
+    let n_keys = keys.len();
+    let mut phantoms: Vec<Phantom> = keys.into_iter().flat_map(|key| key.phantoms(history)).collect();
+    agree(&mut phantoms, n_keys);
+    let with = |causes: &[Cause]| phantoms.iter().filter(|phantom| causes.contains(&phantom.cause)).collect::<Vec<_>>();
+    let findings = [
+        thin_air(history, &with(&[Cause::ThinAir])),
+        cut_off(history, &with(&[Cause::CutTail, Cause::CutWriter])),
+        left_over(history, &with(&[Cause::LeftOver])),
+    ];
+    Ok(findings.into_iter().flatten().collect())
+}
+
+/// What is known of a key some of whose read values nobody wrote.
+#[derive(Default)]
+struct KeyStory {
+    key: KeyId,
+    largest_written: Option<u64>,
+    /// By value: its reads, and whether the session of each had seen a logged version before.
+    reads: FxHashMap<Value, Vec<(OperationId, bool)>>,
+}
+
+fn keys_with_phantoms(
+    history: &History,
+    resolution: &Resolution,
+    survey: &Survey,
+    control: &Control,
+) -> Result<Vec<KeyStory>, Interrupt> {
+    let mut place_of = vec![u32::MAX; history.n_keys()];
+    let mut stories: Vec<KeyStory> = Vec::new();
+    for &read in &survey.unwritten {
+        let key = history.operation(read).key;
+        if place_of[key.index()] == u32::MAX {
+            place_of[key.index()] = stories.len() as u32;
+            stories.push(KeyStory { key, ..KeyStory::default() });
+        }
+    }
+    // By story: one more than the last session that has seen a logged version of the key.
+    let mut seen_by = vec![0u32; stories.len()];
+    let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
+    let mut next = survey.unwritten.iter().copied().peekable();
+    for session in history.sessions() {
+        control.check()?;
+        let transactions = history.transactions_of(session);
+        for o in transactions.flat_map(|t| history.operation_range(t)) {
+            let place = place_of[keys[o].index()] as usize;
+            let Some(story) = stories.get_mut(place) else { continue };
+            let operation = OperationId::new(o);
+            if next.next_if_eq(&operation).is_some() {
+                let seen = seen_by[place] == session.0 + 1;
+                story.reads.entry(values[o]).or_default().push((operation, seen));
+                continue;
+            }
+            let logged = match kinds[o] {
+                OperationKind::Write => {
+                    story.largest_written = story.largest_written.max(number(history, values[o]));
+                    true
+                }
+                OperationKind::Read => matches!(resolution.glance(operation), Glance::Write(_) | Glance::Own),
+            };
+            if logged {
+                seen_by[place] = session.0 + 1;
+            }
+        }
+    }
+    Ok(stories)
+}
+
+/// The value as a number, if it is one.
+fn number(history: &History, value: Value) -> Option<u64> {
+    match history.value_names() {
+        None => (value.0 <= Value::MAX_NUMBER).then_some(value.0),
+        Some(names) => names.number(value.0 as usize),
+    }
+}
+
+impl KeyStory {
+    /// Its values, each judged by itself, in the order of their first reads.
+    fn phantoms(self, history: &History) -> Vec<Phantom> {
+        let is_only = self.reads.len() == 1;
+        let mut phantoms: Vec<Phantom> = Vec::with_capacity(self.reads.len());
+        for (value, reads) in self.reads {
+            let session_of = |read: OperationId| history.session_of(history.transaction_of(read));
+            let mut sessions: Vec<SessionId> = reads.iter().map(|&(read, _)| session_of(read)).collect();
+            sessions.dedup();
+            let larger = self.largest_written.zip(number(history, value)).is_some_and(|(largest, it)| it > largest);
+            let cause = if is_only && reads.iter().all(|(_, seen)| !seen) {
+                Cause::LeftOver
+            } else if larger && reads.iter().all(|&(read, _)| is_late(history, read)) {
+                Cause::CutTail
+            } else if sessions.len() > 1 {
+                Cause::CutWriter
+            } else {
+                Cause::ThinAir
+            };
+            let reads = reads.into_iter().map(|(read, _)| read).collect();
+            phantoms.push(Phantom { key: self.key, value, reads, cause });
+        }
+        phantoms.sort_by(|a, b| a.reads.first().cmp(&b.reads.first()));
+        phantoms
+    }
+}
+
+/// Whether a read stands in the last tenth of its session.
+fn is_late(history: &History, read: OperationId) -> bool {
+    let t = history.transaction_of(read);
+    let n = history.transactions_of(history.session_of(t)).len();
+    (n - 1 - history.position_of(t)) * 10 < n
+}
+
+/// Lets few follow many, see the module documentation.
+fn agree(phantoms: &mut [Phantom], n_keys: usize) {
+    let reads_of = |phantoms: &[Phantom], cause: &dyn Fn(Cause) -> bool| -> usize {
+        phantoms.iter().filter(|phantom| cause(phantom.cause)).map(|phantom| phantom.reads.len()).sum()
+    };
+    let is_cut = |cause| matches!(cause, Cause::CutTail | Cause::CutWriter);
+    let cut = reads_of(phantoms, &is_cut);
+    let not_left_over = reads_of(phantoms, &|cause| cause != Cause::LeftOver);
+    if not_left_over < MANY {
+        return;
+    }
+    if cut * 4 < not_left_over {
+        let late = phantoms.iter_mut().filter(|phantom| phantom.cause == Cause::CutTail);
+        late.for_each(|phantom| phantom.cause = Cause::ThinAir);
+        return;
+    }
+    let left_over = phantoms.iter().filter(|phantom| phantom.cause == Cause::LeftOver).count();
+    let also_left_over = left_over * 2 < n_keys;
+    for phantom in phantoms {
+        if phantom.cause == Cause::ThinAir || (also_left_over && phantom.cause == Cause::LeftOver) {
+            phantom.cause = Cause::CutWriter;
+        }
+    }
+}
+
+/// `12 reads return 3 values that nobody wrote`, and the operations.
+fn beginning(phantoms: &[&Phantom]) -> (u64, String, Vec<OperationId>) {
+    let mut reads: Vec<OperationId> = phantoms.iter().flat_map(|phantom| phantom.reads.iter().copied()).collect();
+    reads.sort_unstable();
+    let n = reads.len() as u64;
+    reads.truncate(LISTED);
+    let values = match phantoms.len() {
+        1 => "a value".to_owned(),
+        n => format!("{} values", grouped(n as u64)),
+    };
+    let text = format!("{} {} {values} that nobody wrote.", counted(n, "read"), by_number(n, "returns", "return"));
+    (n, text, reads)
+}
+
+fn thin_air(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
+    let first = phantoms.first()?;
+    let (n, beginning, reads) = beginning(phantoms);
+    let text = format!(
+        "{beginning} Likeliest they come out of thin air: other versions of the same keys are in the log, and each value \
+         is seen by one session only (first {} = {}). If their writers are missing in the log, that is why RC is broken; \
+         --initial any-unwritten takes one such value a key as initial.",
+        history.key_name(first.key),
+        history.value_name(first.value),
+    );
+    let finding = Finding::new(Kind::ThinAir, Severity::Warning, n, text);
+    Some(finding.about_operations(history, reads.into_iter()).remedy("initial", "any-unwritten"))
+}
+
+fn cut_off(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
+    let first = phantoms.first()?;
+    let (n, beginning, reads) = beginning(phantoms);
+    let tail = phantoms.iter().filter(|phantom| phantom.cause == Cause::CutTail).count();
+    let why = match tail * 2 > phantoms.len() {
+        true => {
+            "Likeliest the log was cut off: they are larger than all values logged for their keys, and are read near the \
+             end of their sessions"
+        }
+        false => {
+            "Likeliest a session is missing in the log, or part of one: several sessions read the same values, so \
+             somebody wrote them"
+        }
+    };
+    let text = format!(
+        "{beginning} {why} (first {} = {}). Then the reads say nothing about the database: check a whole log; --initial \
+         any-unwritten takes one such value a key as initial.",
+        history.key_name(first.key),
+        history.value_name(first.value),
+    );
+    let finding = Finding::new(Kind::CutOff, Severity::Warning, n, text);
+    Some(finding.about_operations(history, reads.into_iter()).remedy("initial", "any-unwritten"))
+}
+
+fn left_over(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
+    let first = phantoms.first()?;
+    let (n, beginning, reads) = beginning(phantoms);
+    let same = phantoms.iter().all(|phantom| phantom.value == first.value) && phantoms.len() > 1;
+    let choice = if same { history.value_name(first.value) } else { "any-unwritten".to_owned() };
+    let text = format!(
+        "{beginning} Likeliest they were there before the log began: of {} it is the only such value, and no session \
+         reads it after it has seen a logged version. --initial {choice} takes {} as initial.",
+        by_number(phantoms.len() as u64, "its key", "each key"),
+        by_number(phantoms.len() as u64, "it", "them"),
+    );
+    let finding = Finding::new(Kind::LeftOver, Severity::Warning, n, text);
+    Some(finding.about_operations(history, reads.into_iter()).remedy("initial", choice))
+}
