@@ -39,7 +39,7 @@ pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
 };
-pub use stats::Statistics;
+pub use stats::{Shapes, Spread, Statistics};
 
 use names::UNNUMBERED;
 use std::ops::Range;

@@ -6,12 +6,16 @@
 //! transaction.
 
 mod build;
+mod health;
 mod json;
 mod statistics;
 
 pub use build::Settings;
+pub use health::HealthEntry;
 pub use json::to_line;
-pub use statistics::{STATISTICS_SCHEMA, StatisticsReport};
+pub use statistics::{
+    ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry, VersionOrderEntry,
+};
 
 pub use crate::history::grouped;
 
@@ -85,8 +89,9 @@ pub struct Report {
     pub timings: Timings,
     /// Choices made on the input that the verdicts rest on.
     pub assumptions: Vec<String>,
-    /// Findings about the input's health.
-    pub health: Vec<String>,
+    /// Whether the input can be trusted, the worst first.
+    #[serde(default)]
+    pub health: Vec<HealthEntry>,
 }
 
 /// Figures that also tell whether a report belongs to a history.
