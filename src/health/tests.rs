@@ -57,6 +57,16 @@ fn an_unwritten_value_among_others_is_thin_air() {
 }
 
 #[test]
+fn where_initial_versions_are_read_an_unwritten_value_is_none() {
+    let (_, health) = of("r(1,7,0,0) r(2,0,0,0)");
+    assert_eq!(doubts(&health), [Kind::ThinAir]);
+    let (_, health) = of("w(1,1,0,0) r(1,7,1,1)");
+    assert_eq!(doubts(&health), [Kind::ThinAir], "a value larger than all others is no old one");
+    let (_, health) = of("w(1,8,0,0) r(1,7,1,1)");
+    assert_eq!(doubts(&health), [Kind::LeftOver]);
+}
+
+#[test]
 fn large_values_at_the_end_mean_that_the_log_was_cut_off() {
     let (_, health) = of("w(1,1,0,0) r(1,1,0,1) r(1,5,0,2) w(2,1,1,3) r(2,1,1,4) r(2,6,1,5)");
     assert_eq!(doubts(&health), [Kind::CutOff]);

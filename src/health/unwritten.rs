@@ -9,9 +9,11 @@
 //! | cut off | it is larger than all values logged for its key, and it is only read near the end of sessions; or several sessions read it |
 //! | thin air | neither |
 //!
-//! One cause for many values is likelier than many causes, so where at least [`MANY`] reads are not left over, few values
-//! follow what most are judged to be: if a quarter of these reads are cut off, all are, and so is what looks left over
-//! while fewer than half of the keys look so; else no value is cut off for being large and late alone.
+//! One cause for many values is likelier than many causes. So none is left over unless half of the keys with such values
+//! look so, and more keys than those whose recorded initial version somebody reads (the state before the log is known
+//! then, and it is another one), and not if all of them are larger than what was written later, unless they are equal.
+//! And where at least [`MANY`] reads are not left over, all are cut off if a quarter of
+//! them are, else none is for being large and late alone.
 
 use super::survey::Survey;
 use super::words::{by_number, counted};
@@ -19,7 +21,7 @@ use super::{Finding, Kind, LISTED, Severity};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, SessionId, Value, grouped};
 use crate::relations::{Glance, Resolution};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Reads from which on they are taken to have one cause.
 const MANY: usize = 20;
@@ -41,6 +43,10 @@ struct Phantom {
     key: KeyId,
     value: Value,
     reads: Vec<OperationId>,
+    /// It is the only one of its key, and no session reads it after it has seen a logged version.
+    is_first: bool,
+    /// It is larger than all values logged for its key.
+    is_larger: bool,
     cause: Cause,
 }
 
@@ -55,9 +61,8 @@ pub(super) fn findings(
         return Ok(Vec::new());
     }
     let keys = keys_with_phantoms(history, resolution, survey, control)?;
-    let n_keys = keys.len();
     let mut phantoms: Vec<Phantom> = keys.into_iter().flat_map(|key| key.phantoms(history)).collect();
-    agree(&mut phantoms, n_keys);
+    agree(&mut phantoms, survey.keys.iter().filter(|key| key.initial_is_read).count());
     let with = |causes: &[Cause]| phantoms.iter().filter(|phantom| causes.contains(&phantom.cause)).collect::<Vec<_>>();
     let findings = [
         thin_air(history, &with(&[Cause::ThinAir])),
@@ -139,10 +144,9 @@ impl KeyStory {
             let session_of = |read: OperationId| history.session_of(history.transaction_of(read));
             let mut sessions: Vec<SessionId> = reads.iter().map(|&(read, _)| session_of(read)).collect();
             sessions.dedup();
-            let larger = self.largest_written.zip(number(history, value)).is_some_and(|(largest, it)| it > largest);
-            let cause = if is_only && reads.iter().all(|(_, seen)| !seen) {
-                Cause::LeftOver
-            } else if larger && reads.iter().all(|&(read, _)| is_late(history, read)) {
+            let is_larger = self.largest_written.zip(number(history, value)).is_some_and(|(largest, it)| it > largest);
+            let is_first = is_only && reads.iter().all(|(_, seen)| !seen);
+            let cause = if is_larger && reads.iter().all(|&(read, _)| is_late(history, read)) {
                 Cause::CutTail
             } else if sessions.len() > 1 {
                 Cause::CutWriter
@@ -150,43 +154,43 @@ impl KeyStory {
                 Cause::ThinAir
             };
             let reads = reads.into_iter().map(|(read, _)| read).collect();
-            phantoms.push(Phantom { key: self.key, value, reads, cause });
+            phantoms.push(Phantom { key: self.key, value, reads, is_first, is_larger, cause });
         }
         phantoms.sort_by(|a, b| a.reads.first().cmp(&b.reads.first()));
         phantoms
     }
 }
 
-/// Whether a read stands in the last tenth of its session.
+/// Whether a read stands in the last tenth of its session, where that is long enough to have an end.
 fn is_late(history: &History, read: OperationId) -> bool {
     let t = history.transaction_of(read);
     let n = history.transactions_of(history.session_of(t)).len();
-    (n - 1 - history.position_of(t)) * 10 < n
+    n > 2 && (n - 1 - history.position_of(t)) * 10 < n
 }
 
-/// Lets few follow many, see the module documentation.
-fn agree(phantoms: &mut [Phantom], n_keys: usize) {
-    let reads_of = |phantoms: &[Phantom], cause: &dyn Fn(Cause) -> bool| -> usize {
-        phantoms.iter().filter(|phantom| cause(phantom.cause)).map(|phantom| phantom.reads.len()).sum()
-    };
+/// Takes values as left over where that explains most keys, and lets few follow many, see the module documentation.
+/// `known` is the number of keys whose recorded initial version is read.
+fn agree(phantoms: &mut [Phantom], known: usize) {
+    let keys = phantoms.iter().map(|phantom| phantom.key).collect::<FxHashSet<KeyId>>().len();
+    let first: Vec<&Phantom> = phantoms.iter().filter(|phantom| phantom.is_first).collect();
+    let is_old = first.iter().any(|phantom| !phantom.is_larger)
+        || first.windows(2).all(|two| two[0].value == two[1].value) && first.len() > 1;
+    if first.len() * 2 >= keys && first.len() > known && is_old {
+        phantoms.iter_mut().filter(|phantom| phantom.is_first).for_each(|phantom| phantom.cause = Cause::LeftOver);
+    }
     let is_cut = |cause| matches!(cause, Cause::CutTail | Cause::CutWriter);
-    let cut = reads_of(phantoms, &is_cut);
-    let not_left_over = reads_of(phantoms, &|cause| cause != Cause::LeftOver);
-    if not_left_over < MANY {
+    let reads_of = |fits: &dyn Fn(Cause) -> bool| -> usize {
+        phantoms.iter().filter(|phantom| fits(phantom.cause)).map(|phantom| phantom.reads.len()).sum()
+    };
+    let (cut, all) = (reads_of(&is_cut), reads_of(&|cause| cause != Cause::LeftOver));
+    if all < MANY {
         return;
     }
-    if cut * 4 < not_left_over {
-        let late = phantoms.iter_mut().filter(|phantom| phantom.cause == Cause::CutTail);
-        late.for_each(|phantom| phantom.cause = Cause::ThinAir);
-        return;
-    }
-    let left_over = phantoms.iter().filter(|phantom| phantom.cause == Cause::LeftOver).count();
-    let also_left_over = left_over * 2 < n_keys;
-    for phantom in phantoms {
-        if phantom.cause == Cause::ThinAir || (also_left_over && phantom.cause == Cause::LeftOver) {
-            phantom.cause = Cause::CutWriter;
-        }
-    }
+    let (from, to) = match cut * 4 < all {
+        true => (Cause::CutTail, Cause::ThinAir),
+        false => (Cause::ThinAir, Cause::CutWriter),
+    };
+    phantoms.iter_mut().filter(|phantom| phantom.cause == from).for_each(|phantom| phantom.cause = to);
 }
 
 /// `12 reads return 3 values that nobody wrote`, and the operations.
@@ -207,9 +211,8 @@ fn thin_air(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
     let text = format!(
-        "{beginning} Likeliest they come out of thin air: other versions of the same keys are in the log, and each value \
-         is seen by one session only (first {} = {}). If their writers are missing in the log, that is why RC is broken; \
-         --initial any-unwritten takes one such value a key as initial.",
+        "{beginning} Likeliest out of thin air: nothing says that the log lacks writers or began late, and no value is seen \
+         by two sessions (first {} = {}). --initial any-unwritten takes one such value a key as initial.",
         history.key_name(first.key),
         history.value_name(first.value),
     );
@@ -247,8 +250,9 @@ fn left_over(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
     let same = phantoms.iter().all(|phantom| phantom.value == first.value) && phantoms.len() > 1;
     let choice = if same { history.value_name(first.value) } else { "any-unwritten".to_owned() };
     let text = format!(
-        "{beginning} Likeliest they were there before the log began: of {} it is the only such value, and no session \
-         reads it after it has seen a logged version. --initial {choice} takes {} as initial.",
+        "{beginning} Likeliest {} there before the log began: of {} it is the only such value, and no session reads it \
+         after it has seen a logged version. --initial {choice} takes {} as initial.",
+        by_number(phantoms.len() as u64, "it was", "they were"),
         by_number(phantoms.len() as u64, "its key", "each key"),
         by_number(phantoms.len() as u64, "it", "them"),
     );
