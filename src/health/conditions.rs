@@ -83,10 +83,11 @@ fn mini_transactions(survey: &Survey) -> Finding {
     let shape =
         format!("at most {MINI_OPERATIONS} operations on at most {MINI_KEYS} keys, each read before it is written");
     let text = match n {
-        0 => format!("Holds: every transaction has {shape}. MTC needs this."),
+        0 => format!("Holds: every transaction has {shape}, as MTC needs it."),
         n => format!(
-            "Does not hold: {} not {shape}, as MTC needs it.",
-            counted(n, "transaction") + by_number(n, " has", " have")
+            "Does not hold: {} larger or {} what was not read before; MTC needs {shape}.",
+            counted(n, "transaction") + by_number(n, " is", " are"),
+            by_number(n, "writes", "write"),
         ),
     };
     let finding = Finding::new(Kind::MiniTransactions, Severity::Note, n, text);

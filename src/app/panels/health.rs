@@ -152,7 +152,9 @@ fn finding_ui(
             ui.vertical(|ui| {
                 ui.horizontal(|ui| {
                     style::bold_line(ui, finding.kind.title(), style::BODY, palette.strong);
-                    ui.label(RichText::new(word_of(finding)).size(style::SMALL).color(colour));
+                    if !finding.kind.is_condition() {
+                        ui.label(RichText::new(word_of(finding)).size(style::SMALL).color(colour));
+                    }
                     if has_more {
                         let (area, _) = ui.allocate_exact_size(vec2(10.0, 14.0), Sense::hover());
                         paint_triangle(ui.painter(), area.center(), is_open, palette.weak);

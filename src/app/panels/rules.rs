@@ -114,10 +114,11 @@ fn row_ui(ui: &mut Ui, row: &RuleRow, form: &RulesForm, requests: &mut Requests)
     let word = form.word(row.name);
     let (meaning, is_typed) = row.meaning(word);
     ui.horizontal(|ui| {
-        ui.add_sized(
-            [136.0, 20.0],
-            egui::Label::new(RichText::new(row.title).color(palette.text)).halign(egui::Align::Min),
-        );
+        let left = egui::Layout::left_to_right(egui::Align::Center);
+        ui.allocate_ui_with_layout(egui::vec2(140.0, 24.0), left, |ui| {
+            ui.set_min_width(140.0);
+            ui.label(RichText::new(row.title).color(palette.text));
+        });
         let shown = match (is_typed, row.typed) {
             (true, Some((prefix, _))) if prefix.is_empty() => "value",
             (true, Some((prefix, _))) => prefix,
