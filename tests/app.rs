@@ -491,7 +491,7 @@ fn rules_are_chosen_from_lists_and_bad_words_are_told() {
     press(&mut window, egui::Key::Num4);
     window.get_by_label("Rule unknown: observed").click();
     window.run_steps(4);
-    window.get_by_label("aborted: aborted").click();
+    window.get_by_label("aborted: like those known to have aborted").click();
     window.run_steps(4);
     window.get_by_label("Rule unknown: aborted");
     read_again(&mut window);

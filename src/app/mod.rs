@@ -258,7 +258,9 @@ impl App {
         match state.page {
             Page::Browser => {}
             Page::Health => {
-                Panel::right("rules panel").default_size(340.0).size_range(280.0..=620.0).frame(side).show(ui, |ui| {
+                // In a narrow window the findings need the room.
+                let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
+                Panel::right("rules panel").default_size(340.0).size_range(250.0..=widest).frame(side).show(ui, |ui| {
                     panels::rules::rules_ui(ui, document, requests);
                 });
             }

@@ -42,6 +42,10 @@ fn one_unwritten_value_a_key_before_all_others_is_left_over() {
     assert_eq!((finding.count, finding.operations.len()), (4, 4));
     assert_eq!(finding.remedy.as_ref().map(Remedy::flag).as_deref(), Some("--initial 7"));
     assert_eq!(history.operation(finding.operations[0]).value, Value(7));
+    // 0 is the initial version of another key: it must stay one.
+    let (_, health) = of("r(1,7,0,0) r(2,7,0,0) r(3,0,0,0)");
+    let remedy = health.finding(Kind::LeftOver).and_then(|finding| finding.remedy.clone());
+    assert_eq!(remedy.map(|remedy| remedy.flag()).as_deref(), Some("--initial any-unwritten"));
     let (_, health) = of("r(1,7,0,0) r(2,8,0,0)");
     let remedy = health.finding(Kind::LeftOver).and_then(|finding| finding.remedy.clone());
     assert_eq!(remedy.map(|remedy| remedy.flag()).as_deref(), Some("--initial any-unwritten"));
@@ -60,6 +64,9 @@ fn an_unwritten_value_among_others_is_thin_air() {
 fn where_initial_versions_are_read_an_unwritten_value_is_none() {
     let (_, health) = of("r(1,7,0,0) r(2,0,0,0)");
     assert_eq!(doubts(&health), [Kind::ThinAir]);
+    assert!(health.finding(Kind::ThinAir).is_some_and(|finding| finding.remedy.is_some()), "0 is that of another key");
+    let (_, health) = of("r(1,7,0,0) r(1,0,0,0)");
+    assert!(health.finding(Kind::ThinAir).is_some_and(|finding| finding.remedy.is_none()), "0 is initial already");
     let (_, health) = of("w(1,1,0,0) r(1,7,1,1)");
     assert_eq!(doubts(&health), [Kind::ThinAir], "a value larger than all others is no old one");
     let (_, health) = of("w(1,8,0,0) r(1,7,1,1)");

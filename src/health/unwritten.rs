@@ -5,7 +5,7 @@
 //!
 //! | likeliest | because |
 //! |---|---|
-//! | left over | it is the only such value of its key, and no session reads it after it has seen a logged version of the key |
+//! | left over | it is the only such value of its key, nobody reads the key's recorded initial version, and no session reads it after it has seen a logged version of the key |
 //! | cut off | it is larger than all values logged for its key, and it is only read near the end of sessions; or several sessions read it |
 //! | thin air | neither |
 //!
@@ -43,7 +43,7 @@ struct Phantom {
     key: KeyId,
     value: Value,
     reads: Vec<OperationId>,
-    /// It is the only one of its key, and no session reads it after it has seen a logged version.
+    /// It may be left over, see the module documentation.
     is_first: bool,
     /// It is larger than all values logged for its key.
     is_larger: bool,
@@ -61,15 +61,52 @@ pub(super) fn findings(
         return Ok(Vec::new());
     }
     let keys = keys_with_phantoms(history, resolution, survey, control)?;
-    let mut phantoms: Vec<Phantom> = keys.into_iter().flat_map(|key| key.phantoms(history)).collect();
-    agree(&mut phantoms, survey.keys.iter().filter(|key| key.initial_is_read).count());
+    let initial_is_read = |key: KeyId| survey.keys[key.index()].initial_is_read;
+    let known = survey.keys.iter().filter(|key| key.initial_is_read).count();
+    let story = |key: KeyStory| {
+        let is_known = initial_is_read(key.key);
+        key.phantoms(history, is_known)
+    };
+    let mut phantoms: Vec<Phantom> = keys.into_iter().flat_map(story).collect();
+    agree(&mut phantoms, known);
     let with = |causes: &[Cause]| phantoms.iter().filter(|phantom| causes.contains(&phantom.cause)).collect::<Vec<_>>();
+    let flag = Flag::new(&phantoms, survey);
     let findings = [
-        thin_air(history, &with(&[Cause::ThinAir])),
-        cut_off(history, &with(&[Cause::CutTail, Cause::CutWriter])),
-        left_over(history, &with(&[Cause::LeftOver])),
+        thin_air(history, &with(&[Cause::ThinAir]), flag),
+        cut_off(history, &with(&[Cause::CutTail, Cause::CutWriter]), flag),
+        left_over(history, &with(&[Cause::LeftOver]), known == 0),
     ];
     Ok(findings.into_iter().flatten().collect())
+}
+
+/// Whether it helps to take unwritten values as initial: not where the initial versions of their keys are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    Helps,
+    IsOfNoUse,
+}
+
+impl Flag {
+    fn new(phantoms: &[Phantom], survey: &Survey) -> Flag {
+        match phantoms.iter().any(|phantom| survey.keys[phantom.key.index()].initial_is_read) {
+            true => Flag::IsOfNoUse,
+            false => Flag::Helps,
+        }
+    }
+
+    fn sentence(self) -> &'static str {
+        match self {
+            Flag::Helps => "--initial any-unwritten takes one such value a key as initial.",
+            Flag::IsOfNoUse => "No rule explains them: the initial versions of their keys are known.",
+        }
+    }
+
+    fn on(self, finding: Finding) -> Finding {
+        match self {
+            Flag::Helps => finding.remedy("initial", "any-unwritten"),
+            Flag::IsOfNoUse => finding,
+        }
+    }
 }
 
 /// What is known of a key some of whose read values nobody wrote.
@@ -136,9 +173,10 @@ fn number(history: &History, value: Value) -> Option<u64> {
 }
 
 impl KeyStory {
-    /// Its values, each judged by itself, in the order of their first reads.
-    fn phantoms(self, history: &History) -> Vec<Phantom> {
-        let is_only = self.reads.len() == 1;
+    /// Its values, each judged by itself, in the order of their first reads. `is_known`: its recorded initial version is
+    /// read.
+    fn phantoms(self, history: &History, is_known: bool) -> Vec<Phantom> {
+        let is_only = self.reads.len() == 1 && !is_known;
         let mut phantoms: Vec<Phantom> = Vec::with_capacity(self.reads.len());
         for (value, reads) in self.reads {
             let session_of = |read: OperationId| history.session_of(history.transaction_of(read));
@@ -207,20 +245,21 @@ fn beginning(phantoms: &[&Phantom]) -> (u64, String, Vec<OperationId>) {
     (n, text, reads)
 }
 
-fn thin_air(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
+fn thin_air(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
     let text = format!(
         "{beginning} Likeliest out of thin air: nothing says that the log lacks writers or began late, and no value is seen \
-         by two sessions (first {} = {}). --initial any-unwritten takes one such value a key as initial.",
+         by two sessions (first {} = {}). {}",
         history.key_name(first.key),
         history.value_name(first.value),
+        flag.sentence(),
     );
     let finding = Finding::new(Kind::ThinAir, Severity::Warning, n, text);
-    Some(finding.about_operations(history, reads.into_iter()).remedy("initial", "any-unwritten"))
+    Some(flag.on(finding.about_operations(history, reads.into_iter())))
 }
 
-fn cut_off(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
+fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
     let tail = phantoms.iter().filter(|phantom| phantom.cause == Cause::CutTail).count();
@@ -235,19 +274,20 @@ fn cut_off(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
         }
     };
     let text = format!(
-        "{beginning} {why} (first {} = {}). Then the reads say nothing about the database: check a whole log; --initial \
-         any-unwritten takes one such value a key as initial.",
+        "{beginning} {why} (first {} = {}). Then these reads say nothing about the database: check a whole log. {}",
         history.key_name(first.key),
         history.value_name(first.value),
+        flag.sentence(),
     );
     let finding = Finding::new(Kind::CutOff, Severity::Warning, n, text);
-    Some(finding.about_operations(history, reads.into_iter()).remedy("initial", "any-unwritten"))
+    Some(flag.on(finding.about_operations(history, reads.into_iter())))
 }
 
-fn left_over(history: &History, phantoms: &[&Phantom]) -> Option<Finding> {
+/// `may_be_one`: nothing else is known to be initial, so that one value may be for all keys.
+fn left_over(history: &History, phantoms: &[&Phantom], may_be_one: bool) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);
-    let same = phantoms.iter().all(|phantom| phantom.value == first.value) && phantoms.len() > 1;
+    let same = may_be_one && phantoms.iter().all(|phantom| phantom.value == first.value) && phantoms.len() > 1;
     let choice = if same { history.value_name(first.value) } else { "any-unwritten".to_owned() };
     let text = format!(
         "{beginning} Likeliest {} there before the log began: of {} it is the only such value, and no session reads it \

@@ -282,8 +282,11 @@ mod tests {
     use super::*;
     use crate::history::{Builder, Origin};
 
-    /// Transactions as session, start, and operations: a letter, a key and a value; each lasts ten units.
-    fn history(transactions: &[(u64, i64, &[(char, u64, u64)])]) -> History {
+    /// A session, a start, and operations: a letter, a key and a value.
+    type Sketch<'a> = (u64, i64, &'a [(char, u64, u64)]);
+
+    /// Transactions that last ten units each.
+    fn history(transactions: &[Sketch<'_>]) -> History {
         let mut builder = Builder::new(Origin::default());
         for (session, start, operations) in transactions {
             let session = builder.session_number(*session);

@@ -52,8 +52,8 @@ const ROWS: [RuleRow; 7] = [
         title: "Unknown outcomes",
         choices: &[
             ("observed", "committed if somebody read from it, else left out"),
-            ("aborted", "aborted"),
-            ("committed", "committed"),
+            ("aborted", "like those known to have aborted"),
+            ("committed", "like those known to have committed"),
         ],
         typed: None,
     },
@@ -120,7 +120,7 @@ fn row_ui(ui: &mut Ui, row: &RuleRow, form: &RulesForm, requests: &mut Requests)
             ui.label(RichText::new(row.title).color(palette.text));
         });
         let shown = match (is_typed, row.typed) {
-            (true, Some((prefix, _))) if prefix.is_empty() => "value",
+            (true, Some(("", _))) => "value",
             (true, Some((prefix, _))) => prefix,
             _ => word,
         };
