@@ -7,6 +7,7 @@
 //! |---|---|---|---|
 //! | [`history::History`] | `formats` | what was observed | history files |
 //! | [`relations::Index`], [`relations::Edge`] | `relations` | what that forces, each edge with its reason | |
+//! | [`health::Health`] | `health` | whether that can be believed | report |
 //! | [`checkers::Findings`] | `checkers` | witness, violations or undecided, per level | report, which `verify` checks |
 //! | [`counterexample::Counterexample`] | `counterexample` | the smallest part that convinces, and why | text, markdown |
 //! | [`diagram::Diagram`] | `diagram` | nodes and edges | dot, json |
@@ -24,14 +25,15 @@
 //! | `relations` | edges a history forces, each with its reason | history, graph, control |
 //! | `sat` | clauses, acyclicity theory | graph, control |
 //! | `checkers` | level → verdict | history, graph, relations, sat, control |
+//! | `health` | can the history be trusted? | history, relations, control |
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
-//! | `report` | everything said about one history, as data | history, relations, checkers, counterexample |
+//! | `report` | everything said about one history, as data | history, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence in a report real? | history, report |
 //! | `diagram` | what to draw and where | history, relations, graph |
 //! | `export` | diagram, scene or explanation → bytes | history, relations, counterexample, report, diagram |
 //! | `jobs` | start, poll, cancel | control |
-//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export, jobs |
-//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, counterexample, report, verify, diagram, export |
+//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, jobs |
+//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export |
 
 pub mod app;
 pub mod checkers;
@@ -42,6 +44,7 @@ pub mod diagram;
 pub mod export;
 pub mod formats;
 pub mod graph;
+pub mod health;
 pub mod history;
 pub mod jobs;
 pub mod relations;

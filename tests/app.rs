@@ -5,6 +5,8 @@ use egui_kittest::kittest::Queryable as _;
 use isoscope::app::App;
 use isoscope::app::state::{Attention, Page, Phase};
 use isoscope::checkers::{Level, Pattern, Verdict};
+use isoscope::health::Kind;
+use isoscope::history::{InitialRule, UnknownRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -400,4 +402,173 @@ fn every_sample_opens_from_the_welcome_page() {
         wait(&mut window, &title, |window| !document(window).drawing);
         assert_eq!(document(&window).selected.is_some(), document(&window).current_picture().is_some(), "{title}");
     }
+}
+
+/// Session b reads x = 5, which nobody wrote, after it has seen x = 9.
+const UNWRITTEN: &str = "a: [w x 9] [w y 1]\nb: [r x 9] [r x 5] [r x 9]\n";
+
+#[test]
+fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
+    for theme in [egui::Theme::Dark, egui::Theme::Light] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut window = window(theme);
+        open(&mut window, write(folder.path(), "history.txt", UNWRITTEN));
+        let health = document(&window).health.clone().expect("it was examined");
+        let finding = health.finding(Kind::ThinAir).expect("nobody wrote it");
+        // The list of anomalies and the bar on top say so on every page.
+        assert!(says(&window, "History health 1 warning") && says(&window, Kind::ThinAir.title()));
+        window.get_by_label("1 warning").click();
+        window.run_steps(4);
+        assert_eq!(window.state().state().page, Page::Health);
+        window.get_by_label_contains("Finding holds: Unique values");
+        window.get_by_label_contains("Finding does not hold: Times");
+        assert!(says(&window, "Nothing: the file leaves nothing open."));
+        window.get_by_label_contains("Finding warning: Reads out of thin air").click();
+        window.run_steps(4);
+        window.get_by_label("Show b2  r(x) = 5 line 2").click();
+        window.run_steps(4);
+        assert_eq!(window.state().state().page, Page::Browser);
+        assert_eq!(document(&window).browser.transaction, finding.transactions.first().copied());
+        wait(&mut window, "the raw line", |window| matches!(&document(window).browser.operation, Some((_, Some(_)))));
+        assert_eq!(document(&window).browser.operation.as_ref().map(|(o, _)| *o), finding.operations.first().copied());
+    }
+}
+
+#[test]
+fn a_clean_history_is_told_to_be_trustworthy() {
+    let (mut window, _folder) = opened(CLEAN);
+    press(&mut window, egui::Key::Num4);
+    assert!(says(&window, "Nothing sheds doubt on the verdicts."));
+    assert!(!says(&window, "History health"));
+}
+
+/// Reads again by the rules of the form.
+fn read_again(window: &mut Window) {
+    window.get_by_label("Read again").click();
+    window.run_steps(2);
+    wait(window, "the check", |window| !document(window).is_busy());
+    wait(window, "the picture", |window| !document(window).drawing);
+}
+
+#[test]
+fn rules_are_chosen_and_the_history_read_again() {
+    let (mut window, _folder) = opened(UNWRITTEN);
+    let verdict = |window: &Window| {
+        let levels = &document(window).levels;
+        let result =
+            levels.iter().find(|(level, _)| *level == Level::CutIsolation).and_then(|(_, result)| result.clone());
+        result.map(|result| result.verdict.word())
+    };
+    assert_eq!(verdict(&window), Some("satisfied"));
+    let violated = |window: &Window| {
+        let levels = &document(window).levels;
+        levels.iter().any(|(_, result)| result.as_ref().is_some_and(|result| result.verdict == Verdict::Violated))
+    };
+    assert!(violated(&window));
+    press(&mut window, egui::Key::Num4);
+    window.get_by_label("Choose --initial any-unwritten").click();
+    window.run_steps(3);
+    window.get_by_label("Rule initial: any-unwritten");
+    assert_eq!(document(&window).rules.initial, InitialRule::Format, "nothing is read before it is asked for");
+    read_again(&mut window);
+    assert_eq!(window.state().state().page, Page::Health);
+    assert_eq!(document(&window).rules.initial, InitialRule::AnyUnwritten);
+    assert_eq!(document(&window).health.as_ref().and_then(|health| health.finding(Kind::ThinAir)), None);
+    assert_eq!(document(&window).assumptions().len(), 1);
+    window.get_by_label_contains("Assumed: For 1 key");
+    window.get_by_label("1 assumption");
+    assert_eq!(document(&window).form.rules().as_ref(), Ok(&document(&window).rules));
+    // Reading the file again keeps the rules.
+    window.key_press(egui::Key::F5);
+    window.run_steps(2);
+    wait(&mut window, "the check", |window| !document(window).is_busy());
+    assert_eq!(document(&window).rules.initial, InitialRule::AnyUnwritten);
+}
+
+#[test]
+fn rules_are_chosen_from_lists_and_bad_words_are_told() {
+    let (mut window, _folder) = opened("a: [w x 1]?\nb: [r x 1]\n");
+    press(&mut window, egui::Key::Num4);
+    window.get_by_label("Rule unknown: observed").click();
+    window.run_steps(4);
+    window.get_by_label("aborted: like those known to have aborted").click();
+    window.run_steps(4);
+    window.get_by_label("Rule unknown: aborted");
+    read_again(&mut window);
+    assert_eq!(document(&window).rules.unknown, UnknownRule::Aborted);
+    assert!(document(&window).selected.is_some(), "the read is one of aborted data now");
+    window.get_by_label("Rule init: auto").click();
+    window.run_steps(4);
+    window.get_by_label_contains("txn=: these").click();
+    window.run_steps(4);
+    window.get_by_label("Read again").click();
+    window.run_steps(4);
+    assert!(document(&window).form.trouble.as_ref().is_some_and(|text| text.contains("--init")));
+    assert_eq!(document(&window).phase, Phase::Done, "the history stays");
+    window.get_by_label("Value of rule init").focus();
+    window.run_steps(2);
+    window.get_by_label("Value of rule init").type_text("nobody");
+    window.run_steps(4);
+    read_again(&mut window);
+    assert_eq!(document(&window).phase, Phase::Failed);
+    assert!(says(&window, "there is no such transaction"));
+    window.get_by_label("Value of rule init");
+}
+
+#[test]
+fn a_folder_opens_its_first_history_and_offers_the_others() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for name in ["b.txt", "a.txt", "c.txt"] {
+        write(folder.path(), name, CLEAN);
+    }
+    let mut window = window(egui::Theme::Dark);
+    window.run_steps(2);
+    window.input_mut().dropped_files.push(Arc::new(Dropped(folder.path().to_owned())));
+    window.step();
+    wait(&mut window, "the folder", |window| window.state().state().document.is_some());
+    wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
+    assert_eq!(document(&window).title, "a.txt");
+    let recent: Vec<_> = window.state().state().recent.iter().filter_map(|path| path.file_name()).collect();
+    assert_eq!(recent, ["a.txt", "b.txt", "c.txt"]);
+    let banner = &window.state().state().banners[0];
+    assert!(!banner.bad && banner.text.starts_with("3 histories in "), "{banner:?}");
+}
+
+#[test]
+fn a_folder_without_histories_is_said_plainly() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = window(egui::Theme::Light);
+    window.state_mut().open_all(vec![folder.path().to_owned()]);
+    wait(&mut window, "the message", |window| !window.state().state().banners.is_empty());
+    let state = window.state().state();
+    assert!(state.banners[0].bad && state.banners[0].text.contains("no history in this folder"), "{:?}", state.banners);
+    assert!(state.document.is_none() && state.looking.is_none());
+}
+
+/// Something dropped that is no file here.
+#[derive(Debug)]
+struct DroppedBytes(Vec<u8>);
+
+impl egui::DroppedFile for DroppedBytes {
+    fn path(&self) -> &Path {
+        Path::new("packed.txt.gz")
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        Ok(self.0.clone())
+    }
+}
+
+#[test]
+fn dropped_bytes_may_be_packed() {
+    use std::io::Write as _;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(CLEAN.as_bytes()).expect("memory is writable");
+    let packed = packed.finish().expect("memory is writable");
+    let mut window = window(egui::Theme::Dark);
+    window.run_steps(2);
+    window.input_mut().dropped_files.push(Arc::new(DroppedBytes(packed)));
+    window.step();
+    wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
+    assert_eq!(document(&window).history.as_ref().map(|history| history.n_transactions()), Some(3));
 }

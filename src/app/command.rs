@@ -16,6 +16,8 @@ use std::path::PathBuf;
 pub enum Command {
     /// Choose a history file.
     Open,
+    /// Choose a folder of histories.
+    OpenFolder,
     /// Read the open file again.
     Reload,
     /// Back to the welcome page.
@@ -54,6 +56,8 @@ pub enum Command {
     ShowBrowser,
     /// The argument as text.
     ShowText,
+    /// Whether the history can be trusted, and the rules.
+    ShowHealth,
     /// Dark or light.
     SwitchTheme,
     /// The keys.
@@ -111,9 +115,14 @@ const fn with_control(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
+const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
+}
+
 #[rustfmt::skip]
-const ROWS: [CommandRow; 22] = [
+const ROWS: [CommandRow; 24] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
+    CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
     CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
     CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
@@ -133,6 +142,7 @@ const ROWS: [CommandRow; 22] = [
     CommandRow { command: Command::ShowGraph, group: Group::View, name: "Graph", tooltip: "The dependency graph of the selected anomaly", keys: &[plain(Key::Num1)] },
     CommandRow { command: Command::ShowBrowser, group: Group::View, name: "History", tooltip: "All sessions, transactions and operations", keys: &[plain(Key::Num2)] },
     CommandRow { command: Command::ShowText, group: Group::View, name: "Text", tooltip: "The argument in words, ready to copy", keys: &[plain(Key::Num3)] },
+    CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num4)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
@@ -164,9 +174,13 @@ impl Command {
     }
 }
 
-/// Like `InputState::consume_shortcut`, but a plain key does not answer to Alt.
+/// Like `InputState::consume_shortcut`, but a plain key does not answer to Alt, and one with Ctrl not to Shift.
 fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
-    !(keys.modifiers.is_none() && input.modifiers.alt) && input.consume_shortcut(keys)
+    let other = match keys.modifiers.command {
+        true => input.modifiers.shift && !keys.modifiers.shift,
+        false => input.modifiers.alt,
+    };
+    !other && input.consume_shortcut(keys)
 }
 
 /// How a key combination is written: single letters small, as they are typed.
@@ -180,8 +194,11 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
         other => other.symbol_or_name(),
     };
     match keys.modifiers.command {
-        true if cfg!(target_os = "macos") => format!("Cmd+{name}"),
-        true => format!("Ctrl+{name}"),
+        true => {
+            let control = if cfg!(target_os = "macos") { "Cmd" } else { "Ctrl" };
+            let shift = if keys.modifiers.shift { "Shift+" } else { "" };
+            format!("{control}+{shift}{name}")
+        }
         false if name.chars().count() == 1 => name.to_lowercase(),
         false => name.to_owned(),
     }
@@ -214,6 +231,12 @@ pub enum Request {
     Browse(TransactionId),
     /// Show this operation of the whole history: its raw line.
     ShowOperation(OperationId),
+    /// List what this finding is about, or stop listing it.
+    OpenFinding(usize),
+    /// Choose a word for a rule, without reading again.
+    SetRule(&'static str, String),
+    /// Read the open history again by the chosen rules.
+    ReadAgain,
     /// Write an export.
     WriteExport(ExportKind, PathBuf),
     /// Open the system's dialog for the path of an export.
@@ -255,9 +278,24 @@ mod tests {
     }
 
     #[test]
+    fn shift_makes_another_command_of_a_key() {
+        let pressed = |modifiers: Modifiers| {
+            let mut input = egui::InputState::default();
+            input.modifiers = modifiers;
+            let event = egui::Event::Key { key: Key::O, physical_key: None, pressed: true, repeat: false, modifiers };
+            input.events.push(event);
+            Command::pressed(&mut input, false)
+        };
+        assert_eq!(pressed(Modifiers::COMMAND), Some(Command::Open));
+        assert_eq!(pressed(Modifiers::COMMAND | Modifiers::SHIFT), Some(Command::OpenFolder));
+        assert_eq!(pressed(Modifiers::NONE), None);
+    }
+
+    #[test]
     fn keys_are_written_as_people_type_them() {
         assert_eq!(Command::NextAnomaly.key_text(), "n");
         assert_eq!(Command::Open.key_text(), if cfg!(target_os = "macos") { "Cmd+O" } else { "Ctrl+O" });
+        assert_eq!(Command::OpenFolder.key_text().replace("Cmd", "Ctrl"), "Ctrl+Shift+O");
         assert_eq!(Command::Escape.key_text(), "Esc");
     }
 }

@@ -19,6 +19,8 @@ const NO_DIALOG: Duration = Duration::from_millis(500);
 pub enum Purpose {
     /// A history to open.
     Open,
+    /// A folder to open.
+    OpenFolder,
     /// Where to write an export.
     Export(ExportKind),
 }
@@ -59,6 +61,12 @@ impl Dialogs {
                     outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
                 })
             }
+            Purpose::OpenFolder => {
+                let answer = dialog.set_title("Open a folder of histories").pick_folder();
+                Job::start("dialog", number, wake, move |_, outbox| {
+                    outbox.send(pollster::block_on(answer).map(|folder| folder.path().to_owned()));
+                })
+            }
             Purpose::Export(kind) => {
                 if name.is_empty() {
                     name = format!("anomaly.{}", kind.extension());
@@ -93,6 +101,7 @@ impl Dialogs {
         self.own_purpose = Some(purpose);
         match purpose {
             Purpose::Open => self.own.pick_file(),
+            Purpose::OpenFolder => self.own.pick_directory(),
             Purpose::Export(_) => self.own.save_file(),
         }
     }

@@ -6,10 +6,10 @@ use super::dialogs::{self, Purpose};
 use super::exporting;
 use super::picture::{self, LayoutKind, Material, Order};
 use super::state::{Attention, Browser, Document, ExportForm, Focus, Page, Phase, Source};
-use super::{load, panels, raw, recent, samples};
+use super::{folder, load, panels, raw, recent, samples};
 use crate::checkers::ViolationId;
 use crate::export::ExportKind;
-use crate::history::{OperationId, TransactionId};
+use crate::history::{OperationId, Rules, TransactionId};
 use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ impl App {
     fn handle(&mut self, ctx: &egui::Context, request: Request) {
         match request {
             Request::Run(command) => self.run(ctx, command),
-            Request::OpenFile(path) => self.open(Source::File(path)),
+            Request::OpenFile(path) => self.open_path(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
             Request::Toggle(branch) => self.with_tree(|tree, catalogue| tree.toggle(branch, catalogue)),
@@ -57,6 +57,17 @@ impl App {
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
             Request::ShowOperation(operation) => self.show_operation(operation),
+            Request::OpenFinding(place) => {
+                if let Some(document) = &mut self.state.document {
+                    document.open_finding = (document.open_finding != Some(place)).then_some(place);
+                }
+            }
+            Request::SetRule(name, word) => {
+                if let Some(document) = &mut self.state.document {
+                    document.form.set(name, word);
+                }
+            }
+            Request::ReadAgain => self.read_again(),
             Request::WriteExport(kind, path) => self.write_export(kind, path),
             Request::ChooseExportPath(kind) => {
                 let suggestion = self.state.export.as_ref().map(|form| PathBuf::from(&form.path)).unwrap_or_default();
@@ -74,13 +85,13 @@ impl App {
 
     fn run(&mut self, ctx: &egui::Context, command: Command) {
         match command {
-            Command::Open => {
-                let folder = dialogs::folder_of(self.state.document.as_ref().map(|document| &document.source));
-                self.dialogs.ask(Purpose::Open, &folder.join("history"), Arc::clone(&self.wake));
-            }
+            Command::Open => self.ask_for(Purpose::Open),
+            Command::OpenFolder => self.ask_for(Purpose::OpenFolder),
             Command::Reload => {
-                if let Some(source) = self.state.document.as_ref().map(|document| document.source.clone()) {
-                    self.open(source);
+                let open =
+                    self.state.document.as_ref().map(|document| (document.source.clone(), document.rules.clone()));
+                if let Some((source, rules)) = open {
+                    self.open_under(source, rules);
                 }
             }
             Command::Close => self.close(),
@@ -109,6 +120,7 @@ impl App {
             Command::ShowGraph => self.state.page = Page::Graph,
             Command::ShowBrowser => self.state.page = Page::Browser,
             Command::ShowText => self.state.page = Page::Text,
+            Command::ShowHealth => self.state.page = Page::Health,
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
@@ -116,8 +128,42 @@ impl App {
         }
     }
 
-    /// Starts reading and checking; whatever was open goes.
+    /// Opens the system's dialog where the open history lies.
+    fn ask_for(&mut self, purpose: Purpose) {
+        let folder = dialogs::folder_of(self.state.document.as_ref().map(|document| &document.source));
+        self.dialogs.ask(purpose, &folder.join("history"), Arc::clone(&self.wake));
+    }
+
+    /// Opens a file, or what a folder turns out to hold.
+    pub(super) fn open_path(&mut self, path: PathBuf) {
+        if !path.is_dir() {
+            self.open(Source::File(path));
+            return;
+        }
+        self.state.looking = Some(path.clone());
+        let number = self.revision.advance();
+        self.looking = Some(folder::start(path, number, Arc::clone(&self.wake)));
+    }
+
+    /// Reads the open history again by the rules of the form, which stays in sight.
+    fn read_again(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        match document.form.rules() {
+            Ok(rules) => {
+                let source = document.source.clone();
+                self.open_under(source, rules);
+                self.state.page = Page::Health;
+            }
+            Err(trouble) => document.form.trouble = Some(trouble),
+        }
+    }
+
+    /// Starts reading and checking by the default rules; whatever was open goes.
     pub(super) fn open(&mut self, source: Source) {
+        self.open_under(source, Rules::default());
+    }
+
+    fn open_under(&mut self, source: Source, rules: Rules) {
         self.close();
         let title = match &source {
             Source::File(path) => {
@@ -127,21 +173,23 @@ impl App {
             Source::Bytes { name, .. } => name.clone(),
         };
         if let Source::File(path) = &source
-            && path.is_file()
+            && path.exists()
         {
             recent::remember(&mut self.state.recent, path);
             if let Some(place) = &self.recent_place {
                 recent::save(&self.state.recent, place);
             }
         }
-        self.state.document = Some(Document::new(source.clone(), title, &load::levels()));
+        self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &load::levels()));
         let number = self.revision.advance();
-        self.loading = Some(load::start(source, self.pool.clone(), number, Arc::clone(&self.wake)));
+        self.loading = Some(load::start(source, rules, self.pool.clone(), number, Arc::clone(&self.wake)));
     }
 
     /// Stops all work on the open history and forgets it.
     fn close(&mut self) {
         self.loading = None;
+        self.looking = None;
+        self.state.looking = None;
         self.drawing = None;
         self.raw = None;
         self.raw_line = None;
@@ -174,7 +222,7 @@ impl App {
         document.tree.reveal(id, &catalogue);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;
-        if by_user && self.state.page == Page::Browser {
+        if by_user && matches!(self.state.page, Page::Browser | Page::Health) {
             self.state.page = Page::Graph;
         }
         if document.selected == Some(id) && document.current_picture().is_some() {
@@ -375,6 +423,8 @@ impl App {
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.surrender_focus(egui::Id::new(panels::anomalies::FILTER_ID)));
+        } else if self.looking.take().is_some() {
+            self.state.looking = None;
         } else if let Some(job) = &self.loading {
             // The window shows it at once; the threads come to their next look at the flag soon after.
             job.cancel();

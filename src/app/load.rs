@@ -3,11 +3,13 @@
 use super::samples;
 use super::state::Source;
 use super::tree::Catalogue;
-use crate::checkers::{self, Level, LevelResult, Options};
+use crate::checkers::{self, Findings, Level, LevelResult, Options};
 use crate::control::Control;
-use crate::formats::{self, Input};
-use crate::history::History;
+use crate::formats::{self, Input, Request};
+use crate::health::{self, Health};
+use crate::history::{History, Rules};
 use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use crate::relations::{self, Resolution};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,6 +30,13 @@ pub enum Message {
         history: Arc<History>,
         /// Wall time.
         seconds: f64,
+    },
+    /// Whether it can be trusted.
+    Health {
+        /// What was found out.
+        health: Arc<Health>,
+        /// What was assumed so far.
+        assumptions: Vec<String>,
     },
     /// A level is decided.
     Level(LevelResult),
@@ -50,10 +59,10 @@ pub fn levels() -> Vec<Level> {
 }
 
 /// Starts reading and checking.
-pub fn start(source: Source, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
+pub fn start(source: Source, rules: Rules, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
     Job::start("read and check", revision, wake, move |control, outbox| {
         let started = Instant::now();
-        match read(&source, control) {
+        match read(&source, &rules, control) {
             Ok(history) => {
                 let history = Arc::new(history);
                 let seconds = started.elapsed().as_secs_f64();
@@ -65,38 +74,57 @@ pub fn start(source: Source, pool: Pool, revision: Revision, wake: Wake) -> Job<
     })
 }
 
-fn read(source: &Source, control: &Control) -> Result<History, String> {
+fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, String> {
     control.phase("reading", 0);
+    let request = Request { format: None, rules: Some(rules) };
     match source {
-        Source::File(path) => formats::open(path, None, control).map_err(|error| error.to_string()),
+        Source::File(path) => formats::open(path, request, control).map_err(|error| error.to_string()),
         Source::Sample(place) => {
             let sample = samples::ALL.get(*place).ok_or("there is no such sample")?;
             let input = Input::new(sample.file, sample.text.as_bytes());
-            formats::read(&input, None, control).map_err(|error| format!("{}: {error}", sample.file))
+            formats::read(&input, request, control).map_err(|error| format!("{}: {error}", sample.file))
         }
         Source::Bytes { name, bytes } => {
-            let input = Input::new(name, bytes);
-            formats::read(&input, None, control).map_err(|error| format!("{name}: {error}"))
+            formats::open_bytes(name, bytes, request, control).map_err(|error| error.to_string())
         }
     }
 }
 
+/// Tells whether the history can be trusted, then checks it. The reads are resolved once for everything.
 fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     let started = Instant::now();
+    control.phase("resolving reads", 0);
+    let resolution = relations::resolve(history, control).map(Arc::new).ok();
+    if let Some(resolution) = &resolution {
+        control.phase("looking at the history", 0);
+        if let Ok(health) = health::examine(history, resolution, control) {
+            let assumptions = resolution.assumptions().to_vec();
+            outbox.send(Message::Health { health: Arc::new(health), assumptions });
+        }
+    }
     let found = |findings, complete| {
         let catalogue = Arc::new(Catalogue::new(history, findings));
         outbox.send(Message::Found { catalogue, complete, seconds: started.elapsed().as_secs_f64() });
     };
     if history.n_operations() <= QUICK_LOOK_OPERATIONS {
-        let options = Options { levels: QUICK_LOOK_LEVELS.to_vec(), ..Options::default() };
-        let findings =
-            checkers::check(history, &options, control, &|result| outbox.send(Message::Level(result.clone())));
-        found(findings, false);
+        found(check_levels(history, &resolution, QUICK_LOOK_LEVELS.to_vec(), control, outbox), false);
     }
     if control.check().is_ok() {
-        let options = Options { levels: levels(), ..Options::default() };
-        let findings =
-            checkers::check(history, &options, control, &|result| outbox.send(Message::Level(result.clone())));
-        found(findings, true);
+        found(check_levels(history, &resolution, levels(), control, outbox), true);
+    }
+}
+
+fn check_levels(
+    history: &History,
+    resolution: &Option<Arc<Resolution>>,
+    levels: Vec<Level>,
+    control: &Control,
+    outbox: &Outbox<Message>,
+) -> Findings {
+    let options = Options { levels, ..Options::default() };
+    let observe = |result: &LevelResult| outbox.send(Message::Level(result.clone()));
+    match resolution {
+        Some(resolution) => checkers::check_resolved(history, Arc::clone(resolution), &options, control, &observe),
+        None => checkers::check(history, &options, control, &observe),
     }
 }

@@ -8,6 +8,7 @@ pub mod canvas;
 pub mod command;
 pub mod dialogs;
 pub mod exporting;
+pub mod folder;
 mod handle;
 pub mod load;
 pub mod panels;
@@ -26,7 +27,7 @@ use command::{Command, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
 use picture::Picture;
-use state::{Attention, Page, RawLines, Source, State};
+use state::{Attention, Page, RawLines, State};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -98,6 +99,7 @@ pub struct App {
     revision: Revision,
     revision_of_drawing: Revision,
     loading: Option<Job<load::Message>>,
+    looking: Option<Job<folder::Looked>>,
     drawing: Option<Job<Arc<Picture>>>,
     raw: Option<Job<RawLines>>,
     raw_line: Option<Job<String>>,
@@ -121,6 +123,7 @@ impl App {
             revision: Revision::default(),
             revision_of_drawing: Revision::default(),
             loading: None,
+            looking: None,
             drawing: None,
             raw: None,
             raw_line: None,
@@ -151,7 +154,7 @@ impl App {
             recent::remember(&mut self.state.recent, file);
         }
         if let Some(file) = files.into_iter().next() {
-            self.open(Source::File(file));
+            self.open_path(file);
         }
     }
 
@@ -195,6 +198,7 @@ impl App {
     fn is_working(&self) -> bool {
         let state = &self.state;
         state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
+            || self.looking.is_some()
             || self.exporting.is_some()
             || self.dialogs.is_waiting()
     }
@@ -251,10 +255,20 @@ impl App {
         Panel::left("anomalies").default_size(300.0).size_range(200.0..=520.0).frame(side).show(ui, |ui| {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
-        if state.page != Page::Browser {
-            Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
-                panels::argument::argument_ui(ui, document, requests);
-            });
+        match state.page {
+            Page::Browser => {}
+            Page::Health => {
+                // In a narrow window the findings need the room.
+                let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
+                Panel::right("rules panel").default_size(340.0).size_range(250.0..=widest).frame(side).show(ui, |ui| {
+                    panels::rules::rules_ui(ui, document, requests);
+                });
+            }
+            Page::Graph | Page::Text => {
+                Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
+                    panels::argument::argument_ui(ui, document, requests);
+                });
+            }
         }
         let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));
         let canvas = &mut self.canvas;
@@ -268,6 +282,7 @@ impl App {
                 Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
                 Page::Browser => panels::browser::browser_ui(ui, document, requests),
                 Page::Text => panels::text::text_ui(ui, document, requests),
+                Page::Health => panels::health::health_ui(ui, document, requests),
             });
         });
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Most files remembered.
-const MAX: usize = 10;
+pub const MAX: usize = 10;
 
 /// Where the list is kept on this system, if there is a place for it.
 pub fn place() -> Option<PathBuf> {
@@ -17,7 +17,7 @@ pub fn place() -> Option<PathBuf> {
 /// Reads the list; files that are gone are left out.
 pub fn load(place: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(place).unwrap_or_default();
-    text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).filter(|path| path.is_file()).take(MAX).collect()
+    text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).filter(|path| path.exists()).take(MAX).collect()
 }
 
 /// Puts a path first.

@@ -7,7 +7,8 @@ use super::picture::{LayoutKind, Picture};
 use super::tree::{Catalogue, Tree};
 use crate::checkers::{Level, LevelResult, Verdict, ViolationId};
 use crate::export::ExportKind;
-use crate::history::{History, OperationId, SessionId, TransactionId};
+use crate::health::Health;
+use crate::history::{History, OperationId, Rules, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,8 @@ pub enum Page {
     Browser,
     /// The argument as text.
     Text,
+    /// Whether the history can be trusted, and by which rules it is understood.
+    Health,
 }
 
 /// A part of the picture that has somebody's attention, in terms of the counterexample's own history.
@@ -120,6 +123,49 @@ pub struct ExportForm {
     pub path: String,
 }
 
+/// The rules by which the history shall be read again, as they are being chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesForm {
+    /// As [`Rules::words`]; a word may be none yet.
+    words: [(&'static str, String); 7],
+    /// Why the history was not read again.
+    pub trouble: Option<String>,
+}
+
+impl RulesForm {
+    /// These rules, not changed.
+    pub fn new(rules: &Rules) -> RulesForm {
+        RulesForm { words: rules.words(), trouble: None }
+    }
+
+    /// The word chosen for a rule.
+    pub fn word(&self, name: &str) -> &str {
+        self.words.iter().find(|(rule, _)| *rule == name).map_or("", |(_, word)| word)
+    }
+
+    /// Chooses a word for a rule.
+    pub fn set(&mut self, name: &str, word: String) {
+        if let Some((_, slot)) = self.words.iter_mut().find(|(rule, _)| *rule == name) {
+            *slot = word;
+            self.trouble = None;
+        }
+    }
+
+    /// Whether anything else is chosen than these rules.
+    pub fn is_changed(&self, rules: &Rules) -> bool {
+        self.words != rules.words()
+    }
+
+    /// The rules chosen, or what is wrong with a word.
+    pub fn rules(&self) -> Result<Rules, String> {
+        let mut rules = Rules::default();
+        for (name, word) in &self.words {
+            rules.set(name, word).map_err(|message| format!("--{name}: {message}"))?;
+        }
+        Ok(rules)
+    }
+}
+
 /// Everything about the open history.
 #[derive(Debug)]
 pub struct Document {
@@ -131,6 +177,16 @@ pub struct Document {
     pub phase: Phase,
     /// What was observed, once it is read.
     pub history: Option<Arc<History>>,
+    /// By which rules it is read.
+    pub rules: Rules,
+    /// By which rules it shall be read next.
+    pub form: RulesForm,
+    /// Whether it can be trusted, once that is known.
+    pub health: Option<Arc<Health>>,
+    /// What was assumed when reads were resolved, once they are.
+    pub resolved_by: Vec<String>,
+    /// The finding whose operations are listed: its place.
+    pub open_finding: Option<usize>,
     /// By level asked for: the result, once it is known.
     pub levels: Vec<(Level, Option<LevelResult>)>,
     /// What was found, as far as it is known.
@@ -167,12 +223,17 @@ pub struct Document {
 
 impl Document {
     /// A history about to be read.
-    pub fn new(source: Source, title: String, levels: &[Level]) -> Document {
+    pub fn new(source: Source, title: String, rules: Rules, levels: &[Level]) -> Document {
         Document {
             source,
             title,
             phase: Phase::Reading,
             history: None,
+            form: RulesForm::new(&rules),
+            rules,
+            health: None,
+            resolved_by: Vec::new(),
+            open_finding: None,
             levels: levels.iter().map(|&level| (level, None)).collect(),
             catalogue: None,
             complete: false,
@@ -203,6 +264,16 @@ impl Document {
             result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
         };
         self.levels.iter().all(|(_, result)| holds(result))
+    }
+
+    /// What was assumed about the input, a sentence each, as far as it is known.
+    pub fn assumptions(&self) -> &[String] {
+        match (&self.catalogue, &self.history) {
+            (Some(catalogue), _) => &catalogue.findings.assumptions,
+            (None, _) if !self.resolved_by.is_empty() => &self.resolved_by,
+            (None, Some(history)) => history.assumptions(),
+            (None, None) => &[],
+        }
     }
 
     /// What has attention: what is under the pointer, else what was clicked.
@@ -251,6 +322,8 @@ pub struct State {
     pub waiting_for_dialog: bool,
     /// A file is held over the window.
     pub drop_hint: bool,
+    /// The folder in which histories are being looked for.
+    pub looking: Option<PathBuf>,
 }
 
 impl State {

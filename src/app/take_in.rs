@@ -2,13 +2,15 @@
 
 use super::App;
 use super::dialogs::Purpose;
+use super::folder::Looked;
 use super::load::Message;
 use super::picture::Picture;
 use super::state::{Phase, Source};
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
 use crate::jobs::{Job, State as JobState};
-use std::path::PathBuf;
+use crate::report::grouped;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Pictures kept for going back and forth.
@@ -18,6 +20,7 @@ impl App {
     /// Takes in all messages of all jobs.
     pub(super) fn take_in_messages(&mut self) {
         self.take_in_loading();
+        self.take_in_folder();
         self.take_in_drawing();
         self.take_in_raw_lines();
         self.take_in_export();
@@ -63,6 +66,10 @@ impl App {
                 if !cancelled {
                     document.phase = Phase::Checking;
                 }
+            }
+            Message::Health { health, assumptions } => {
+                document.health = Some(health);
+                document.resolved_by = assumptions;
             }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
@@ -110,6 +117,50 @@ impl App {
             Some(id) if document.selected != Some(id) => self.select(id, false),
             Some(id) => document.tree.reveal(id, &catalogue),
             None => document.selected = None,
+        }
+    }
+
+    /// Opens what was found in a folder: the first history; the others are offered as recent.
+    fn take_in_folder(&mut self) {
+        let Some(job) = &mut self.looking else { return };
+        let looked = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        if ended == JobState::Running && looked.is_none() {
+            return;
+        }
+        self.looking = None;
+        let folder = self.state.looking.take().unwrap_or_default();
+        match (looked, ended) {
+            (Some(Looked::One(path)), _) => self.open(Source::File(path)),
+            (Some(Looked::Several(histories)), _) => self.open_first(&folder, &histories),
+            (Some(Looked::Nothing(text)), _) => self.state.tell(true, text),
+            (None, JobState::Failed(text)) => {
+                self.state.tell(true, format!("{}: {text}", folder.display()));
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn open_first(&mut self, folder: &Path, histories: &[PathBuf]) {
+        let Some((first, others)) = histories.split_first() else { return };
+        let offered = others.len().min(super::recent::MAX - 1);
+        for other in others[..offered].iter().rev() {
+            super::recent::remember(&mut self.state.recent, other);
+        }
+        self.open(Source::File(first.clone()));
+        if !others.is_empty() {
+            let which = match offered == others.len() {
+                true => "the others stand",
+                false => "the next ones stand",
+            };
+            self.state.tell(
+                false,
+                format!(
+                    "{} histories in {}: the first is open, {which} in the File menu under Recent.",
+                    grouped(histories.len() as u64),
+                    folder.display()
+                ),
+            );
         }
     }
 
@@ -205,7 +256,7 @@ impl App {
     pub(super) fn take_in_files(&mut self, ctx: &egui::Context) {
         self.state.waiting_for_dialog = self.dialogs.is_waiting();
         match self.dialogs.update(ctx) {
-            Some((Purpose::Open, path)) => self.open(Source::File(path)),
+            Some((Purpose::Open | Purpose::OpenFolder, path)) => self.open_path(path),
             Some((Purpose::Export(_), path)) => {
                 if let Some(form) = &mut self.state.export {
                     form.path = path.display().to_string();
@@ -224,7 +275,7 @@ impl App {
         }
         let path: PathBuf = first.path().to_owned();
         if path.exists() {
-            self.open(Source::File(path));
+            self.open_path(path);
             return;
         }
         match first.bytes() {

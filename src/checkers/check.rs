@@ -11,7 +11,7 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, n_ambiguous_elements, resolve};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Name of the engines in reports.
@@ -28,6 +28,27 @@ const CHECKER: &str = "fast";
 /// satisfied if one choice of writers satisfies it.
 pub fn check(
     history: &History,
+    options: &Options,
+    control: &Control,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    check_with(history, None, options, control, observe)
+}
+
+/// [`check`] for a history whose reads somebody resolved before.
+pub fn check_resolved(
+    history: &History,
+    resolution: Arc<Resolution>,
+    options: &Options,
+    control: &Control,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    check_with(history, Some(resolution), options, control, observe)
+}
+
+fn check_with(
+    history: &History,
+    resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
@@ -51,7 +72,7 @@ pub fn check(
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
-    let prepared = Prepared::new(history, options.max_instances, control);
+    let prepared = Prepared::new(history, resolution, options.max_instances, control);
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let found = match prepared {
@@ -68,14 +89,22 @@ pub fn check(
 
 /// A resolved history with its ambiguous reads left out.
 struct Prepared {
-    resolution: Resolution,
+    resolution: Arc<Resolution>,
     index: Index,
     reads: Instances,
 }
 
 impl Prepared {
-    fn new(history: &History, max_instances: usize, control: &Control) -> Result<Prepared, Interrupt> {
-        let resolution = resolve(history, control)?;
+    fn new(
+        history: &History,
+        resolution: Option<Arc<Resolution>>,
+        max_instances: usize,
+        control: &Control,
+    ) -> Result<Prepared, Interrupt> {
+        let resolution = match resolution {
+            Some(resolution) => resolution,
+            None => Arc::new(resolve(history, control)?),
+        };
         let choice = resolution.choice_of_none();
         let index = Index::build_with(history, &resolution, &choice, control)?;
         let reads = read_consistency::instances(history, &resolution, &index, max_instances, control)?;

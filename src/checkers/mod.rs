@@ -25,7 +25,7 @@ pub mod strong_patterns;
 mod violation;
 pub mod weak;
 
-pub use check::check;
+pub use check::{check, check_resolved};
 pub use level::{Level, LevelSet};
 pub use pattern::{Pattern, PatternRow};
 pub use violation::{Instances, Proof, Violation, ViolationId};

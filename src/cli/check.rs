@@ -7,15 +7,20 @@ use crate::checkers::{self, Findings, Level, LevelResult, Options, Pattern, Verd
 use crate::control::Control;
 use crate::counterexample::{summary, title};
 use crate::formats::{self, Found, OpenError};
-use crate::history::{History, Outcome};
-use crate::report::grouped;
-use crate::report::{self, Document, Failure, Report, Settings};
+use crate::health::{self, Health, Severity};
+use crate::history::History;
+use crate::relations;
+use crate::report::{self, Document, Failure, Report, Settings, grouped};
 use anyhow::Context;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Most violations shown to people, over all patterns.
 const SHOWN: usize = 8;
+
+/// Most findings about the history's health shown before the verdicts.
+const SHOWN_DOUBTS: usize = 4;
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     if let Some(name) = &arguments.reading.format {
@@ -68,6 +73,7 @@ fn fail(path: &str, place: &str, message: &str, json: bool, out: &mut Output) ->
 /// A history with what was found in it.
 struct Checked {
     history: History,
+    health: Health,
     findings: Findings,
     read_seconds: f64,
 }
@@ -79,22 +85,36 @@ fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenEr
         Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
         None => Control::new(),
     };
-    let findings = checkers::check(&history, &options(arguments, &history), &control, &|_| {});
-    Ok(Checked { history, findings, read_seconds })
+    let (health, findings) = examine_and_check(&history, &options(arguments, &history), &control);
+    Ok(Checked { history, health, findings, read_seconds })
+}
+
+/// Resolves the reads once for both. Where `control` ends the work before, nothing is known of the health.
+fn examine_and_check(history: &History, options: &Options, control: &Control) -> (Health, Findings) {
+    let begin = Instant::now();
+    let Ok(resolution) = relations::resolve(history, control).map(Arc::new) else {
+        return (Health::default(), checkers::check(history, options, control, &|_| {}));
+    };
+    let resolve_seconds = begin.elapsed().as_secs_f64();
+    let health = health::examine(history, &resolution, control).unwrap_or_default();
+    let mut findings = checkers::check_resolved(history, resolution, options, control, &|_| {});
+    findings.index_seconds += resolve_seconds;
+    (health, findings)
 }
 
 /// Prints what was found in one history: in one line with this path width, or at length.
 fn print(path: &Path, checked: &Checked, arguments: &CheckArguments, line_width: Option<usize>, out: &mut Output) {
-    let Checked { history, findings, read_seconds } = checked;
+    let Checked { history, health, findings, read_seconds } = checked;
     let path = path.display().to_string();
     if arguments.json {
         let settings = Settings { read_seconds: *read_seconds, witness: arguments.witness };
-        let document = Document::Report(Box::new(Report::new(history, findings, settings)));
+        let document =
+            Document::Report(Box::new(Report::new(history, findings, settings).with_health(history, health)));
         out.with(|out| report::to_line(&document, out));
     } else if let Some(width) = line_width {
         out.text(&line(&path, width, findings, out));
     } else {
-        out.text(&page(&path, history, findings, out));
+        out.text(&page(&path, checked, out));
     }
 }
 
@@ -153,8 +173,10 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
 }
 
 /// One history at length.
-fn page(path: &str, history: &History, findings: &Findings, out: &Output) -> String {
+fn page(path: &str, checked: &Checked, out: &Output) -> String {
+    let Checked { history, health, findings, .. } = checked;
     let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts(history)));
+    text += &doubts(path, health, out);
     for result in &findings.levels {
         text += &level_line(result, out);
     }
@@ -176,20 +198,41 @@ fn page(path: &str, history: &History, findings: &Findings, out: &Output) -> Str
     text
 }
 
+/// What sheds doubt on the verdicts that follow, if anything does.
+fn doubts(path: &str, health: &Health, out: &Output) -> String {
+    let n = health.doubts().count();
+    if n == 0 {
+        return String::new();
+    }
+    let mut text = format!("{}\n", out.paint(Paint::Strong, "Can the history be trusted?"));
+    for finding in health.doubts().take(SHOWN_DOUBTS) {
+        let paint = if finding.severity == Severity::Warning { Paint::Bad } else { Paint::Open };
+        text += &format!("  {}  {}\n", out.paint(paint, finding.severity.word()), finding.text);
+    }
+    if n > SHOWN_DOUBTS {
+        text += &format!("  and {} more: isoscope stats {}\n", n - SHOWN_DOUBTS, quoted(path));
+    }
+    text + "\n"
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.to_owned() }
+}
+
 fn facts(history: &History) -> String {
     let n = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
-    let with = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
+    let figures = history.recorded();
     let mut parts = vec![
         history.origin().format.to_owned(),
-        n(history.n_sessions(), "session"),
-        n(history.n_transactions(), "transaction"),
-        n(history.n_operations(), "operation"),
-        n(history.n_keys(), "key"),
+        n(figures.sessions, "session"),
+        n(figures.transactions, "transaction"),
+        n(figures.operations, "operation"),
+        n(figures.keys, "key"),
     ];
-    for (outcome, word) in [(Outcome::Aborted, "aborted"), (Outcome::Unknown, "of unknown outcome")] {
-        match with(outcome) {
-            0 => {}
-            n => parts.push(format!("{} {word}", grouped(n as u64))),
+    for (number, word) in [(figures.aborted, "aborted"), (figures.unknown, "of unknown outcome")] {
+        if number > 0 {
+            parts.push(format!("{} {word}", grouped(number as u64)));
         }
     }
     parts.retain(|part| !part.is_empty());
@@ -228,7 +271,6 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     if all > chosen.len() as u64 {
         text += &format!("  and {} more\n", grouped(all - chosen.len() as u64));
     }
-    let quoted = if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.to_owned() };
-    text += &format!("\nisoscope explain {quoted} --violation {example}   says why\n");
+    text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
     text
 }

@@ -1,40 +1,135 @@
-//! `isoscope stats`: figures of a history.
+//! `isoscope stats`: figures of a history, and whether it can be trusted.
 
-use super::output::Output;
+use super::output::{Output, Paint};
 use super::{ExitCode, StatsArguments, input};
-use crate::history::Statistics;
-use crate::report::StatisticsReport;
-use crate::report::grouped;
+use crate::control::Control;
+use crate::health::{self, Finding, Health, Severity};
+use crate::history::{History, Spread, Statistics};
+use crate::relations;
+use crate::report::{StatisticsReport, grouped};
 
 pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    let control = Control::new();
     let statistics = Statistics::of(&history);
+    let resolution = relations::resolve(&history, &control)?;
+    let health = health::examine(&history, &resolution, &control)?;
     if arguments.json {
-        let report = StatisticsReport::new(&history, &statistics);
+        let report = StatisticsReport::new(&history, &statistics, &health);
         out.with(|out| report.to_line(out));
         return Ok(ExitCode::Satisfied);
     }
-    let per = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let s = &statistics;
-    let rows = [
-        ("format", history.origin().format.to_owned(), String::new()),
-        ("sessions", grouped(s.sessions as u64), String::new()),
-        ("transactions", grouped(s.transactions as u64), format!("{:.1} a session", per(s.transactions, s.sessions))),
-        ("  committed", grouped(s.committed as u64), percent(per(s.committed, s.transactions))),
-        ("  aborted", grouped(s.aborted as u64), percent(per(s.aborted, s.transactions))),
-        ("  unknown", grouped(s.unknown as u64), percent(per(s.unknown, s.transactions))),
-        ("operations", grouped(s.operations as u64), format!("{:.1} a transaction", per(s.operations, s.transactions))),
-        ("  reads", grouped(s.reads as u64), percent(per(s.reads, s.operations))),
-        ("  writes", grouped(s.writes as u64), percent(per(s.writes, s.operations))),
-        ("keys", grouped(s.keys as u64), format!("{:.1} operations a key", per(s.operations, s.keys))),
-        ("longest transaction", grouped(s.longest_transaction as u64), "operations".to_owned()),
-        ("hottest key", grouped(s.hottest_key_operations as u64), "operations".to_owned()),
-        ("hottest tenth of keys", percent(s.hot_tenth_share), "of all operations".to_owned()),
-    ];
-    let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
-    let lines =
-        rows.map(|(name, value, more)| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n");
-    out.text(&lines.concat());
+    let text = table(&history, &statistics) + &health_text(&health, out) + &assumptions(resolution.assumptions(), out);
+    out.text(&text);
     Ok(ExitCode::Satisfied)
+}
+
+/// A row of the table: a name, a number, and what goes with it.
+type Row = (&'static str, String, String);
+
+fn row(name: &'static str, number: usize, more: impl Into<String>) -> Row {
+    (name, grouped(number as u64), more.into())
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn share(part: usize, whole: usize) -> String {
+    percent(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
+}
+
+fn spread(spread: Spread, of: &str) -> String {
+    format!("{} to {} {of}, {:.1} on average", grouped(spread.min as u64), grouped(spread.max as u64), spread.mean)
+}
+
+fn table(history: &History, s: &Statistics) -> String {
+    let shapes = &s.shapes;
+    let transactions = history.n_transactions();
+    let operations = history.n_operations();
+    let mut rows: Vec<Row> = vec![
+        ("format", history.origin().format.to_owned(), String::new()),
+        row("sessions", s.sessions, ""),
+        row("transactions", s.transactions, spread(s.transactions_of_session, "a session")),
+        row("  committed", s.committed, share(s.committed, s.transactions)),
+        row("  aborted", s.aborted, share(s.aborted, s.transactions)),
+        row("  unknown", s.unknown, share(s.unknown, s.transactions)),
+        row("  read only", shapes.read_only, share(shapes.read_only, transactions)),
+        row("  write only", shapes.write_only, share(shapes.write_only, transactions)),
+        row("  read, then write", shapes.read_modify_write, share(shapes.read_modify_write, transactions)),
+        row("  both, otherwise", shapes.mixed, share(shapes.mixed, transactions)),
+    ];
+    if shapes.empty > 0 {
+        rows.push(row("  empty", shapes.empty, share(shapes.empty, transactions)));
+    }
+    rows.extend([
+        row("operations", s.operations, spread(s.operations_of_transaction, "a transaction")),
+        row("  reads", s.reads, share(s.reads, operations)),
+        row("  writes", s.writes, share(s.writes, operations)),
+        row("keys", s.keys, format!("{:.1} operations a key", per(s.operations, s.keys))),
+        row("hottest key", s.hottest_key_operations, "operations"),
+        ("hottest tenth of keys", percent(s.hot_tenth_share), "of all operations".to_owned()),
+    ]);
+    if let Some(exponent) = s.zipf_exponent {
+        rows.push((
+            "skew",
+            format!("{exponent:.2}"),
+            "exponent of a Zipf distribution, estimated; 0 is uniform".to_owned(),
+        ));
+    }
+    let repeated = match s.repeated_values {
+        0 => "none by two transactions".to_owned(),
+        n => format!("{} of them by several transactions", grouped(n as u64)),
+    };
+    rows.push(row("values written", s.distinct_values, repeated));
+    let conflicts = grouped(s.write_conflicts);
+    let concurrent = s.concurrent_write_conflicts.map(|n| format!(", {} at the same time", grouped(n)));
+    let concurrent = concurrent.unwrap_or_default();
+    rows.push(("write conflicts", conflicts, format!("pairs of sessions' transactions on a key{concurrent}")));
+    if s.list_keys > 0 {
+        rows.push(row(
+            "keys with lists",
+            s.list_keys,
+            format!("{} reads, longest {}", grouped(s.list_reads as u64), s.longest_list),
+        ));
+    }
+    if let Some(span) = s.span {
+        let more = format!("transactions, from {} to {}", span.start, span.end);
+        rows.push(row("times", s.timed_transactions, more));
+    }
+    let width = rows.iter().map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
+    let line = |(name, value, more): Row| format!("{name:22}{value:>width$}  {more}").trim_end().to_owned() + "\n";
+    rows.into_iter().map(line).collect()
+}
+
+fn per(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// All findings: those that shed doubt on verdicts, the others, and the conditions of checkers.
+fn health_text(health: &Health, out: &Output) -> String {
+    let (conditions, findings): (Vec<&Finding>, Vec<&Finding>) =
+        health.findings.iter().partition(|finding| finding.kind.is_condition());
+    let mut text = format!("\n{}\n", out.paint(Paint::Strong, "Can the history be trusted?"));
+    if health.doubts().next().is_none() {
+        text += &format!("  {}\n", out.paint(Paint::Good, "Nothing sheds doubt on verdicts."));
+    }
+    for finding in findings {
+        let paint = match finding.severity {
+            Severity::Warning => Paint::Bad,
+            Severity::Caution => Paint::Open,
+            Severity::Note => Paint::Faint,
+        };
+        text += &format!("  {}  {}\n", out.paint(paint, &format!("{:7}", finding.severity.word())), finding.text);
+    }
+    text += &format!("\n{}\n", out.paint(Paint::Strong, "Conditions of checkers"));
+    for finding in conditions {
+        text += &format!("  {:18}  {}\n", finding.kind.title(), finding.text);
+    }
+    text
+}
+
+fn assumptions(sentences: &[String], out: &Output) -> String {
+    let line = |sentence: &String| format!("\n{} {sentence}\n", out.paint(Paint::Faint, "Assumed:"));
+    sentences.iter().map(line).collect()
 }

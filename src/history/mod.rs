@@ -22,6 +22,7 @@ mod interner;
 mod lists;
 mod names;
 mod number_table;
+mod numbers;
 mod origin;
 mod restrict;
 mod rules;
@@ -32,12 +33,13 @@ pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
 pub use lists::Lists;
 pub use names::Names;
 pub use number_table::NumberTable;
+pub use numbers::grouped;
 pub use origin::{Origin, Spot, Unit};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
 };
-pub use stats::Statistics;
+pub use stats::{Shapes, Spread, Statistics};
 
 use names::UNNUMBERED;
 use std::ops::Range;

@@ -1,61 +1,342 @@
 //! Figures of a history.
 
-use super::{History, OperationKind, Outcome};
+use super::{History, Interval, KeyId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use rayon::prelude::*;
 
-/// Counts over a history.
+/// Least, mean and most of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The least.
+    pub min: usize,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub max: usize,
+}
+
+impl Spread {
+    fn of(numbers: impl ExactSizeIterator<Item = usize>) -> Spread {
+        let n = numbers.len();
+        if n == 0 {
+            return Spread::default();
+        }
+        let (min, max, sum) =
+            numbers.fold((usize::MAX, 0, 0u64), |(min, max, sum), x| (min.min(x), max.max(x), sum + x as u64));
+        Spread { min, mean: sum as f64 / n as f64, max }
+    }
+}
+
+/// What transactions consist of. Transactions of all outcomes count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shapes {
+    /// Without operations.
+    pub empty: usize,
+    /// Reads only.
+    pub read_only: usize,
+    /// Writes only.
+    pub write_only: usize,
+    /// Both, and every key that is written was read before in the transaction.
+    pub read_modify_write: usize,
+    /// Both, and some key is written that was not read before.
+    pub mixed: usize,
+}
+
+/// Counts over a history. Sessions, transactions by outcome, operations and keys are those of the file; all else is about the history as it is understood by
+/// its [`Rules`](super::Rules).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Sessions, empty ones included.
+    /// Sessions of the file, empty ones included.
     pub sessions: usize,
-    /// Transactions of all outcomes.
+    /// Transactions of the file, of all outcomes.
     pub transactions: usize,
-    /// Transactions known to have committed.
+    /// Those of them known to have committed.
     pub committed: usize,
-    /// Transactions known to have aborted.
+    /// Those of them known to have aborted.
     pub aborted: usize,
-    /// Transactions of unknown outcome.
+    /// Those of them of unknown outcome.
     pub unknown: usize,
-    /// Operations in transactions of all outcomes.
+    /// Operations of the file, in transactions of all outcomes.
     pub operations: usize,
-    /// Reads among them.
-    pub reads: usize,
-    /// Writes among them.
-    pub writes: usize,
-    /// Distinct keys.
+    /// Distinct keys of the file.
     pub keys: usize,
-    /// Length of the longest transaction, in operations.
-    pub longest_transaction: usize,
+    /// Transactions of a session.
+    pub transactions_of_session: Spread,
+    /// Operations of a transaction.
+    pub operations_of_transaction: Spread,
+    /// Reads among the operations.
+    pub reads: usize,
+    /// Writes among the operations.
+    pub writes: usize,
+    /// Transactions by what they consist of.
+    pub shapes: Shapes,
     /// Operations on the most used key.
     pub hottest_key_operations: usize,
     /// Share of all operations on the most used tenth of the keys (at least one key): 0.1 when uniform.
     pub hot_tenth_share: f64,
+    /// Estimated exponent of a Zipf distribution of operations over keys, 0 when uniform: the slope of a line laid through
+    /// the logarithms of rank and number of operations of up to 1,000 most used keys. None for fewer than ten keys.
+    pub zipf_exponent: Option<f64>,
+    /// Pairs of transactions of different sessions that did not abort and write a common key, counted once for each such
+    /// key.
+    pub write_conflicts: u64,
+    /// Those of them that ran at the same time, where both have times; none for a history without times.
+    pub concurrent_write_conflicts: Option<u64>,
+    /// Distinct pairs of key and value that were written.
+    pub distinct_values: usize,
+    /// Those of them that several transactions wrote.
+    pub repeated_values: usize,
+    /// Keys that hold lists.
+    pub list_keys: usize,
+    /// Reads that returned a list.
+    pub list_reads: usize,
+    /// Elements of the longest of these lists.
+    pub longest_list: usize,
+    /// Transactions that have times.
+    pub timed_transactions: usize,
+    /// From the first start to the last end, in the unit of the file.
+    pub span: Option<Interval>,
 }
 
 impl Statistics {
-    /// Counts in O(operations + keys log keys).
+    /// Counts in O(operations log operations). About 24 bytes a write while it runs.
     pub fn of(history: &History) -> Statistics {
-        let outcomes = |o: Outcome| history.transactions().filter(|&t| history.outcome(t) == o).count();
         let reads = history.kinds().iter().filter(|k| **k == OperationKind::Read).count();
         let mut uses = vec![0usize; history.n_keys()];
         for key in history.keys() {
             uses[key.index()] += 1;
         }
         uses.sort_unstable_by(|a, b| b.cmp(a));
-        let tenth = uses.len().div_ceil(10);
-        let hot: usize = uses[..tenth].iter().sum();
+        let hot: usize = uses[..uses.len().div_ceil(10)].iter().sum();
+        let intervals: Vec<Interval> = history.transactions().filter_map(|t| history.interval(t)).collect();
+        let span =
+            intervals.iter().copied().reduce(|a, b| Interval { start: a.start.min(b.start), end: a.end.max(b.end) });
+        let (write_conflicts, concurrent) = conflicts(history);
+        let (distinct_values, repeated_values) = values(history);
+        let lists = history.lists();
+        let figures = history.recorded();
         Statistics {
-            sessions: history.n_sessions(),
-            transactions: history.n_transactions(),
-            committed: outcomes(Outcome::Committed),
-            aborted: outcomes(Outcome::Aborted),
-            unknown: outcomes(Outcome::Unknown),
-            operations: history.n_operations(),
+            sessions: figures.sessions,
+            transactions: figures.transactions,
+            committed: figures.committed,
+            aborted: figures.aborted,
+            unknown: figures.unknown,
+            operations: figures.operations,
+            keys: figures.keys,
+            transactions_of_session: Spread::of(history.sessions().map(|s| history.transactions_of(s).len())),
+            operations_of_transaction: Spread::of(history.transactions().map(|t| history.operation_range(t).len())),
             reads,
             writes: history.n_operations() - reads,
-            keys: history.n_keys(),
-            longest_transaction: history.transactions().map(|t| history.operation_range(t).len()).max().unwrap_or(0),
+            shapes: shapes(history),
             hottest_key_operations: uses.first().copied().unwrap_or(0),
             hot_tenth_share: if history.n_operations() == 0 { 0.0 } else { hot as f64 / history.n_operations() as f64 },
+            zipf_exponent: zipf_exponent(&uses),
+            write_conflicts,
+            concurrent_write_conflicts: history.has_times().then_some(concurrent),
+            distinct_values,
+            repeated_values,
+            list_keys: (0..history.n_keys()).filter(|&key| lists.is_list(KeyId::new(key))).count(),
+            list_reads: lists.iter().len(),
+            longest_list: lists.iter().map(|(_, elements)| elements.len()).max().unwrap_or(0),
+            timed_transactions: intervals.len(),
+            span,
         }
+    }
+}
+
+fn shapes(history: &History) -> Shapes {
+    let mut shapes = Shapes::default();
+    // By key: one more than its last read and its last write so far.
+    let mut last = vec![(0usize, 0usize); history.n_keys()];
+    for t in history.transactions() {
+        let range = history.operation_range(t);
+        let (mut reads, mut writes, mut blind) = (0, 0, 0);
+        for o in range.clone() {
+            let (read, write) = &mut last[history.keys()[o].index()];
+            match history.kinds()[o] {
+                OperationKind::Read => {
+                    *read = o + 1;
+                    reads += 1;
+                }
+                OperationKind::Write => {
+                    blind += usize::from(*write <= range.start && *read <= range.start);
+                    *write = o + 1;
+                    writes += 1;
+                }
+            }
+        }
+        let shape = match (reads, writes, blind) {
+            (0, 0, _) => &mut shapes.empty,
+            (_, 0, _) => &mut shapes.read_only,
+            (0, _, _) => &mut shapes.write_only,
+            (_, _, 0) => &mut shapes.read_modify_write,
+            _ => &mut shapes.mixed,
+        };
+        *shape += 1;
+    }
+    shapes
+}
+
+/// See [`Statistics::zipf_exponent`]; `uses` are sorted, the most first.
+fn zipf_exponent(uses: &[usize]) -> Option<f64> {
+    const LEAST: usize = 10;
+    const MOST: usize = 1000;
+    let points: Vec<(f64, f64)> = uses
+        .iter()
+        .take(MOST)
+        .enumerate()
+        .filter(|(_, n)| **n > 0)
+        .map(|(place, &n)| (((place + 1) as f64).ln(), (n as f64).ln()))
+        .collect();
+    if points.len() < LEAST {
+        return None;
+    }
+    let n = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));
+    let (over, under) = points
+        .iter()
+        .fold((0.0, 0.0), |(over, under), p| (over + (p.0 - x) * (p.1 - y), under + (p.0 - x) * (p.0 - x)));
+    Some((-over / under).max(0.0))
+}
+
+/// Pairs of transactions that write a common key, and those of them that ran at the same time.
+fn conflicts(history: &History) -> (u64, u64) {
+    let writers = writers_by_key(history);
+    let has_times = history.has_times();
+    let of_key = |writers: &[(KeyId, TransactionId)]| {
+        let mut found = pairs(history, writers, has_times);
+        // Transactions are numbered by session, so those of a session stand together.
+        let same_session =
+            |a: &(KeyId, TransactionId), b: &(KeyId, TransactionId)| session(history, a) == session(history, b);
+        for inside in writers.chunk_by(same_session) {
+            let (all, concurrent) = pairs(history, inside, has_times);
+            found = (found.0 - all, found.1 - concurrent);
+        }
+        found
+    };
+    let keys: Vec<&[(KeyId, TransactionId)]> = writers.chunk_by(|a, b| a.0 == b.0).collect();
+    keys.par_iter().map(|writers| of_key(writers)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+fn session(history: &History, writer: &(KeyId, TransactionId)) -> SessionId {
+    history.session_of(writer.1)
+}
+
+/// Who, not aborted, writes each key: each once.
+fn writers_by_key(history: &History) -> Vec<(KeyId, TransactionId)> {
+    let mut writers = Vec::new();
+    let mut last = vec![0usize; history.n_keys()];
+    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+        let range = history.operation_range(t);
+        for o in range.clone().filter(|&o| history.kinds()[o] == OperationKind::Write) {
+            let key = history.keys()[o];
+            if std::mem::replace(&mut last[key.index()], o + 1) <= range.start {
+                writers.push((key, t));
+            }
+        }
+    }
+    writers.par_sort_unstable();
+    writers
+}
+
+/// All pairs of these transactions, and those that ran at the same time.
+fn pairs(history: &History, writers: &[(KeyId, TransactionId)], has_times: bool) -> (u64, u64) {
+    let all = |n: usize| n as u64 * n.saturating_sub(1) as u64 / 2;
+    if !has_times || writers.len() < 2 {
+        return (all(writers.len()), 0);
+    }
+    let timed = || writers.iter().filter_map(|&(_, t)| history.interval(t).map(|interval| (t, interval)));
+    let mut starts: Vec<i64> = timed().map(|(_, interval)| interval.start).collect();
+    // Nobody knows when a transaction of unknown outcome ended.
+    let end = |t, interval: Interval| if history.outcome(t) == Outcome::Unknown { i64::MAX } else { interval.end };
+    let mut ends: Vec<i64> = timed().map(|(t, interval)| end(t, interval)).collect();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let mut ended = 0;
+    let mut apart = 0;
+    for start in &starts {
+        ended += ends[ended..].iter().take_while(|end| *end < start).count();
+        apart += ended as u64;
+    }
+    (all(writers.len()), all(starts.len()).saturating_sub(apart))
+}
+
+/// Distinct pairs of key and value that were written, and those that several transactions wrote.
+fn values(history: &History) -> (usize, usize) {
+    let mut written: Vec<(KeyId, Value, TransactionId)> = history
+        .transactions()
+        .flat_map(|t| history.operation_range(t).map(move |o| (o, t)))
+        .filter(|&(o, _)| history.kinds()[o] == OperationKind::Write)
+        .map(|(o, t)| (history.keys()[o], history.values()[o], t))
+        .collect();
+    written.par_sort_unstable();
+    let same = |a: &(KeyId, Value, TransactionId), b: &(KeyId, Value, TransactionId)| (a.0, a.1) == (b.0, b.1);
+    let values = written.chunk_by(same);
+    values.fold((0, 0), |(distinct, repeated), writers| {
+        let several = writers.first().map(|w| w.2) != writers.last().map(|w| w.2);
+        (distinct + 1, repeated + usize::from(several))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Builder, Origin};
+
+    /// A session, a start, and operations: a letter, a key and a value.
+    type Sketch<'a> = (u64, i64, &'a [(char, u64, u64)]);
+
+    /// Transactions that last ten units each.
+    fn history(transactions: &[Sketch<'_>]) -> History {
+        let mut builder = Builder::new(Origin::default());
+        for (session, start, operations) in transactions {
+            let session = builder.session_number(*session);
+            let draft = builder.transaction(session, Outcome::Committed);
+            builder.set_interval(draft, Interval { start: *start, end: start + 10 });
+            for &(letter, key, value) in *operations {
+                let kind = if letter == 'r' { OperationKind::Read } else { OperationKind::Write };
+                let key = builder.key_number(key);
+                builder.operation(draft, kind, key, Value(value), 0);
+            }
+        }
+        builder.finish().expect("small histories fit")
+    }
+
+    #[test]
+    fn shapes_and_spreads_are_counted() {
+        let history = history(&[
+            (0, 0, &[('r', 1, 1)]),
+            (0, 20, &[('w', 1, 1), ('w', 1, 2)]),
+            (0, 40, &[('r', 1, 1), ('w', 1, 3)]),
+            (1, 0, &[('r', 1, 1), ('w', 2, 3)]),
+            (2, 0, &[]),
+        ]);
+        let statistics = Statistics::of(&history);
+        let expected = Shapes { empty: 1, read_only: 1, write_only: 1, read_modify_write: 1, mixed: 1 };
+        assert_eq!(statistics.shapes, expected);
+        assert_eq!(statistics.transactions_of_session, Spread { min: 1, mean: 5.0 / 3.0, max: 3 });
+        assert_eq!(statistics.operations_of_transaction, Spread { min: 0, mean: 7.0 / 5.0, max: 2 });
+        assert_eq!((statistics.distinct_values, statistics.repeated_values), (4, 0));
+        assert_eq!(statistics.span, Some(Interval { start: 0, end: 50 }));
+    }
+
+    #[test]
+    fn conflicts_are_pairs_of_sessions_and_concurrent_ones_overlap() {
+        let writes: &[(char, u64, u64)] = &[('w', 1, 1)];
+        let history = history(&[(0, 0, writes), (0, 20, writes), (1, 5, writes), (2, 100, writes)]);
+        let statistics = Statistics::of(&history);
+        // Of six pairs one is of one session; only the first and the third run at the same time.
+        assert_eq!((statistics.write_conflicts, statistics.concurrent_write_conflicts), (5, Some(1)));
+        assert_eq!((statistics.distinct_values, statistics.repeated_values), (1, 1));
+    }
+
+    #[test]
+    fn the_exponent_of_a_zipf_distribution_is_found() {
+        let uses =
+            |exponent: f64| -> Vec<usize> { (1..500).map(|r| (1e6 / f64::from(r).powf(exponent)) as usize).collect() };
+        for exponent in [0.0, 0.7, 1.0] {
+            let found = zipf_exponent(&uses(exponent)).expect("there are many keys");
+            assert!((found - exponent).abs() < 0.02, "{found} is not {exponent}");
+        }
+        assert_eq!(zipf_exponent(&[5, 4, 3]), None);
     }
 }

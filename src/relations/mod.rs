@@ -30,7 +30,7 @@ mod write_read;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use lists::{Appended, ListOrder, Listed, appends, list_from_outside, n_ambiguous_elements};
 pub use real_time::TimeChain;
-pub use resolution::{Choice, MultipleSources, Resolution, Source, Standing};
+pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing};
 pub use write_read::resolve;
 
 use crate::history::{KeyId, OperationId, TransactionId};

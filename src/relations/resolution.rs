@@ -62,6 +62,25 @@ impl Source {
     }
 }
 
+/// The source of a read as far as it takes no search to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Glance {
+    /// No read of the checked history.
+    Outside,
+    /// The transaction's own latest write.
+    Own,
+    /// The initial version.
+    Initial,
+    /// This write: another transaction's, or an own one that is not the latest.
+    Write(OperationId),
+    /// Nobody wrote the value.
+    ThinAir,
+    /// The file does not say what was read.
+    Unrecorded,
+    /// One of several.
+    Ambiguous,
+}
+
 /// What part a transaction takes in the checked history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
@@ -127,6 +146,8 @@ pub struct Resolution {
     pub(super) ambiguous: Vec<u32>,
     /// (reader, writer) where the writer's outcome is unknown and the read has no other source, ascending.
     pub(super) demands: Vec<(TransactionId, TransactionId)>,
+    /// Writes of a value that another transaction wrote to the key before, each with the last such write, ascending.
+    pub(super) repeated: Vec<(OperationId, OperationId)>,
     /// See [`Resolution::assumptions`].
     pub(super) assumptions: Vec<String>,
 }
@@ -146,6 +167,31 @@ impl Resolution {
             code if code < FIRST_SPECIAL => self.decode(reader, read, code),
             code => self.decode_special(read, code),
         }
+    }
+
+    /// The source of a read as far as it takes no search to tell. O(1).
+    #[inline]
+    pub fn glance(&self, read: OperationId) -> Glance {
+        match self.code[read.index()] {
+            OWN => Glance::Own,
+            INITIAL => Glance::Initial,
+            THIN_AIR => Glance::ThinAir,
+            UNRECORDED => Glance::Unrecorded,
+            AMBIGUOUS => Glance::Ambiguous,
+            OUTSIDE => Glance::Outside,
+            write => Glance::Write(OperationId(write)),
+        }
+    }
+
+    /// Writes of a value that an earlier transaction wrote to the key, too, each with the last write of it there, in file
+    /// order. Transactions of all outcomes count, those that set up the initial state do not.
+    pub fn repeated_writes(&self) -> &[(OperationId, OperationId)] {
+        &self.repeated
+    }
+
+    /// All reads with several sources, also those where all but one are ruled out, by operation.
+    pub fn reads_with_multiple_sources(&self) -> &[MultipleSources] {
+        &self.multiple
     }
 
     /// Whether a read returns another transaction's version after an own write (TAP-d) or a version that its writer

@@ -74,10 +74,12 @@ pub fn resolve(history: &History, control: &Control) -> Result<Resolution, Inter
         resolution.intermediate.append(&mut part.intermediate);
         resolution.multiple.append(&mut part.multiple);
         resolution.demands.append(&mut part.demands);
+        resolution.repeated.append(&mut part.repeated);
     }
     resolution.after_own_write.par_sort_unstable();
     resolution.intermediate.par_sort_unstable();
     resolution.multiple.par_sort_unstable_by_key(|multiple| multiple.read);
+    resolution.repeated.par_sort_unstable();
     resolution.demands.sort_unstable();
     resolution.demands.dedup();
     settle_unknown(&mut resolution);
@@ -252,6 +254,7 @@ struct Exceptions {
     intermediate: Vec<u32>,
     multiple: Vec<MultipleSources>,
     demands: Vec<(TransactionId, TransactionId)>,
+    repeated: Vec<(OperationId, OperationId)>,
 }
 
 /// A write of the key in hand.
@@ -325,7 +328,14 @@ impl<'a> Join<'a> {
         self.shift = 64 - size.trailing_zeros();
         for at in 0..self.writes.len() {
             let place = self.find(self.writes[at].value);
-            self.writes[at].previous = std::mem::replace(&mut self.table[place], at as u32);
+            let previous = std::mem::replace(&mut self.table[place], at as u32);
+            self.writes[at].previous = previous;
+            if let Some(before) = self.writes.get(previous as usize)
+                && before.transaction != self.writes[at].transaction
+            {
+                let again = OperationId(self.writes[at].operation);
+                self.exceptions.repeated.push((again, OperationId(before.operation)));
+            }
         }
     }
 

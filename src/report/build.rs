@@ -3,7 +3,8 @@
 use super::*;
 use crate::checkers::{Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
 use crate::counterexample::edge_reason;
-use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::health::Health;
+use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Axiom, Reason};
 
 /// What to put into a report besides the findings.
@@ -38,6 +39,11 @@ impl Report {
             health: Vec::new(),
         }
     }
+
+    /// The same report with what is known of the history's health.
+    pub fn with_health(self, history: &History, health: &Health) -> Report {
+        Report { health: health::entries(history, health), ..self }
+    }
 }
 
 /// Microseconds are enough.
@@ -45,18 +51,19 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
+/// Figures of the file, whatever the rules made of it.
 pub(super) fn facts(history: &History) -> HistoryFacts {
-    let with = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
+    let figures = history.recorded();
     HistoryFacts {
         path: history.origin().path.clone(),
         format: history.origin().format.to_owned(),
-        sessions: history.n_sessions(),
-        transactions: history.n_transactions(),
-        committed: with(Outcome::Committed),
-        aborted: with(Outcome::Aborted),
-        unknown: with(Outcome::Unknown),
-        operations: history.n_operations(),
-        keys: history.n_keys(),
+        sessions: figures.sessions,
+        transactions: figures.transactions,
+        committed: figures.committed,
+        aborted: figures.aborted,
+        unknown: figures.unknown,
+        operations: figures.operations,
+        keys: figures.keys,
     }
 }
 
@@ -147,13 +154,23 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id: history.transaction_name(t) }
 }
 
-/// The places of a violation's transactions: the scenario's own first, then any other that its edges name.
-struct Places<'a> {
+/// The places of transactions in a list: a scenario's own first, then any other that its edges name.
+pub(super) struct Places<'a> {
     history: &'a History,
     transactions: Vec<TransactionId>,
 }
 
-impl Places<'_> {
+impl<'a> Places<'a> {
+    /// These transactions, at their places.
+    pub(super) fn new(history: &'a History, transactions: Vec<TransactionId>) -> Places<'a> {
+        Places { history, transactions }
+    }
+
+    /// All transactions that have a place, in order.
+    pub(super) fn entries(&self) -> Vec<TransactionEntry> {
+        self.transactions.iter().map(|&t| transaction_entry(self.history, t)).collect()
+    }
+
     fn of(&mut self, t: TransactionId) -> usize {
         match self.transactions.iter().position(|&u| u == t) {
             Some(place) => place,
@@ -161,6 +178,16 @@ impl Places<'_> {
                 self.transactions.push(t);
                 self.transactions.len() - 1
             }
+        }
+    }
+
+    pub(super) fn operation_entry(&mut self, operation: OperationId) -> OperationEntry {
+        let history = self.history;
+        OperationEntry {
+            transaction: self.of(history.transaction_of(operation)),
+            index: self.operation(operation),
+            text: history.operation_text(operation),
+            line: Some(history.line_of(operation)).filter(|&line| line > 0),
         }
     }
 
@@ -178,9 +205,9 @@ fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
 }
 
 fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>) -> ViolationEntry {
-    let mut places = Places { history, transactions: violation.transactions.clone() };
+    let mut places = Places::new(history, violation.transactions.clone());
     let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
-    let operations = violation.operations.iter().map(|&o| operation_entry(o, &mut places)).collect();
+    let operations = violation.operations.iter().map(|&o| places.operation_entry(o)).collect();
     let proof = proof_entry(&mut places, &violation.proof);
     let row = violation.id.pattern.row();
     ViolationEntry {
@@ -190,22 +217,12 @@ fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>
         also: violation.also.clone(),
         levels,
         key: violation.key.map(|key| history.key_name(key)),
-        transactions: places.transactions.iter().map(|&t| transaction_entry(history, t)).collect(),
+        transactions: places.entries(),
         edges,
         operations,
         proof,
         implied: violation.implied,
         group: violation.group,
-    }
-}
-
-fn operation_entry(operation: OperationId, places: &mut Places<'_>) -> OperationEntry {
-    let history = places.history;
-    OperationEntry {
-        transaction: places.of(history.transaction_of(operation)),
-        index: places.operation(operation),
-        text: history.operation_text(operation),
-        line: Some(history.line_of(operation)).filter(|&line| line > 0),
     }
 }
 
@@ -261,7 +278,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
         Proof::Read => ProofEntry::Read,
         Proof::Reads { pattern, reads } => ProofEntry::Reads {
             pattern: pattern.id().to_owned(),
-            reads: reads.iter().map(|&read| operation_entry(read, places)).collect(),
+            reads: reads.iter().map(|&read| places.operation_entry(read)).collect(),
         },
         Proof::Cycle(edges) => ProofEntry::Cycle { edges: edges.clone() },
         Proof::Split { key, first, second } => {
@@ -269,7 +286,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
             ProofEntry::Split { key: places.history.key_name(*key), first, second }
         }
         Proof::Writers { read, cases } => {
-            let read = operation_entry(*read, places);
+            let read = places.operation_entry(*read);
             let case = |(writer, proof): &(TransactionId, Proof)| WriterEntry {
                 writer: places.of(*writer),
                 proof: proof_entry(places, proof),

@@ -6,14 +6,18 @@
 //! transaction.
 
 mod build;
+mod health;
 mod json;
-mod numbers;
 mod statistics;
 
 pub use build::Settings;
+pub use health::HealthEntry;
 pub use json::to_line;
-pub use numbers::grouped;
-pub use statistics::{STATISTICS_SCHEMA, StatisticsReport};
+pub use statistics::{
+    ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry, VersionOrderEntry,
+};
+
+pub use crate::history::grouped;
 
 use crate::history::Rules;
 use serde::{Deserialize, Serialize};
@@ -90,8 +94,9 @@ pub struct Report {
     pub rules: BTreeMap<String, String>,
     /// Choices made on the input that the verdicts rest on.
     pub assumptions: Vec<String>,
-    /// Findings about the input's health.
-    pub health: Vec<String>,
+    /// Whether the input can be trusted, the worst first.
+    #[serde(default)]
+    pub health: Vec<HealthEntry>,
 }
 
 impl Report {

@@ -1,7 +1,8 @@
 //! Figures of a history as data for scripts: `stats --json`.
 
-use super::{HistoryFacts, build::facts};
-use crate::history::{History, Statistics};
+use super::{HealthEntry, HistoryFacts, build::facts, health};
+use crate::health::Health;
+use crate::history::{History, Spread, Statistics};
 use serde::Serialize;
 use std::io;
 
@@ -25,19 +26,125 @@ pub struct StatisticsReport {
     pub hottest_key_operations: usize,
     /// Share of all operations on the most used tenth of the keys.
     pub hot_tenth_share: f64,
+    /// Estimated exponent of a Zipf distribution over keys.
+    pub zipf_exponent: Option<f64>,
+    /// Transactions of a session.
+    pub transactions_of_session: SpreadEntry,
+    /// Operations of a transaction.
+    pub operations_of_transaction: SpreadEntry,
+    /// Transactions by what they consist of.
+    pub shapes: ShapesEntry,
+    /// Pairs of transactions of different sessions that write a common key, once for each such key.
+    pub write_conflicts: u64,
+    /// Those of them that ran at the same time, where there are times.
+    pub concurrent_write_conflicts: Option<u64>,
+    /// Distinct pairs of key and value that were written.
+    pub distinct_values: usize,
+    /// Those of them that several transactions wrote.
+    pub repeated_values: usize,
+    /// What is known of lists.
+    pub lists: ListsEntry,
+    /// What is known of times, where there are any.
+    pub times: Option<TimesEntry>,
+    /// How much of the version order can be inferred.
+    pub version_order: VersionOrderEntry,
+    /// Whether the history can be trusted.
+    pub health: Vec<HealthEntry>,
+}
+
+/// Least, mean and most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpreadEntry {
+    /// The least.
+    pub min: usize,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub max: usize,
+}
+
+impl From<Spread> for SpreadEntry {
+    fn from(spread: Spread) -> SpreadEntry {
+        SpreadEntry { min: spread.min, mean: spread.mean, max: spread.max }
+    }
+}
+
+/// Transactions by what they consist of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ShapesEntry {
+    /// Nothing.
+    pub empty: usize,
+    /// Reads.
+    pub read_only: usize,
+    /// Writes.
+    pub write_only: usize,
+    /// Both, every key read before it is written.
+    pub read_modify_write: usize,
+    /// Both, some key written without having been read.
+    pub mixed: usize,
+}
+
+/// What is known of lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ListsEntry {
+    /// Keys that hold lists.
+    pub keys: usize,
+    /// Reads that returned one.
+    pub reads: usize,
+    /// Elements of the longest.
+    pub longest: usize,
+}
+
+/// What is known of times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TimesEntry {
+    /// Transactions that have them.
+    pub transactions: usize,
+    /// The first start.
+    pub from: i64,
+    /// The last end.
+    pub to: i64,
+}
+
+/// How much of the version order can be inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct VersionOrderEntry {
+    /// Pairs of neighbouring versions whose order is known.
+    pub known: u64,
+    /// All pairs.
+    pub pairs: u64,
 }
 
 impl StatisticsReport {
     /// The figures of `history` as data.
-    pub fn new(history: &History, statistics: &Statistics) -> StatisticsReport {
+    pub fn new(history: &History, statistics: &Statistics, health: &Health) -> StatisticsReport {
+        let s = statistics;
         StatisticsReport {
             schema: STATISTICS_SCHEMA.to_owned(),
             history: facts(history),
-            reads: statistics.reads,
-            writes: statistics.writes,
-            longest_transaction: statistics.longest_transaction,
-            hottest_key_operations: statistics.hottest_key_operations,
-            hot_tenth_share: statistics.hot_tenth_share,
+            reads: s.reads,
+            writes: s.writes,
+            longest_transaction: s.operations_of_transaction.max,
+            hottest_key_operations: s.hottest_key_operations,
+            hot_tenth_share: s.hot_tenth_share,
+            zipf_exponent: s.zipf_exponent,
+            transactions_of_session: s.transactions_of_session.into(),
+            operations_of_transaction: s.operations_of_transaction.into(),
+            shapes: ShapesEntry {
+                empty: s.shapes.empty,
+                read_only: s.shapes.read_only,
+                write_only: s.shapes.write_only,
+                read_modify_write: s.shapes.read_modify_write,
+                mixed: s.shapes.mixed,
+            },
+            write_conflicts: s.write_conflicts,
+            concurrent_write_conflicts: s.concurrent_write_conflicts,
+            distinct_values: s.distinct_values,
+            repeated_values: s.repeated_values,
+            lists: ListsEntry { keys: s.list_keys, reads: s.list_reads, longest: s.longest_list },
+            times: s.span.map(|span| TimesEntry { transactions: s.timed_transactions, from: span.start, to: span.end }),
+            version_order: VersionOrderEntry { known: health.version_order.known, pairs: health.version_order.pairs },
+            health: health::entries(history, health),
         }
     }
 

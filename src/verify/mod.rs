@@ -17,7 +17,7 @@ mod resolution;
 mod setting;
 mod witness;
 
-use crate::history::{History, Outcome, SessionId, TransactionId};
+use crate::history::{History, SessionId, TransactionId};
 use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
@@ -112,15 +112,15 @@ fn contradictions(report: &Report, shown: &[bool; LEVELS.len()], problems: &mut 
 /// Whether the report's figures are those of this history.
 fn facts(history: &History, report: &Report) -> Vec<Problem> {
     let facts = &report.history;
-    let with = |outcome| history.transactions().filter(|&t| history.outcome(t) == outcome).count();
+    let is = history.recorded();
     let figures = [
-        ("sessions", facts.sessions, history.n_sessions()),
-        ("transactions", facts.transactions, history.n_transactions()),
-        ("committed", facts.committed, with(Outcome::Committed)),
-        ("aborted", facts.aborted, with(Outcome::Aborted)),
-        ("unknown", facts.unknown, with(Outcome::Unknown)),
-        ("operations", facts.operations, history.n_operations()),
-        ("keys", facts.keys, history.n_keys()),
+        ("sessions", facts.sessions, is.sessions),
+        ("transactions", facts.transactions, is.transactions),
+        ("committed", facts.committed, is.committed),
+        ("aborted", facts.aborted, is.aborted),
+        ("unknown", facts.unknown, is.unknown),
+        ("operations", facts.operations, is.operations),
+        ("keys", facts.keys, is.keys),
     ];
     let wrong = figures.into_iter().filter(|(_, said, is)| said != is);
     wrong

@@ -37,6 +37,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     filter_ui(ui, state, document, requests);
     chips_ui(ui, document, requests);
     ui.add_space(2.0);
+    health_line_ui(ui, document, requests);
     match &document.catalogue {
         Some(catalogue) if !catalogue.entries.is_empty() => list_ui(ui, document, catalogue, requests),
         Some(_) if document.complete && document.all_hold() => {
@@ -55,6 +56,26 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
                 Phase::Failed => "There is nothing to show.",
             },
         )),
+    }
+}
+
+/// What sheds doubt on everything below, if anything does.
+fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let Some(health) = &document.health else { return };
+    let Some(worst) = super::health::worst(health) else { return };
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let colour = super::health::doubts_colour(health, &palette);
+    let (text, end) = ("History health", super::health::doubts_text(health));
+    let row = Row { text, end, indent: -8.0, colour, size: style::BODY, selected: false, triangle: None };
+    let heading = row.ui(ui, true);
+    let (end, size) = (String::new(), style::BODY);
+    let row =
+        Row { text: worst.title(), end, indent: 14.0, colour: palette.text, size, selected: false, triangle: None };
+    let line = row.ui(ui, false);
+    let hover = super::tooltip(Command::ShowHealth);
+    if heading.on_hover_text(&hover).clicked() || line.on_hover_text(&hover).clicked() {
+        requests.push(Request::Run(Command::ShowHealth));
     }
 }
 

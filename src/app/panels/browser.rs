@@ -148,7 +148,9 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
         }
     });
     let chosen = document.browser.operation.as_ref().map(|(operation, _)| *operation);
-    list_ui(ui, &format!("operations {}", transaction.index()), range.len(), None, |ui, place| {
+    let scroll = chosen.filter(|operation| document.browser.scroll && range.contains(&operation.index()));
+    let scroll = scroll.map(|operation| operation.index() - range.start);
+    list_ui(ui, &format!("operations {}", transaction.index()), range.len(), scroll, |ui, place| {
         let operation = crate::history::OperationId::new(range.start + place);
         let end = history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin()));
         let colour = match history.operation(operation).kind {

@@ -82,9 +82,12 @@ pub fn header_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut
     use crate::app::state::Page;
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 16.0;
-        for (page, command) in
-            [(Page::Graph, Command::ShowGraph), (Page::Browser, Command::ShowBrowser), (Page::Text, Command::ShowText)]
-        {
+        for (page, command) in [
+            (Page::Graph, Command::ShowGraph),
+            (Page::Browser, Command::ShowBrowser),
+            (Page::Text, Command::ShowText),
+            (Page::Health, Command::ShowHealth),
+        ] {
             tab_ui(ui, command, state.page == page, requests);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

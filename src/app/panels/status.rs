@@ -31,6 +31,11 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
             style::note(ui, *what);
             ui.add_space(10.0);
         }
+        if let Some(folder) = &state.looking {
+            ui.label(
+                RichText::new(format!("Looking into {}…", folder.display())).size(style::SMALL).color(palette.strong),
+            );
+        }
         if let Some(document) = &state.document {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.label(RichText::new(place(document)).size(style::SMALL).color(palette.weak));

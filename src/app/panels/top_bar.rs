@@ -1,8 +1,8 @@
 //! Name, menus, and what is open.
 
-use super::tooltip;
+use super::{health, tooltip};
 use crate::app::command::{Command, Group, Request, Requests};
-use crate::app::state::State;
+use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette, counted};
 use egui::{Align, Layout, RichText, Ui};
 
@@ -20,15 +20,6 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 Some(path) => path.display().to_string(),
                 None => "a bundled sample".to_owned(),
             });
-            if let Some(history) = &document.history {
-                let summary = [
-                    counted(history.n_sessions(), "session"),
-                    counted(history.n_transactions(), "transaction"),
-                    counted(history.n_operations(), "operation"),
-                    counted(history.n_keys(), "key"),
-                ];
-                ui.add(egui::Label::new(RichText::new(summary.join(" · ")).color(palette.weak)).truncate());
-            }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let theme = if state.dark { "Light" } else { "Dark" };
@@ -38,15 +29,48 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
             if ui.button(Command::Open.row().name).on_hover_text(tooltip(Command::Open)).clicked() {
                 requests.push(Request::Run(Command::Open));
             }
+            let Some(document) = &state.document else { return };
+            trust_ui(ui, document, requests);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| summary_ui(ui, document));
         });
     });
+}
+
+/// How much there is in the file.
+fn summary_ui(ui: &mut Ui, document: &Document) {
+    let Some(history) = &document.history else { return };
+    let figures = history.recorded();
+    let summary = [
+        counted(figures.sessions, "session"),
+        counted(figures.transactions, "transaction"),
+        counted(figures.operations, "operation"),
+        counted(figures.keys, "key"),
+    ];
+    ui.add(egui::Label::new(RichText::new(summary.join(" · ")).color(Palette::of(ui).weak)).truncate());
+}
+
+/// How many assumptions were made and what sheds doubt on verdicts, where there is anything; a click shows it.
+fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let doubts = document.health.as_ref().filter(|health| health.doubts().next().is_some());
+    let doubts = doubts.map(|health| (health::doubts_text(health), health::doubts_colour(health, &palette)));
+    let assumed = document.assumptions().len();
+    let assumed = (assumed > 0).then(|| (counted(assumed, "assumption"), palette.caution));
+    for (text, colour) in [assumed, doubts].into_iter().flatten() {
+        let button = egui::Button::new(RichText::new(text).color(colour)).frame(false);
+        if ui.add(button).on_hover_text(tooltip(Command::ShowHealth)).clicked() {
+            requests.push(Request::Run(Command::ShowHealth));
+        }
+    }
 }
 
 fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     ui.set_min_width(210.0);
     for row in Command::table().iter().filter(|row| row.group == group) {
-        let needs_document =
-            !matches!(row.command, Command::Open | Command::Quit | Command::SwitchTheme | Command::Help);
+        let needs_document = !matches!(
+            row.command,
+            Command::Open | Command::OpenFolder | Command::Quit | Command::SwitchTheme | Command::Help
+        );
         let button = egui::Button::new(row.name).shortcut_text(row.command.key_text());
         let enabled = !needs_document || state.document.is_some();
         if ui.add_enabled(enabled, button).on_hover_text(row.tooltip).clicked() {

@@ -50,7 +50,7 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let corners = [r.left_top(), r.right_top(), r.right_bottom(), r.left_bottom(), r.left_top()];
     ui.painter().extend(egui::Shape::dashed_line(&corners, line, 7.0, 5.0));
     let title = ui.painter().layout_no_wrap(
-        "Drop a history file here, or click to choose one".to_owned(),
+        "Drop a history file or a folder here, or click to choose a file".to_owned(),
         FontId::proportional(style::HEADING),
         palette.strong,
     );

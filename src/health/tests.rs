@@ -1,0 +1,257 @@
+//! What is found in small histories, each with one thing wrong.
+
+use super::*;
+use crate::history::{Builder, Interval, OperationKind, Origin, Outcome, Value};
+use crate::relations::resolve;
+use crate::relations::testing::{history, random_history};
+
+fn examined(history: &History) -> Health {
+    let control = Control::new();
+    let resolution = resolve(history, &control).expect("no limit was set");
+    examine(history, &resolution, &control).expect("no limit was set")
+}
+
+fn of(text: &str) -> (History, Health) {
+    let history = history(text);
+    let health = examined(&history);
+    (history, health)
+}
+
+fn doubts(health: &Health) -> Vec<Kind> {
+    health.doubts().map(|finding| finding.kind).collect()
+}
+
+#[test]
+fn a_clean_history_gives_no_doubt_and_all_conditions() {
+    let (_, health) = of("r(1,0,0,0) w(1,1,0,0) r(1,1,1,1) w(1,2,1,1)");
+    assert_eq!(doubts(&health), []);
+    for kind in [Kind::UniqueValues, Kind::ReadModifyWrite, Kind::MiniTransactions] {
+        let finding = health.finding(kind).expect("conditions are always told");
+        assert_eq!(finding.count, 0, "{finding:?}");
+        assert!(finding.text.starts_with("Holds"), "{finding:?}");
+    }
+    assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 2 });
+    assert_eq!(health.version_order.share(), 1.0);
+}
+
+#[test]
+fn one_unwritten_value_a_key_before_all_others_is_left_over() {
+    let (history, health) = of("r(1,7,0,0) r(2,7,0,0) w(1,1,0,1) r(1,7,1,2) r(2,7,1,2)");
+    assert_eq!(doubts(&health), [Kind::LeftOver]);
+    let finding = health.finding(Kind::LeftOver).expect("it is a doubt");
+    assert_eq!((finding.count, finding.operations.len()), (4, 4));
+    assert_eq!(finding.remedy.as_ref().map(Remedy::flag).as_deref(), Some("--initial 7"));
+    assert_eq!(history.operation(finding.operations[0]).value, Value(7));
+    // 0 is the initial version of another key: it must stay one.
+    let (_, health) = of("r(1,7,0,0) r(2,7,0,0) r(3,0,0,0)");
+    let remedy = health.finding(Kind::LeftOver).and_then(|finding| finding.remedy.clone());
+    assert_eq!(remedy.map(|remedy| remedy.flag()).as_deref(), Some("--initial any-unwritten"));
+    let (_, health) = of("r(1,7,0,0) r(2,8,0,0)");
+    let remedy = health.finding(Kind::LeftOver).and_then(|finding| finding.remedy.clone());
+    assert_eq!(remedy.map(|remedy| remedy.flag()).as_deref(), Some("--initial any-unwritten"));
+}
+
+#[test]
+fn an_unwritten_value_among_others_is_thin_air() {
+    let (_, health) = of("w(1,1,0,0) r(1,5,0,1) r(1,1,0,2) w(1,9,0,3)");
+    assert_eq!(doubts(&health), [Kind::ThinAir]);
+    let finding = health.finding(Kind::ThinAir).expect("it is a doubt");
+    assert_eq!(finding.count, 1);
+    assert!(finding.text.contains("1 = 5"), "{}", finding.text);
+}
+
+#[test]
+fn where_initial_versions_are_read_an_unwritten_value_is_none() {
+    let (_, health) = of("r(1,7,0,0) r(2,0,0,0)");
+    assert_eq!(doubts(&health), [Kind::ThinAir]);
+    assert!(health.finding(Kind::ThinAir).is_some_and(|finding| finding.remedy.is_some()), "0 is that of another key");
+    let (_, health) = of("r(1,7,0,0) r(1,0,0,0)");
+    assert!(health.finding(Kind::ThinAir).is_some_and(|finding| finding.remedy.is_none()), "0 is initial already");
+    let (_, health) = of("w(1,1,0,0) r(1,7,1,1)");
+    assert_eq!(doubts(&health), [Kind::ThinAir], "a value larger than all others is no old one");
+    let (_, health) = of("w(1,8,0,0) r(1,7,1,1)");
+    assert_eq!(doubts(&health), [Kind::LeftOver]);
+}
+
+#[test]
+fn large_values_at_the_end_mean_that_the_log_was_cut_off() {
+    let (_, health) = of("w(1,1,0,0) r(1,1,0,1) r(1,5,0,2) w(2,1,1,3) r(2,1,1,4) r(2,6,1,5)");
+    assert_eq!(doubts(&health), [Kind::CutOff]);
+    assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.text.contains("cut off")));
+}
+
+#[test]
+fn a_value_that_several_sessions_read_has_a_missing_writer() {
+    let (_, health) = of("w(1,9,0,0) r(1,5,0,1) r(1,9,0,2) r(1,9,1,3) r(1,5,1,4) r(1,9,1,5)");
+    assert_eq!(doubts(&health), [Kind::CutOff]);
+    assert!(health.finding(Kind::CutOff).is_some_and(|finding| finding.text.contains("missing in the log")));
+}
+
+#[test]
+fn a_session_that_was_left_out_is_recognised() {
+    // Session 0 writes many versions; the log is then made without it.
+    let mut text = String::new();
+    for t in 0..60 {
+        let (key, reader) = (t % 4, 1 + t % 3);
+        text += &format!("r({key},{},{reader},{t}) w({key},{},{reader},{t}) ", 1000 + t / 8, 2000 + t);
+    }
+    let (_, health) = of(&text);
+    let finding = health.finding(Kind::CutOff).expect("a session is missing");
+    assert_eq!(finding.count, 60);
+    assert_eq!(doubts(&health), [Kind::CutOff]);
+}
+
+#[test]
+fn reads_of_left_out_transactions_do_not_count() {
+    let (_, health) = of("?r(1,7,0,0) w(1,1,1,1)");
+    assert_eq!(doubts(&health), []);
+    assert_eq!(health.finding(Kind::UnknownOutcome).map(|finding| finding.count), Some(1));
+}
+
+#[test]
+fn duplicate_values_are_counted_with_the_reads_they_touch() {
+    let (history, health) = of("w(1,1,0,0) w(1,1,1,1) r(1,1,2,2) w(2,1,0,3)");
+    let finding = health.finding(Kind::DuplicateValues).expect("1 = 1 is written twice");
+    assert_eq!((finding.count, finding.severity, finding.operations.len()), (1, Severity::Caution, 2));
+    assert!(finding.text.contains("1 read could have several writers"), "{}", finding.text);
+    assert_eq!(finding.transactions.len(), 2);
+    assert_eq!(history.operation_text(finding.operations[0]), "w(1) = 1");
+    assert!(health.finding(Kind::UniqueValues).is_some_and(|finding| finding.count == 1));
+    let (_, health) = of("w(1,1,0,-1) w(1,1,1,1) r(1,1,2,2)");
+    assert_eq!(doubts(&health), []);
+    assert!(health.finding(Kind::RetriedValues).is_some());
+    assert!(health.finding(Kind::DuplicateValues).is_none());
+}
+
+#[test]
+fn a_written_initial_value_is_told() {
+    let (_, health) = of("w(1,1,0,0) w(1,0,0,1) r(1,0,1,2)");
+    assert_eq!(doubts(&health), [Kind::InitialOrWritten]);
+}
+
+#[test]
+fn unknown_outcomes_are_told_apart() {
+    let (_, health) = of("?w(1,1,0,0) ?w(1,2,1,1) r(1,1,2,2)");
+    let finding = health.finding(Kind::UnknownOutcome).expect("there are two");
+    assert_eq!(finding.count, 2);
+    assert!(
+        finding.text.contains("1 must have committed") && finding.text.contains("1 is left out"),
+        "{}",
+        finding.text
+    );
+}
+
+#[test]
+fn a_set_up_that_is_not_counted_as_initial_is_told_with_its_flag() {
+    let mut text: String = (0..6).map(|key| format!("w({key},1,0,0) ")).collect();
+    text += &(0..6).map(|key| format!("r({key},1,1,{}) w({key},2,1,{}) ", key + 1, key + 1)).collect::<String>();
+    let (history, health) = of(&text);
+    assert_eq!(doubts(&health), [Kind::SetUp]);
+    let finding = health.finding(Kind::SetUp).expect("it is a doubt");
+    let name = history.transaction_name(finding.transactions[0]);
+    assert_eq!(finding.remedy.as_ref().map(Remedy::flag), Some(format!("--init txn={name}")));
+    // With the initial value it is found without help.
+    let (_, health) = of(&text.replace(",1,0,0)", ",0,0,0)").replace(",1,1,", ",0,1,"));
+    assert_eq!(doubts(&health), []);
+}
+
+fn with_times(times: &[(i64, i64)]) -> Health {
+    let mut builder = Builder::new(Origin::default());
+    let session = builder.session_number(0);
+    let key = builder.key_number(0);
+    for (place, &(start, end)) in times.iter().enumerate() {
+        let draft = builder.transaction(session, Outcome::Committed);
+        builder.set_interval(draft, Interval { start, end });
+        builder.operation(draft, OperationKind::Write, key, Value(place as u64), 0);
+    }
+    examined(&builder.finish().expect("small histories fit"))
+}
+
+#[test]
+fn clocks_are_compared_with_sessions() {
+    assert_eq!(doubts(&with_times(&[(0, 1), (1, 2), (3, 4)])), []);
+    assert_eq!(doubts(&with_times(&[(0, 2), (1, 3), (3, 4)])), [Kind::SessionsOverlap]);
+    assert_eq!(doubts(&with_times(&[(5, 6), (1, 2)])), [Kind::ClockAgainstOrder]);
+    assert_eq!(doubts(&with_times(&[(5, 4)])), [Kind::ClockAgainstOrder]);
+}
+
+#[test]
+fn keys_that_say_nothing_are_counted() {
+    let (_, health) = of("w(1,1,0,0) r(2,0,0,1)");
+    assert_eq!(health.finding(Kind::NeverRead).map(|finding| finding.count), Some(1));
+    assert_eq!(health.finding(Kind::NeverWritten).map(|finding| finding.count), Some(1));
+}
+
+#[test]
+fn versions_that_several_follow_are_known_once() {
+    // Two read-modify-writes of version 1: one pair of three is known, and the single version of key 2.
+    let (_, health) = of("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) r(1,1,2,2) w(1,3,2,2) w(2,1,0,3)");
+    assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 4 });
+}
+
+#[test]
+fn lists_show_their_order() {
+    let mut builder = Builder::new(Origin::default());
+    let key = builder.key_number(0);
+    for (session, element) in [(0, 1), (1, 2), (2, 3)] {
+        let session = builder.session_number(session);
+        let draft = builder.transaction(session, Outcome::Committed);
+        builder.operation(draft, OperationKind::Write, key, Value(element), 0);
+    }
+    let session = builder.session_number(3);
+    let draft = builder.transaction(session, Outcome::Committed);
+    builder.list_read(draft, key, &[Value(1), Value(2)], 0);
+    let health = examined(&builder.finish().expect("small histories fit"));
+    assert_eq!(health.version_order, VersionOrder { known: 2, pairs: 3 });
+    assert!(health.finding(Kind::Lists).is_some_and(|finding| finding.count == 0));
+}
+
+#[test]
+fn counts_are_exact_and_lists_are_bounded() {
+    let text: String = (0..300).map(|t| format!("w(1,{},0,{t}) r(1,{},0,{t}) ", 1 + t, 5000 + t)).collect();
+    let (_, health) = of(&text);
+    let finding = health.findings.iter().find(|finding| finding.severity == Severity::Warning).expect("thin air");
+    assert_eq!((finding.count, finding.operations.len()), (300, LISTED));
+    assert!(finding.transactions.len() <= LISTED);
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut builder = Builder::new(Origin::default());
+    builder.initial_value(Value(0));
+    for t in 0..20_000u64 {
+        let session = builder.session_number(t % 7);
+        let outcome = if random.u8(0..20) == 0 { Outcome::Aborted } else { Outcome::Committed };
+        let draft = builder.transaction(session, outcome);
+        for _ in 0..4 {
+            let key = builder.key_number(random.u64(0..50));
+            let value = if random.bool() { random.u64(0..t + 1) } else { t };
+            let kind = if value == t { OperationKind::Write } else { OperationKind::Read };
+            builder.operation(draft, kind, key, Value(value), 0);
+        }
+    }
+    let history = builder.finish().expect("it fits");
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+        pool.install(|| examined(&history))
+    };
+    let one = with(1);
+    assert!(!one.findings.is_empty());
+    assert_eq!(one, with(4));
+}
+
+#[test]
+fn random_histories_are_examined_without_contradiction() {
+    let mut random = fastrand::Rng::with_seed(3);
+    for _ in 0..3000 {
+        let history = random_history(&mut random);
+        let health = examined(&history);
+        assert!(health.version_order.known <= health.version_order.pairs);
+        for finding in &health.findings {
+            assert!(finding.operations.is_sorted() && finding.transactions.is_sorted(), "{finding:?}");
+            assert!(finding.operations.len() <= LISTED && !finding.text.is_empty(), "{finding:?}");
+            assert!(finding.severity == Severity::Note || finding.count > 0, "{finding:?}");
+        }
+    }
+}

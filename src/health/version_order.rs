@@ -1,0 +1,64 @@
+//! How much of the version order can be inferred.
+
+use super::survey::Survey;
+use crate::history::{History, KeyId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How much of the order of versions is known without a search.
+///
+/// A key of which transactions that take part wrote n versions has n pairs of neighbours in whatever order the versions
+/// come, the pair of the initial version and the first one included. A pair counts as known if
+///
+/// * a transaction read the one version and then wrote the other (a version that several read-modify-writes follow counts
+///   once, for at most one of them can be its neighbour),
+/// * a list was read in which the one element stands right behind the other, or at the beginning (of each key the longest
+///   list counts), or
+/// * n is 1: there is nothing to order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VersionOrder {
+    /// Pairs of neighbours that are known.
+    pub known: u64,
+    /// All pairs of neighbours.
+    pub pairs: u64,
+}
+
+impl VersionOrder {
+    /// The share of pairs that is known; 1 where there are none.
+    pub fn share(self) -> f64 {
+        if self.pairs == 0 { 1.0 } else { self.known as f64 / self.pairs as f64 }
+    }
+
+    /// O(keys + elements of the longest lists).
+    pub(super) fn of(history: &History, survey: &Survey) -> VersionOrder {
+        let by_lists = followed_elements(history, survey);
+        let mut order = VersionOrder::default();
+        for (key, tally) in survey.keys.iter().enumerate() {
+            let followed = by_lists.get(&KeyId::new(key)).map_or(tally.followed as usize, FxHashSet::len);
+            let followed = if tally.versions == 1 { 1 } else { followed };
+            order.pairs += u64::from(tally.versions);
+            order.known += (followed as u64).min(u64::from(tally.versions));
+        }
+        order
+    }
+}
+
+/// By key that holds lists: the elements, the empty list among them, whose successor is known.
+fn followed_elements(history: &History, survey: &Survey) -> FxHashMap<KeyId, FxHashSet<Value>> {
+    let mut longest: FxHashMap<KeyId, &[Value]> = FxHashMap::default();
+    for (read, elements) in history.lists().iter() {
+        let list = longest.entry(history.operation(read).key).or_default();
+        if elements.len() > list.len() {
+            *list = elements;
+        }
+    }
+    let mut followed: FxHashMap<KeyId, FxHashSet<Value>> = FxHashMap::default();
+    for (key, list) in longest {
+        let elements = list.iter().take(list.len().saturating_sub(1)).copied();
+        let empty = (!list.is_empty()).then_some(Value::INITIAL);
+        followed.insert(key, empty.into_iter().chain(elements).collect());
+    }
+    for &(key, element) in &survey.followed_elements {
+        followed.entry(key).or_default().insert(element);
+    }
+    followed
+}

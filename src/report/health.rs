@@ -1,0 +1,56 @@
+//! Findings about a history's health as data.
+
+use super::{OperationEntry, TransactionEntry, build::Places};
+use crate::health::{Finding, Health, Severity};
+use crate::history::History;
+use serde::{Deserialize, Serialize};
+
+/// One finding about whether the history can be trusted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HealthEntry {
+    /// What it is about: `duplicate-values`.
+    pub kind: String,
+    /// `warning`, `caution` or `note`.
+    pub severity: String,
+    /// In plain words.
+    pub text: String,
+    /// How many there are, exactly; of a condition of checkers, how many break it.
+    pub count: u64,
+    /// The first transactions it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionEntry>,
+    /// The first operations it is about; their transactions are places in `transactions`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationEntry>,
+    /// A flag that changes what it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flag: Option<String>,
+}
+
+/// Most transactions, and most operations, that a finding which sheds no doubt on verdicts names here.
+const LISTED_IN_NOTES: usize = 10;
+
+/// The findings as data, in their order.
+pub(super) fn entries(history: &History, health: &Health) -> Vec<HealthEntry> {
+    health.findings.iter().map(|finding| entry(history, finding)).collect()
+}
+
+fn entry(history: &History, finding: &Finding) -> HealthEntry {
+    let listed = if finding.severity == Severity::Note { LISTED_IN_NOTES } else { usize::MAX };
+    let transactions = match finding.operations.is_empty() {
+        true => finding.transactions.iter().copied().take(listed).collect(),
+        // The operations bring their transactions along.
+        false => Vec::new(),
+    };
+    let mut places = Places::new(history, transactions);
+    let operations = finding.operations.iter().take(listed).map(|&o| places.operation_entry(o)).collect();
+    HealthEntry {
+        kind: finding.kind.word().to_owned(),
+        severity: finding.severity.word().to_owned(),
+        text: finding.text.clone(),
+        count: finding.count,
+        transactions: places.entries(),
+        operations,
+        flag: finding.remedy.as_ref().map(|remedy| remedy.flag()),
+    }
+}
