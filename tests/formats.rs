@@ -21,6 +21,11 @@ fn written(history: &History, format: &str) -> Result<Vec<u8>, String> {
     formats::write(history, format, &mut bytes).map(|()| bytes).map_err(|error| error.to_string())
 }
 
+/// The names of some formats, as messages list them.
+fn known(which: impl Fn(&formats::Format) -> bool) -> String {
+    formats::FORMATS.iter().filter(|format| which(format)).map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
 /// Everything that a history says, but for lines and ids.
 fn content(history: &History) -> String {
     let mut text = format!("initial {:?}\n", history.initial_value().map(|value| history.value_name(value)));
@@ -119,11 +124,11 @@ fn files_that_are_no_history_give_one_clear_line() {
         ),
         (
             file("binary.txt", &[0, 1, 2, 3, 255, 254]),
-            "binary file: none of the known history formats (plume, text, hist, json) looks like this",
+            &format!("binary file: none of the known history formats ({}) looks like this", known(|_| true)),
         ),
         (
             file("garbage.txt", garbage.as_bytes()),
-            "line 1: expected the beginning of a history (plume, text, hist, json), found `lorem ipsum dolor`",
+            &format!("line 1: expected the beginning of a history ({}), found `lorem ipsum dolor`", known(|_| true)),
         ),
         (file("late.txt", late.as_bytes()), "line 200001, column 8: expected `,`, found the end of the line"),
         (file("cut.txt", b"w(1,1,0,0)\nr(1,1,0"), "line 2, column 8: expected `,`, found the end of the file"),
@@ -157,7 +162,7 @@ fn a_format_asked_for_by_name_is_used_and_a_wrong_one_names_the_right_one() {
         "line 1: expected `r(` or `w(`, found `a: [w x 1]` (read as plume on request; it looks like text)"
     );
     assert_eq!(wrong(b"?", "plume"), "line 1: expected `r(` or `w(`, found `?`");
-    assert_eq!(wrong(plume, "xml"), "unknown format `xml`: known are plume, text, hist, json");
+    assert_eq!(wrong(plume, "xml"), format!("unknown format `xml`: known are {}", known(|_| true)));
 }
 
 #[test]
@@ -336,7 +341,9 @@ fn plain_histories_survive_every_format() {
     let mut random = fastrand::Rng::with_seed(3);
     for _ in 0..1500 {
         let history = random_history(&mut random, Variety::Plain);
-        for format in formats::FORMATS.iter().filter(|format| format.write.is_some()) {
+        // Elle knows times, but no initial value; its round trips stand beside its reader.
+        let formats = formats::FORMATS.iter().filter(|format| !format.name.starts_with("elle-"));
+        for format in formats.filter(|format| format.write.is_some()) {
             let bytes = written(&history, format.name).unwrap_or_else(|error| panic!("{error}"));
             let shown = String::from_utf8_lossy(&bytes);
             let again = read("", &bytes, Some(format.name)).unwrap_or_else(|error| panic!("{error} in\n{shown}"));
@@ -385,7 +392,10 @@ fn a_writer_names_what_its_format_cannot_say() {
         assert_eq!(written(&history, format), Err(format!("the format {format} cannot say {what}")), "{text}");
     }
     let history = formats::text::parse("a: [r x 0]").expect("valid");
-    assert_eq!(written(&history, "xml"), Err("no format `xml` to write: there are plume, text, hist, json".to_owned()));
+    assert_eq!(
+        written(&history, "xml"),
+        Err(format!("no format `xml` to write: there are {}", known(|format| format.write.is_some())))
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
 mod container;
+pub mod elle;
 mod error;
 pub mod hist;
 pub mod json;
@@ -15,6 +16,7 @@ mod limits;
 mod listing;
 mod name;
 pub mod plume;
+pub mod porcupine;
 pub mod text;
 
 pub use container::{raw_spot, raw_spot_in};
@@ -172,7 +174,8 @@ pub struct Format {
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
-pub const FORMATS: &[Format] = &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT];
+pub const FORMATS: &[Format] =
+    &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT, porcupine::ETCD, porcupine::KV, elle::EDN, elle::JSON];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
