@@ -101,9 +101,9 @@ fn there_is_a_sample_of_every_pattern_and_each_contains_its_own() {
 }
 
 #[test]
-fn every_format_has_a_sample() {
+fn every_format_that_people_write_has_a_sample() {
     let used: BTreeSet<&str> = files().iter().map(|file| open(file).origin().format).collect();
-    assert_eq!(used, formats::FORMATS.iter().map(|format| format.name).collect());
+    assert_eq!(used, BTreeSet::from(["hist", "json", "plume", "text"]));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) fn facts(
 /// The facts, given which patterns of single reads occur.
 pub(super) fn facts_of(patterns: &[Pattern], index: &Index) -> Facts {
     Facts {
-        wrong_reads: patterns.iter().any(|&pattern| pattern <= Pattern::IntermediateRead),
+        wrong_reads: patterns.iter().any(|pattern| pattern.is_wrong_read()),
         non_repeatable_reads: patterns.contains(&Pattern::NonRepeatableRead),
         cyclic: decide::is_cyclic(index),
     }

@@ -1,7 +1,7 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
 use super::ambiguity::{Chooser, Found, facts_of};
-use super::decide::{Decision, Decisions, decide_all};
+use super::decide::{Decision, Decisions, ask, decide_all};
 use super::evidence;
 use super::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness,
@@ -135,7 +135,7 @@ impl Run<'_> {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
         };
-        let decisions = decide_all(&prepared.index, facts, &self.engine_levels(), self.control, &told);
+        let mut decisions = decide_all(&prepared.index, facts, &self.engine_levels(), self.control, &told);
         for (&level, (decision, seconds)) in &decisions {
             let verdict = verdict_of(decision, level, &prepared.index);
             self.verdicts.insert(level, (verdict, *seconds));
@@ -148,7 +148,9 @@ impl Run<'_> {
             let (verdict, seconds) = self.verdicts[&level].clone();
             self.tell(level, verdict, seconds);
         }
-        self.strict_serializability(&prepared.resolution);
+        if self.levels.contains(&Level::StrictSerializability) {
+            self.strict_serializability(&prepared, &mut decisions);
+        }
         self.list(prepared, &decisions, by_choice)
     }
 
@@ -228,18 +230,26 @@ impl Run<'_> {
         }
     }
 
-    /// SSER, from what is known of SER.
-    fn strict_serializability(&mut self, resolution: &Resolution) {
+    /// SSER, from what is known of SER where that is enough, else by its engine.
+    fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions) {
         let level = Level::StrictSerializability;
-        if !self.levels.contains(&level) {
-            return;
-        }
         let begin = Instant::now();
-        let verdict = match self.verdicts.get(&Level::Serializability) {
-            _ if !self.history.has_times() => Verdict::Undecided(Cause::NoTimestamps),
-            Some((verdict, _)) => strict::verdict(self.history, resolution, verdict),
-            None => Verdict::Undecided(Cause::NoTimestamps),
+        let known = match self.verdicts.get(&Level::Serializability) {
+            Some((serializability, _)) if self.history.has_times() => {
+                strict::verdict(self.history, &prepared.resolution, &prepared.index, serializability)
+            }
+            _ => Some(Verdict::Undecided(Cause::NoTimestamps)),
         };
+        let verdict = known.unwrap_or_else(|| {
+            let decision = ask(&prepared.index, level, self.control).unwrap_or_else(Decision::Undecided);
+            let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
+                // The ambiguous reads are left out of the index: with them the level may be violated.
+                (Verdict::Satisfied(_), n) if n > 0 => Verdict::Undecided(Cause::AmbiguousReads(n)),
+                (verdict, _) => verdict,
+            };
+            decisions.insert(level, (decision, begin.elapsed().as_secs_f64()));
+            verdict
+        });
         self.decided(level, verdict, begin.elapsed().as_secs_f64());
     }
 

@@ -94,10 +94,10 @@ pub(super) fn is_cyclic(index: &Index) -> bool {
     topological_order(&Digraph::new(index.n_nodes(), edges)).is_none()
 }
 
-/// Asks the engine of one level above CI, SSER apart.
+/// Asks the engine of one level above CI.
 pub(super) fn ask(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
     Ok(match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability => {
+        Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability => {
             match strong::decide(index, level, control)? {
                 StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
                 StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),

@@ -12,6 +12,7 @@ mod decide;
 pub mod derivation;
 mod evidence;
 mod level;
+mod list_reads;
 mod monotonic_reads;
 mod pattern;
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Components, Digraph, PathFinder, strong_components};
 use crate::history::{History, KeyId, TransactionId};
-use crate::relations::{Axiom, Edge, EdgeIndex, Index, NONE, Node, Reason, Relation};
+use crate::relations::{Axiom, Edge, EdgeIndex, Index, Listed, NONE, Node, Reason, Relation};
 
 /// Why there is an edge between two nodes.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,16 @@ enum Why {
         seen: u32,
         read: u32,
     },
+    /// A list shows it: a place in [`BackwardReads::listed`].
+    Listed(u32),
 }
 
-/// SO ∪ WR and the edges that read committed forces, minimal ones among them only.
+/// SO ∪ WR, the version order that lists show, and the edges that read committed forces, minimal ones among them only.
 pub(super) struct BackwardReads<'a> {
     index: &'a Index,
     graph: Digraph,
     why: Vec<Why>,
+    listed: Vec<Listed>,
     components: Components,
     finder: PathFinder,
 }
@@ -48,10 +51,14 @@ impl<'a> BackwardReads<'a> {
             }
             edges.add_of_reader(index, node);
         }
+        let listed = index.listed();
+        for (place, pair) in listed.iter().enumerate() {
+            edges.add(pair.older, pair.newer, Why::Listed(place as u32));
+        }
         let graph = Digraph::with_ids(index.n_nodes(), edges.ends.iter().copied());
         let components = strong_components(&graph);
         let finder = PathFinder::new(index.n_nodes());
-        Ok(BackwardReads { index, graph, why: edges.why, components, finder })
+        Ok(BackwardReads { index, graph, why: edges.why, listed, components, finder })
     }
 
     /// If the second of two consecutive reads of a key by `reader` went back behind the first, adds the edges that show
@@ -93,6 +100,7 @@ impl<'a> BackwardReads<'a> {
         let index = self.index;
         let edge = match why {
             Why::Session => index.session_edge(from, to),
+            Why::Listed(place) => index.listed_edge(&self.listed[place as usize]),
             Why::Read { reader, read } => index.read_edge(history, reader, read as usize),
             Why::Forced { reader, seen, read } => {
                 let seen = place_of(edges, index.read_edge(history, reader, seen as usize));

@@ -18,8 +18,14 @@ pub enum Pattern {
     NotMyLastWrite,
     /// TAP-f.
     IntermediateRead,
+    /// Lists of one key that no order of appends explains.
+    IncompatibleOrder,
+    /// A list that contains an element twice.
+    DuplicateElement,
     /// TAP-g.
     CyclicCO,
+    /// The version order that lists show goes in a circle, with session order and write-read or alone.
+    VersionOrderCycle,
     /// TAP-h.
     NonMonoReadCO,
     /// TAP-i.
@@ -46,6 +52,8 @@ pub enum Pattern {
     SICycle,
     /// A cycle that only serializability forbids.
     SERCycle,
+    /// A cycle that needs real time: a serial order exists, but none that respects when transactions ran.
+    RealTimeCycle,
 }
 
 /// Everything constant about a pattern.
@@ -71,19 +79,22 @@ pub struct PatternRow {
 
 use Level::{
     CutIsolation as CI, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, Serializability as SER,
-    SnapshotIsolation as SI, TransactionalCausalConsistency as TCC,
+    SnapshotIsolation as SI, StrictSerializability as SSER, TransactionalCausalConsistency as TCC,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 20] = [
+const ROWS: [PatternRow; 24] = [
     PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that nobody in the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NotMyOwnWrite, id: "TAP-d", name: "NotMyOwnWrite", title: "Not my own write", meaning: "after its own write to the key, a transaction read another transaction's version", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NotMyLastWrite, id: "TAP-e", name: "NotMyLastWrite", title: "Not my last write", meaning: "a transaction read an own write that it had itself overwritten", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: IntermediateRead, id: "TAP-f", name: "IntermediateRead", title: "Intermediate read", meaning: "a value was read that its writer had overwritten before it committed", adya: Some("G1b"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: IncompatibleOrder, id: "IncompatibleOrder", name: "IncompatibleOrder", title: "Incompatible order", meaning: "lists that were read of one key cannot come from one order of appends", adya: Some("incompatible-order, G0"), level: RC, source: "Elle, list-append" },
+    PatternRow { pattern: DuplicateElement, id: "DuplicateElement", name: "DuplicateElement", title: "Duplicate element", meaning: "a list was read that contains an element twice, which was appended once", adya: Some("duplicate-elements"), level: RC, source: "Elle, list-append" },
     PatternRow { pattern: CyclicCO, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges go in a circle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: VersionOrderCycle, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges go in a circle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
     PatternRow { pattern: NonMonoReadCO, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonMonoReadCM, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonRepeatableRead, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },
@@ -97,6 +108,7 @@ const ROWS: [PatternRow; 20] = [
     PatternRow { pattern: WriteSkew, id: "WriteSkew", name: "WriteSkew", title: "Write skew", meaning: "two transactions each read a version that the other overwrote", adya: Some("A5B, G2-item"), level: SER, source: "MTC, Table I; Cerone & Gotsman, Fig. 2" },
     PatternRow { pattern: SICycle, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
     PatternRow { pattern: SERCycle, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },
+    PatternRow { pattern: RealTimeCycle, id: "RealTimeCycle", name: "RealTimeCycle", title: "Real-time cycle", meaning: "a transaction does not see what had ended before it began, or sees it out of order", adya: Some("G-realtime"), level: SSER, source: "MTC, Def. 4" },
 ];
 
 impl Pattern {
@@ -113,6 +125,16 @@ impl Pattern {
     /// Id in reports: `TAP-m`, `LostUpdate`.
     pub fn id(self) -> &'static str {
         self.row().id
+    }
+
+    /// Whether an instance shows in single reads and violates every level above CI by itself.
+    pub fn is_wrong_read(self) -> bool {
+        self < Pattern::CyclicCO
+    }
+
+    /// Whether only histories in which keys hold lists can have it.
+    pub fn is_of_lists(self) -> bool {
+        matches!(self, Pattern::IncompatibleOrder | Pattern::DuplicateElement | Pattern::VersionOrderCycle)
     }
 
     /// Plume's letter, for the fourteen TAPs.

@@ -89,7 +89,7 @@ impl Rules<'_> {
                 assert_eq!(premise.relation, Relation::WriteRead);
                 self.write(edge.to_operation, edge.to, edge);
             }
-            Reason::Assumed => {
+            Reason::Listed { .. } | Reason::Assumed => {
                 self.write(edge.from_operation, edge.from, edge);
                 self.write(edge.to_operation, edge.to, edge);
             }
@@ -110,7 +110,7 @@ impl Rules<'_> {
         let version_order = if self.level == Level::PrefixConsistency { (1, 1) } else { (1, 0) };
         match &self.edges[edge].because {
             Reason::Overwrites { .. } => (0, 1),
-            Reason::Visible { .. } | Reason::Assumed => version_order,
+            Reason::Visible { .. } | Reason::Listed { .. } | Reason::Assumed => version_order,
             Reason::Path { through } => self.compose(through),
             _ => (1, 0),
         }

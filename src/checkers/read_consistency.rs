@@ -4,6 +4,7 @@
 //! isolation and everything from read atomic up; it also contradicts read committed where the later read went back
 //! behind the earlier one, which is looked for in `monotonic_reads`. This module does not know commit orders.
 
+use super::list_reads;
 use super::monotonic_reads::BackwardReads;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
@@ -71,7 +72,17 @@ pub fn instances(
         true => Some(BackwardReads::new(index, control)?),
         false => None,
     };
-    Ok(all.into_instances(&mut Describe { history, resolution, index, backward }))
+    let mut found = all.into_instances(&mut Describe { history, resolution, index, backward });
+    // What the last element of a list shows has been counted as what the read returned.
+    let known = |pattern: Pattern, read: OperationId| match resolution.source(read) {
+        Source::ThinAir => pattern == Pattern::ThinAirRead,
+        Source::Aborted { .. } => pattern == Pattern::AbortedRead,
+        Source::Future { .. } => pattern == Pattern::FutureRead,
+        Source::Transaction { intermediate, .. } => intermediate && pattern == Pattern::IntermediateRead,
+        _ => false,
+    };
+    list_reads::add(history, index, &known, max_instances, &mut found, control)?;
+    Ok(found)
 }
 
 #[derive(Default)]

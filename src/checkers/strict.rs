@@ -2,25 +2,34 @@
 
 use super::{Cause, Verdict, Witness};
 use crate::history::{History, Outcome, TransactionId};
-use crate::relations::Resolution;
+use crate::relations::{Index, Resolution};
 
-/// The verdict of SSER, given that of SER, for a history with times.
+/// The verdict of SSER, given that of SER, for a history with times; `None` where its own engine must be asked.
 ///
 /// Without a serial order there is none that respects real time; a serial order that does respect it is a witness. Real
-/// time orders two transactions if one ended strictly before the other started (MTC, Def. 2).
-pub(super) fn verdict(history: &History, resolution: &Resolution, serializability: &Verdict) -> Verdict {
+/// time orders two transactions if one ended strictly before the other started (MTC, Def. 2). Times that contradict
+/// session order say something about the clock and nothing about the store.
+pub(super) fn verdict(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+    serializability: &Verdict,
+) -> Option<Verdict> {
     match serializability {
-        Verdict::Violated => Verdict::Violated,
+        Verdict::Violated => Some(Verdict::Violated),
         Verdict::Satisfied(Witness::CommitOrder(order)) => {
-            let initial = resolution.merged_into_initial();
-            match respects_real_time(history, initial.chain(order.iter().copied())) {
-                true => Verdict::Satisfied(Witness::CommitOrder(order.clone())),
-                false => Verdict::Undecided(Cause::Unsupported(
-                    "serializable, but whether in real-time order is not checked".to_owned(),
-                )),
+            if let Some((earlier, later)) = index.clock_against_session_order() {
+                let name = |node: u32| history.transaction_name(index.transaction[node as usize]);
+                let (earlier, later) = (name(earlier), name(later));
+                return Some(Verdict::Undecided(Cause::Unsupported(format!(
+                    "times contradict session order: {later} ended before {earlier} began"
+                ))));
             }
+            let initial = resolution.merged_into_initial();
+            let respected = respects_real_time(history, initial.chain(order.iter().copied()));
+            respected.then(|| Verdict::Satisfied(Witness::CommitOrder(order.clone())))
         }
-        other => other.clone(),
+        other => Some(other.clone()),
     }
 }
 

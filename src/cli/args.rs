@@ -2,6 +2,7 @@
 
 use crate::checkers::{Level, ViolationId};
 use crate::diagram::layout::LayoutStyle;
+use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -59,9 +60,6 @@ pub struct CheckArguments {
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER or their long names [default: all of these]
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
-    /// Format of the files [default: by their content]
-    #[arg(long, value_name = "F")]
-    pub(super) format: Option<String>,
     /// Checker to use
     #[arg(long, value_name = "NAME", default_value = "fast", value_parser = checker)]
     pub(super) checker: String,
@@ -80,6 +78,8 @@ pub struct CheckArguments {
     /// Let satisfied levels in the JSON report carry their commit order
     #[arg(long, requires = "json")]
     pub(super) witness: bool,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 impl CheckArguments {
@@ -88,13 +88,72 @@ impl CheckArguments {
         CheckArguments {
             paths,
             level: Vec::new(),
-            format: None,
             checker: "fast".to_owned(),
             json: false,
             time_limit: None,
             threads: None,
             max_instances: 1000,
             witness: false,
+            reading: ReadingArguments::default(),
+        }
+    }
+}
+
+/// How to read a history.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct ReadingArguments {
+    /// Format of the file [default: by its content]
+    #[arg(long, value_name = "F")]
+    pub(super) format: Option<String>,
+    #[command(flatten)]
+    pub(super) rules: RuleArguments,
+}
+
+impl ReadingArguments {
+    /// As asked for on the command line, else by the rules that `otherwise` names.
+    pub(super) fn or(&self, otherwise: &Rules) -> (Option<&str>, Rules) {
+        (self.format.as_deref(), self.rules.or(otherwise))
+    }
+}
+
+/// How to understand what a file leaves open.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "What a file leaves open")]
+pub(super) struct RuleArguments {
+    /// The initial version of a key: format, nothing, any-unwritten, or a value
+    #[arg(long, value_name = "WHAT")]
+    initial: Option<InitialRule>,
+    /// Transactions that set up the initial state: auto, none, or txn=NAME,NAME
+    #[arg(long, value_name = "WHICH")]
+    init: Option<SetUpRule>,
+    /// Failed statements in committed transactions: auto, drop, abort, split
+    #[arg(long, value_name = "HOW")]
+    failed: Option<FailedRule>,
+    /// Transactions of unknown outcome: observed, aborted, committed
+    #[arg(long, value_name = "HOW")]
+    unknown: Option<UnknownRule>,
+    /// Who wrote a value that several wrote: any, last
+    #[arg(long, value_name = "WHO")]
+    duplicates: Option<DuplicateRule>,
+    /// What lists say: exact, last, merge
+    #[arg(long, value_name = "WHAT")]
+    lists: Option<ListRule>,
+    /// Recorded times: use, ignore
+    #[arg(long, value_name = "HOW")]
+    times: Option<TimeRule>,
+}
+
+impl RuleArguments {
+    /// The rules asked for; those not named are those of `otherwise`.
+    pub(super) fn or(&self, otherwise: &Rules) -> Rules {
+        Rules {
+            initial: self.initial.clone().unwrap_or_else(|| otherwise.initial.clone()),
+            set_up: self.init.clone().unwrap_or_else(|| otherwise.set_up.clone()),
+            failed: self.failed.unwrap_or(otherwise.failed),
+            unknown: self.unknown.unwrap_or(otherwise.unknown),
+            duplicates: self.duplicates.unwrap_or(otherwise.duplicates),
+            lists: self.lists.unwrap_or(otherwise.lists),
+            times: self.times.unwrap_or(otherwise.times),
         }
     }
 }
@@ -117,12 +176,11 @@ pub struct ExplainArguments {
     /// Plain text in place of Markdown
     #[arg(long)]
     pub(super) plain: bool,
-    /// Format of the file [default: by its content]
-    #[arg(long, value_name = "F")]
-    pub(super) format: Option<String>,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 /// What `export` needs.
@@ -147,12 +205,11 @@ pub struct ExportArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     pub(super) all_operations: bool,
-    /// Format of the file [default: by its content]
-    #[arg(long, value_name = "F")]
-    pub(super) format: Option<String>,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 /// How to arrange the transactions of a picture.
@@ -186,15 +243,14 @@ pub struct MinimizeArguments {
     /// Where to write the smaller history; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
-    /// Format of the file [default: by its content]
-    #[arg(long, value_name = "F")]
-    pub(super) format: Option<String>,
     /// Format to write [default: by the ending of OUT, else that of FILE]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
     /// Seconds for minimizing
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 /// What `convert` needs.
@@ -213,6 +269,8 @@ pub struct ConvertArguments {
     /// Format of OUT [default: by its ending]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
+    #[command(flatten)]
+    pub(super) rules: RuleArguments,
 }
 
 /// What `stats` needs.
@@ -225,9 +283,8 @@ pub struct StatsArguments {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
-    /// Format of the file [default: by its content]
-    #[arg(long, value_name = "F")]
-    pub(super) format: Option<String>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 /// What `verify` needs.
@@ -243,9 +300,8 @@ pub struct VerifyArguments {
     /// A report made by `check --json`, best with `--witness`
     #[arg(value_name = "REPORT.json")]
     pub(super) report: PathBuf,
-    /// Format of the file [default: by its content]
-    #[arg(long, value_name = "F")]
-    pub(super) format: Option<String>,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
 }
 
 fn level(text: &str) -> Result<Level, String> {

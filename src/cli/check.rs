@@ -18,7 +18,7 @@ use std::time::Duration;
 const SHOWN: usize = 8;
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    if let Some(name) = &arguments.format {
+    if let Some(name) = &arguments.reading.format {
         input::known_format(name)?;
     }
     let pool = rayon::ThreadPoolBuilder::new()
@@ -74,12 +74,12 @@ struct Checked {
 
 /// Reads and checks one history.
 fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenError> {
-    let (history, read_seconds) = input::open(path, arguments.format.as_deref())?;
+    let (history, read_seconds) = input::open(path, &arguments.reading)?;
     let control = match arguments.time_limit {
         Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
         None => Control::new(),
     };
-    let findings = checkers::check(&history, &options(arguments), &control, &|_| {});
+    let findings = checkers::check(&history, &options(arguments, &history), &control, &|_| {});
     Ok(Checked { history, findings, read_seconds })
 }
 
@@ -98,7 +98,7 @@ fn print(path: &Path, checked: &Checked, arguments: &CheckArguments, line_width:
     }
 }
 
-fn options(arguments: &CheckArguments) -> Options {
+fn options(arguments: &CheckArguments, history: &History) -> Options {
     let mut levels = Vec::new();
     for &level in &arguments.level {
         if !levels.contains(&level) {
@@ -107,6 +107,9 @@ fn options(arguments: &CheckArguments) -> Options {
     }
     if levels.is_empty() {
         levels = Level::WITHOUT_TIMES.to_vec();
+        if history.has_times() {
+            levels.push(Level::StrictSerializability);
+        }
     }
     Options { levels, max_instances: arguments.max_instances }
 }

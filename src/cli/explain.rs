@@ -8,7 +8,7 @@ use crate::counterexample::{self, narrate};
 use crate::history::History;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options { max_instances: arguments.max_instances, ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});

@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
             endings.join(", ")
         )
     })?;
-    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options { max_instances: arguments.max_instances, ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});

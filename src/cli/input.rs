@@ -1,16 +1,23 @@
 //! From paths to histories.
 
+use super::args::ReadingArguments;
 use crate::control::Control;
-use crate::formats::{self, FORMATS, OpenError};
-use crate::history::History;
+use crate::formats::{self, FORMATS, OpenError, Request};
+use crate::history::{History, Rules};
 use anyhow::Context;
 use std::path::Path;
 use std::time::Instant;
 
 /// Reads one history and tells how many seconds it took.
-pub(super) fn open(path: &Path, format: Option<&str>) -> Result<(History, f64), OpenError> {
+pub(super) fn open(path: &Path, reading: &ReadingArguments) -> Result<(History, f64), OpenError> {
+    let (format, rules) = reading.or(&Rules::default());
+    open_by(path, format, &rules)
+}
+
+/// The same by these rules.
+pub(super) fn open_by(path: &Path, format: Option<&str>, rules: &Rules) -> Result<(History, f64), OpenError> {
     let start = Instant::now();
-    let history = formats::open(path, format, &Control::new())?;
+    let history = formats::open(path, Request { format, rules: Some(rules) }, &Control::new())?;
     Ok((history, start.elapsed().as_secs_f64()))
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 const TRIED: usize = 4;
 
 pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some(history.origin().format))?;
     let control = match arguments.time_limit {
         Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),

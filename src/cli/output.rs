@@ -93,6 +93,30 @@ pub(super) fn write_file(
     Ok(())
 }
 
+/// Whether a path can only be meant as a folder: it ends in a slash, is one, or has no ending.
+pub(super) fn is_folder_name(path: &Path) -> bool {
+    path.is_dir() || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\'])
+}
+
+/// Writes files into a new folder, which appears when it is whole. A folder that is there must be empty.
+pub(super) fn write_folder(path: &Path, files: Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {
+    let name = || path.display().to_string();
+    if path.is_dir() {
+        let is_empty = std::fs::read_dir(path).with_context(name)?.next().is_none();
+        anyhow::ensure!(is_empty, "{}: is a folder with files in it, expected a new or an empty one", name());
+        std::fs::remove_dir(path).with_context(name)?;
+    }
+    let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = tempfile::Builder::new().prefix(".isoscope-").tempdir_in(parent).with_context(name)?;
+    let whole = beside.path().join("whole");
+    std::fs::create_dir(&whole).with_context(name)?;
+    for (file, content) in files {
+        std::fs::write(whole.join(file), content).with_context(name)?;
+    }
+    std::fs::rename(&whole, path).with_context(name)?;
+    Ok(())
+}
+
 /// Temporary files are private; results get the rights of the file they replace, or those of any new file.
 #[cfg(unix)]
 fn share(file: &tempfile::NamedTempFile, path: &Path) -> io::Result<()> {

@@ -7,7 +7,7 @@ use crate::report::StatisticsReport;
 use crate::report::grouped;
 
 pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let statistics = Statistics::of(&history);
     if arguments.json {
         let report = StatisticsReport::new(&history, &statistics);

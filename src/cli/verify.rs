@@ -9,7 +9,8 @@ use std::path::Path;
 
 pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let report = report_on(&arguments.report, &arguments.file)?;
-    let (history, _) = input::open(&arguments.file, arguments.format.as_deref())?;
+    let (format, rules) = arguments.reading.or(&report.rules().map_err(anyhow::Error::msg)?);
+    let (history, _) = input::open_by(&arguments.file, format, &rules)?;
     match verify::verify(&history, &report) {
         Ok(verified) => {
             let mut text = String::new();

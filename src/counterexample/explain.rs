@@ -33,7 +33,7 @@ pub fn involved_operations(violation: &Violation) -> Vec<OperationId> {
     for edge in &violation.edges {
         operations.extend(edge.from_operation);
         operations.extend(edge.to_operation);
-        if let Reason::Visible { read, .. } = edge.because {
+        if let Reason::Visible { read, .. } | Reason::Listed { read, .. } = edge.because {
             operations.push(read);
         }
     }

@@ -72,7 +72,7 @@ fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
     for edge in &violation.edges {
         named.extend([edge.from, edge.to]);
         match edge.because {
-            Reason::Visible { reader, .. } => named.push(reader),
+            Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => named.push(reader),
             Reason::Overwrites { writer, .. } => named.push(writer),
             _ => {}
         }

@@ -291,10 +291,23 @@ impl<'a> Teller<'a> {
                     format!("{to} {observed} before it writes {key} itself, its version is the newer one"),
                 )
             }
+            Reason::Listed { reader, read } => {
+                let list = words.content(*read);
+                let key = words.key(edge.key);
+                let reader = words.transaction(*reader);
+                let shows = match words.listed_element(*read, edge.to_operation) {
+                    true => "where the one element stands before the other",
+                    false => "which lacks the newer element",
+                };
+                (
+                    StepRole::Consequence,
+                    format!("{reader} reads {list}, {shows}: {from}'s version of {key} is older than {to}'s"),
+                )
+            }
             Reason::Assumed => return,
         };
         let mut operations: Vec<OperationId> = edge.from_operation.into_iter().chain(edge.to_operation).collect();
-        if let Reason::Visible { read, .. } = edge.because {
+        if let Reason::Visible { read, .. } | Reason::Listed { read, .. } = edge.because {
             operations.push(read);
         }
         self.step(role, text, vec![index], operations);
@@ -327,7 +340,10 @@ impl<'a> Teller<'a> {
     fn contradiction(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
         let words = self.words;
         let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
-        let inferred = |e: &&&Edge| !matches!(e.because, Reason::SessionOrder | Reason::Reads | Reason::Path { .. });
+        let observed = |e: &Edge| {
+            matches!(e.because, Reason::SessionOrder | Reason::Reads | Reason::Path { .. } | Reason::Listed { .. })
+        };
+        let inferred = |e: &&&Edge| !observed(e);
         let place = edges.iter().position(|e| inferred(&e));
         let text = match place {
             _ if edges.iter().any(|e| e.to.is_initial()) => "the initial version is older than every other".to_owned(),

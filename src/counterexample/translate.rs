@@ -28,6 +28,9 @@ pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Vi
             Reason::Overwrites { writer, order } => {
                 Reason::Overwrites { writer: transaction(*writer)?, order: order.clone() }
             }
+            Reason::Listed { reader, read } => {
+                Reason::Listed { reader: transaction(*reader)?, read: renaming.new_operation(*read)? }
+            }
             other => other.clone(),
         };
         Some(Edge {

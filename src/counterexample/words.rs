@@ -35,6 +35,10 @@ impl<'a> Words<'a> {
     /// `4 = 3285`: key and value of an operation.
     pub(super) fn content(&self, operation: OperationId) -> String {
         let o = self.history.operation(operation);
+        if self.history.lists().read_by(operation).is_some() {
+            let text = self.history.operation_text(operation);
+            return text.strip_prefix("r(").map_or(text.clone(), |rest| rest.replacen(')', "", 1));
+        }
         let value = match o.value {
             Value::INITIAL => "its initial value".to_owned(),
             value => self.history.value_name(value),
@@ -112,6 +116,13 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Whether the list that `read` returned has the element that `append` appended.
+    pub(super) fn listed_element(&self, read: OperationId, append: Option<OperationId>) -> bool {
+        let element = append.map(|append| self.history.operation(append).value);
+        let list = self.history.lists().read_by(read).unwrap_or_default();
+        element.is_some_and(|element| list.contains(&element))
+    }
+
     /// What an axiom promises, as a clause.
     pub(super) fn axiom(axiom: Axiom) -> &'static str {
         match axiom {
@@ -163,6 +174,22 @@ impl<'a> Words<'a> {
                     },
                     self.possessive(edge.from)
                 )
+            }
+            Reason::Listed { reader, read } => {
+                let list = self.content(*read);
+                let key = self.key(edge.key);
+                match self.listed_element(*read, edge.to_operation) {
+                    true => format!(
+                        "{} read {list}, where what {from} appended stands before what {to} appended; so {from}'s \
+                         version of {key} is the older one.",
+                        self.transaction(*reader)
+                    ),
+                    false => format!(
+                        "{} read {list}, which has what {from} appended but not what {to} appended; so {to}'s version \
+                         of {key} is the newer one.",
+                        self.transaction(*reader)
+                    ),
+                }
             }
             Reason::Assumed => format!(
                 "Assumed in this case: {} version of {} is older than {} version; the opposite is the other case.",

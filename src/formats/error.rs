@@ -114,14 +114,18 @@ pub struct ReadError {
     pub problem: Problem,
     /// When the format was asked for by name: the format that the file looks like instead.
     pub looks_like: Option<&'static str>,
-    /// The file of a folder or archive that it is in; empty for a single file.
-    pub part: String,
+    /// The file of a folder or archive that it is in; none for a single file.
+    pub part: Option<Box<PartName>>,
 }
+
+/// Name of a file of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartName(pub String);
 
 impl ReadError {
     /// An error at a place of a single file.
     pub fn new(format: &'static str, place: Place, problem: impl Into<Problem>) -> ReadError {
-        ReadError { format, place, problem: problem.into(), looks_like: None, part: String::new() }
+        ReadError { format, place, problem: problem.into(), looks_like: None, part: None }
     }
 
     /// An error at a line and column, both from 1.
@@ -141,7 +145,7 @@ impl ReadError {
 
     /// The same error, in this file of a folder.
     pub fn in_part(self, name: &str) -> ReadError {
-        ReadError { part: name.to_owned(), ..self }
+        ReadError { part: Some(Box::new(PartName(name.to_owned()))), ..self }
     }
 
     /// Whether this only says that reading was stopped.
@@ -163,8 +167,8 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.part.is_empty() {
-            write!(f, "{}: ", escape(&self.part))?;
+        if let Some(part) = &self.part {
+            write!(f, "{}: ", escape(&part.0))?;
         }
         match self.place {
             Place::Whole => f.write_str(&self.message()),
@@ -228,8 +232,10 @@ impl OpenError {
     /// Where in the file: "line 12", "line 12, column 5", "byte 7", or "file"; in a folder with the name of the file.
     pub fn place(&self) -> String {
         match &self.cause {
-            OpenCause::Read(error) if !error.part.is_empty() => format!("{} {}", escape(&error.part), error.place),
-            OpenCause::Read(error) => error.place.to_string(),
+            OpenCause::Read(error) => match &error.part {
+                Some(part) => format!("{} {}", escape(&part.0), error.place),
+                None => error.place.to_string(),
+            },
             _ => Place::Whole.to_string(),
         }
     }

@@ -29,9 +29,6 @@ fn first_beyond(history: &History, limits: &Limits) -> Option<String> {
     if !history.lists().is_empty() && !limits.lists {
         return Some("that keys hold lists".to_owned());
     }
-    if history.has_times() {
-        return Some("when transactions ran".to_owned());
-    }
     let name = |t| history.transaction_name(t);
     if let Some(t) = history.transactions().find(|&t| history.outcome(t) == Outcome::Unknown) {
         return Some(format!("that the outcome of {} is unknown", name(t)));

@@ -7,21 +7,32 @@
 //! of its name breaks ties. Readers record what stands in the file; what that leaves open is settled by
 //! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
 
+pub mod awdit;
+pub mod cobra;
+mod committed_only;
 mod container;
+pub mod dbcop_bincode;
+pub mod dbcop_json;
 pub mod elle;
 mod error;
 pub mod hist;
 pub mod json;
 mod limits;
 mod listing;
+mod losses;
 mod name;
 pub mod plume;
 pub mod porcupine;
+mod raw_json;
 pub mod text;
+pub mod timekiller;
+pub mod veristrong;
+pub mod viper;
 
 pub use container::{raw_spot, raw_spot_in};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{Found, histories, is_one_history};
+pub use losses::losses;
 
 use crate::control::Control;
 use crate::history::{History, Origin, Rules};
@@ -174,8 +185,23 @@ pub struct Format {
 }
 
 /// All formats; of two that are equally likely the earlier one is tried.
-pub const FORMATS: &[Format] =
-    &[plume::FORMAT, text::FORMAT, hist::FORMAT, json::FORMAT, porcupine::ETCD, porcupine::KV, elle::EDN, elle::JSON];
+pub const FORMATS: &[Format] = &[
+    plume::FORMAT,
+    text::FORMAT,
+    hist::FORMAT,
+    json::FORMAT,
+    dbcop_bincode::FORMAT,
+    dbcop_json::FORMAT,
+    cobra::FORMAT,
+    viper::FORMAT,
+    timekiller::FORMAT,
+    veristrong::FORMAT,
+    awdit::FORMAT,
+    porcupine::ETCD,
+    porcupine::KV,
+    elle::EDN,
+    elle::JSON,
+];
 
 /// The format called `name`, in any case.
 pub fn format(name: &str) -> Option<&'static Format> {
@@ -253,9 +279,7 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
 
 fn unrecognised(input: &Input<'_>) -> ReadError {
     if let Some(part) = input.parts().first() {
-        let mut error = unrecognised(&Input::new(part.name, part.bytes));
-        error.part = part.name.to_owned();
-        return error;
+        return unrecognised(&Input::new(part.name, part.bytes)).in_part(part.name);
     }
     let head = input.head();
     if head.contains(&0) || !is_text(head) {
@@ -308,8 +332,20 @@ pub fn open_bytes<'a>(
 /// histories in folders is written as a tar archive of one.
 pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> Result<(), WriteError> {
     match writer(format_name)? {
-        Writer::File(write) => write(history, out),
-        Writer::Folder(files) => Ok(container::write_tar(&files(history)?, out)?),
+        Writer::File(write) => write(&history.with_plain_initial_reads(), out),
+        Writer::Folder(_) => Ok(container::write_tar(&files(history, format_name)?, out)?),
+    }
+}
+
+/// The files of the folder that a history is in the format called `format_name`; one file for others.
+pub fn files(history: &History, format_name: &str) -> Result<Vec<(String, Vec<u8>)>, WriteError> {
+    match writer(format_name)? {
+        Writer::Folder(files) => files(&history.with_plain_initial_reads()),
+        Writer::File(write) => {
+            let mut bytes = Vec::new();
+            write(&history.with_plain_initial_reads(), &mut bytes)?;
+            Ok(vec![("history".to_owned(), bytes)])
+        }
     }
 }
 

@@ -15,6 +15,12 @@ pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
     text.parse().ok().filter(|&number| number <= limit)
 }
 
+/// Whether this is the usual form of a signed number of 64 bits.
+pub(super) fn is_signed(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    number(digits, u64::MAX).is_some() && text != "-0" && text.parse::<i64>().is_ok()
+}
+
 /// The key called `text`.
 pub(super) fn key(builder: &mut Builder, text: &str) -> KeyId {
     match number(text, u64::MAX) {
@@ -39,6 +45,15 @@ pub(super) fn value(builder: &mut Builder, text: &str) -> Value {
     }
 }
 
+/// The values called so, in this order. A name that is no number may change what numbers stand for, so values must not
+/// be kept while others are looked up; here that is seen to.
+pub(super) fn values(builder: &mut Builder, texts: &[impl AsRef<str>]) -> Vec<Value> {
+    if let Some(text) = texts.iter().find(|text| number(text.as_ref(), Value::MAX_NUMBER).is_none()) {
+        value(builder, text.as_ref());
+    }
+    texts.iter().map(|text| value(builder, text.as_ref())).collect()
+}
+
 /// The name of a value that is neither [`Value::INITIAL`] nor [`Value::UNRECORDED`].
 pub(super) fn of_value(history: &History, value: Value) -> Cow<'_, str> {
     match history.value_names() {
@@ -55,22 +70,35 @@ pub(super) fn number_of_value(history: &History, value: Value) -> Option<u64> {
     }
 }
 
-/// An error if some write has no value: no format can say that.
+/// An error if some write or element of a list has no value: no format can say that.
 pub(super) fn refuse_writes_of_nothing(history: &History, format: &'static str) -> Result<(), WriteError> {
     let nothing =
         |(&kind, &value): (&OperationKind, &Value)| kind == OperationKind::Write && value.0 > Value::MAX_NUMBER;
-    match history.kinds().iter().zip(history.values()).position(nothing) {
-        Some(o) => {
-            let text = history.operation_text(OperationId::new(o));
-            Err(WriteError::CannotSay { format, what: format!("the write {text}, which has no value") })
-        }
-        None => Ok(()),
+    if let Some(o) = history.kinds().iter().zip(history.values()).position(nothing) {
+        let text = history.operation_text(OperationId::new(o));
+        return Err(WriteError::CannotSay { format, what: format!("the write {text}, which has no value") });
     }
+    let has_hole = |elements: &[Value]| elements.iter().any(|element| element.0 > Value::MAX_NUMBER);
+    if let Some((read, _)) = history.lists().iter().find(|(_, elements)| has_hole(elements)) {
+        let what = format!("the read {}, with an element that has no value", history.operation_text(read));
+        return Err(WriteError::CannotSay { format, what });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_behind_numbers_makes_all_of_them_names() {
+        let mut builder = Builder::default();
+        let found = values(&mut builder, &["7", "x", "7", "0"]);
+        assert_eq!(found[0], found[2]);
+        assert_eq!(value(&mut builder, "7"), found[0]);
+        assert_eq!(value(&mut builder, "0"), found[3]);
+        assert_eq!(values(&mut Builder::default(), &["7", "0"]), [Value(7), Value(0)]);
+    }
 
     #[test]
     fn only_the_usual_form_is_a_number() {
@@ -79,5 +107,9 @@ mod tests {
         for name in ["", "00", "07", "+7", "-7", "11", "x", "99999999999999999999999"] {
             assert_eq!(number(name, 10), None, "{name}");
         }
+        for (name, signed) in [("7", true), ("-7", true), ("-0", false), ("-07", false), ("--7", false), ("", false)] {
+            assert_eq!(is_signed(name), signed, "{name}");
+        }
+        assert!(is_signed("-9223372036854775808") && !is_signed("9223372036854775808"));
     }
 }

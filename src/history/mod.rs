@@ -272,6 +272,8 @@ impl History {
     pub fn may_be_initial(&self, key: KeyId, value: Value) -> bool {
         match self.set_up_values.get(key.index()) {
             Some(Some(written)) => value == *written,
+            // An element of a list is never the empty list.
+            _ if self.lists.is_list(key) => value == Value::INITIAL,
             _ => value == Value::INITIAL || Some(value) == self.initial_value,
         }
     }

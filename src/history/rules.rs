@@ -490,6 +490,23 @@ impl History {
         Ok(())
     }
 
+    /// This history with "the initial version" in place of values that are initial only because a rule says so: what can
+    /// be written without the rule.
+    pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {
+        if self.set_up_values.is_empty() || !self.set_up.is_empty() {
+            return std::borrow::Cow::Borrowed(self);
+        }
+        let mut plain = self.clone();
+        for o in 0..plain.n_operations() {
+            let initial = self.set_up_values[plain.keys[o].index()] == Some(plain.values[o]);
+            if initial && plain.kinds[o] == OperationKind::Read {
+                plain.values[o] = Value::INITIAL;
+            }
+        }
+        plain.set_up_values = Vec::new();
+        std::borrow::Cow::Owned(plain)
+    }
+
     /// Whether people call a transaction so: by its name, or by its number alone.
     fn is_called(&self, t: TransactionId, name: &str) -> bool {
         let session = || self.session_name(self.session_of(t));

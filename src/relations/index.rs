@@ -1,9 +1,11 @@
 //! The compact form of one history that all engines work on.
 
+use super::lists::{self, ListOrder, Listed};
+use super::real_time;
 use super::resolution::{self, Choice, Resolution, Source, Standing};
 use super::{Edge, Reason, Relation};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, Operation, OperationId, OperationKind, TransactionId};
+use crate::history::{History, Interval, KeyId, Operation, OperationId, OperationKind, TransactionId};
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
 /// node t is t + 1 while the session lasts.
@@ -65,6 +67,13 @@ pub struct Index {
     pub write_key: Vec<u32>,
     /// The slots of those writes.
     pub write_slot: Vec<Slot>,
+
+    /// The orders of versions that reads of lists show.
+    pub lists: Vec<ListOrder>,
+
+    /// By node: when it ran, where that is known; empty when the history has no times. A transaction of unknown outcome
+    /// may have committed at any time after its start.
+    pub interval: Vec<Option<Interval>>,
 }
 
 impl Index {
@@ -167,6 +176,25 @@ impl Index {
         }
     }
 
+    /// The edge between the writers of two versions that a list orders.
+    pub fn listed_edge(&self, listed: &Listed) -> Edge {
+        let write = |node: Node| self.slot_of(node, listed.key).map(|slot| self.slot_operation[slot as usize]);
+        Edge {
+            from: self.transaction[listed.older as usize],
+            to: self.transaction[listed.newer as usize],
+            relation: Relation::WriteWrite,
+            key: Some(KeyId(listed.key)),
+            from_operation: write(listed.older),
+            to_operation: write(listed.newer),
+            because: Reason::Listed { reader: self.transaction[listed.reader as usize], read: listed.read },
+        }
+    }
+
+    /// The real-time edge between two nodes of which the first ended before the second began.
+    pub fn real_time_edge(&self, from: Node, to: Node) -> Edge {
+        Edge { relation: Relation::RealTime, ..self.session_edge(from, to) }
+    }
+
     /// The slot of a node's write of a key, if it writes it. O(log of its writes).
     #[inline]
     pub fn slot_of(&self, node: Node, key: u32) -> Option<Slot> {
@@ -210,6 +238,10 @@ impl Index {
         let initial = index.read_key.iter().zip(&index.read_slot);
         let initial = initial.map(|(&key, &slot)| (slot == INITIAL_SLOT).then_some(key));
         (index.initial_reader_begin, index.initial_reader) = grouped(initial, index.n_keys());
+        index.lists = lists::list_orders(history, &index);
+        if history.has_times() {
+            index.interval = index.transaction.iter().map(|&t| real_time::interval(history, t)).collect();
+        }
         Ok(index)
     }
 

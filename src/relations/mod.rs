@@ -18,6 +18,8 @@
 
 mod index;
 mod initial_state;
+mod lists;
+mod real_time;
 mod resolution;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -26,6 +28,8 @@ mod tests;
 mod write_read;
 
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
+pub use lists::{Appended, ListOrder, Listed, appends, list_from_outside, n_ambiguous_elements};
+pub use real_time::TimeChain;
 pub use resolution::{Choice, MultipleSources, Resolution, Source, Standing};
 pub use write_read::resolve;
 
@@ -170,6 +174,14 @@ pub enum Reason {
         /// The write-read edge.
         read: EdgeIndex,
     },
+    /// `reader` read a list in which the element that `from` appended stands before that of `to`, or which lacks that of
+    /// `to` although it has that of `from` from outside: so the version of `from` is the older one.
+    Listed {
+        /// Who read the list.
+        reader: TransactionId,
+        /// The read.
+        read: OperationId,
+    },
     /// One side of a case split: either `from` or `to` is first.
     Assumed,
 }
@@ -178,7 +190,7 @@ impl Reason {
     /// The edges this reason rests on.
     pub fn premises(&self) -> &[EdgeIndex] {
         match self {
-            Reason::SessionOrder | Reason::Reads | Reason::Assumed => &[],
+            Reason::SessionOrder | Reason::Reads | Reason::Listed { .. } | Reason::Assumed => &[],
             Reason::Path { through } => through,
             Reason::Visible { seen, .. } => seen,
             Reason::Overwrites { order, .. } | Reason::Conflict { order } => order,

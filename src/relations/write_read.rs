@@ -353,6 +353,47 @@ impl<'a> Join<'a> {
         if value == Value::UNRECORDED {
             return UNRECORDED;
         }
+        match self.history.lists().read_by(OperationId(operation)) {
+            Some(list) => self.read_of_list(operation, transaction, own, list),
+            None => self.read_of_value(operation, transaction, own, value),
+        }
+    }
+
+    /// The code of a read of a list: that of its last element before the reader's own appends, which must be its tail.
+    fn read_of_list(&mut self, operation: u32, transaction: u32, own: Option<u32>, list: &[Value]) -> u32 {
+        let of_reader = |write: &&Write| write.transaction == transaction;
+        let until = own.map_or(0, |own| own as usize + 1);
+        let n_own = self.writes[..until].iter().rev().take_while(of_reader).count();
+        let own_values = self.writes[until - n_own..until].iter().map(|write| write.value);
+        let n_outside = list.len().saturating_sub(n_own);
+        let is_tail = list.len() >= n_own && own_values.eq(list[n_outside..].iter().copied());
+        let (own, outside) = if is_tail { (None, &list[..n_outside]) } else { (own, list) };
+        for &element in outside.split_last().map_or(&[][..], |(_, rest)| rest) {
+            self.demand_writer(operation, transaction, element);
+        }
+        let value = outside.last().copied().unwrap_or(Value::INITIAL);
+        self.read_of_value(operation, transaction, own, value)
+    }
+
+    /// Somebody appended this element of a list that was read, so whoever alone did must have committed.
+    fn demand_writer(&mut self, operation: u32, transaction: u32, element: Value) {
+        let last = self.table[self.find(element)];
+        if last == NO_WRITE {
+            return;
+        }
+        let write = self.writes[last as usize];
+        let standing = self.standing[write.transaction as usize];
+        if write.previous == NO_WRITE
+            && write.transaction != transaction
+            && !matches!(standing, Standing::Committed | Standing::Aborted)
+        {
+            let reader = self.history.transaction_of(OperationId(operation));
+            self.exceptions.demands.push((reader, TransactionId(write.transaction)));
+        }
+    }
+
+    /// The code of a read that returned `value` from outside. `own` is the latest own write before it.
+    fn read_of_value(&mut self, operation: u32, transaction: u32, own: Option<u32>, value: Value) -> u32 {
         if own.is_some_and(|own| self.writes[own as usize].value == value) {
             return OWN;
         }
@@ -373,7 +414,7 @@ impl<'a> Join<'a> {
             && write.transaction != transaction
             && self.standing[write.transaction as usize] == Standing::Committed;
         if !simple {
-            return self.read_carefully(operation, transaction, own, last);
+            return self.read_carefully(operation, transaction, own, last, value);
         }
         if own.is_some() {
             self.exceptions.after_own_write.push(operation);
@@ -385,7 +426,7 @@ impl<'a> Join<'a> {
     }
 
     /// The code of a read whose value was written, but not by exactly one committed other transaction.
-    fn read_carefully(&mut self, operation: u32, transaction: u32, own: Option<u32>, last: u32) -> u32 {
+    fn read_carefully(&mut self, operation: u32, transaction: u32, own: Option<u32>, last: u32, value: Value) -> u32 {
         let after_own_write = own.is_some();
         let mut chain: Vec<u32> = std::iter::successors(Some(last), |&at| {
             Some(self.writes[at as usize].previous).filter(|&previous| previous != NO_WRITE)
@@ -419,10 +460,7 @@ impl<'a> Join<'a> {
             });
         }
         found.sort_by_key(|source| source.writer().map(|w| self.standing[w.index()] != Standing::Committed));
-        if self
-            .history
-            .may_be_initial(self.history.keys()[operation as usize], self.history.values()[operation as usize])
-        {
+        if self.history.may_be_initial(self.history.keys()[operation as usize], value) {
             found.push(Source::Initial { after_own_write });
         }
         let reader = TransactionId(transaction);

@@ -33,6 +33,7 @@ impl Report {
                 index: rounded(findings.index_seconds),
                 check: rounded(findings.check_seconds),
             },
+            rules: history.rules().words().into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
             assumptions: findings.assumptions.clone(),
             health: Vec::new(),
         }
@@ -67,7 +68,7 @@ fn counts(findings: &Findings) -> Counts {
     };
     let entry = |pattern: Pattern| match findings.patterns.get(&pattern) {
         Some(&count) => Some((pattern.id().to_owned(), count)),
-        None => looked_for(pattern).then(|| (pattern.id().to_owned(), 0)),
+        None => (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0)),
     };
     Counts(Pattern::all().filter_map(entry).collect())
 }
@@ -228,6 +229,9 @@ fn reason_entry(reason: &Reason, places: &mut Places<'_>) -> ReasonEntry {
         }
         Reason::Conflict { order } => ReasonEntry::Conflict { order: order.clone() },
         Reason::ReadModifyWrite { read } => ReasonEntry::ReadModifyWrite { read: *read },
+        Reason::Listed { reader, read } => {
+            ReasonEntry::Listed { reader: places.of(*reader), read: places.operation(*read) }
+        }
         Reason::Assumed => ReasonEntry::Assumed,
     }
 }

@@ -15,7 +15,9 @@ pub use json::to_line;
 pub use numbers::grouped;
 pub use statistics::{STATISTICS_SCHEMA, StatisticsReport};
 
+use crate::history::Rules;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Name of this form of report.
 pub const SCHEMA: &str = "isoscope.report/1";
@@ -83,10 +85,24 @@ pub struct Report {
     pub violations: Vec<ViolationEntry>,
     /// Wall time, seconds.
     pub timings: Timings,
+    /// How what the file leaves open was understood: the choice made for each rule, by the name of its flag.
+    #[serde(default)]
+    pub rules: BTreeMap<String, String>,
     /// Choices made on the input that the verdicts rest on.
     pub assumptions: Vec<String>,
     /// Findings about the input's health.
     pub health: Vec<String>,
+}
+
+impl Report {
+    /// The rules by which the history was understood. Errors: the report names a rule or choice that is not known.
+    pub fn rules(&self) -> Result<Rules, String> {
+        let mut rules = Rules::default();
+        for (name, word) in &self.rules {
+            rules.set(name, word).map_err(|error| format!("the report's rule {name} is `{word}`: {error}"))?;
+        }
+        Ok(rules)
+    }
 }
 
 /// Figures that also tell whether a report belongs to a history.
@@ -281,6 +297,13 @@ pub enum ReasonEntry {
         /// The write-read edge.
         read: usize,
     },
+    /// A list that `reader` read shows that `from`'s version of the key is older than `to`'s.
+    Listed {
+        /// Place of the reader.
+        reader: usize,
+        /// Position of its read.
+        read: usize,
+    },
     /// One side of a case split.
     Assumed,
 }
@@ -289,7 +312,7 @@ impl ReasonEntry {
     /// The edges it rests on.
     pub fn premises(&self) -> &[usize] {
         match self {
-            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::Assumed => &[],
+            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::Listed { .. } | ReasonEntry::Assumed => &[],
             ReasonEntry::Path { through } => through,
             ReasonEntry::Visible { seen, .. } => seen,
             ReasonEntry::Overwrites { order, .. } | ReasonEntry::Conflict { order } => order,

@@ -7,7 +7,7 @@
 
 use super::read::operation;
 use super::resolution::{Resolution, Source};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ProofEntry, ReasonEntry, ViolationEntry};
 
 /// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
@@ -175,6 +175,14 @@ impl Argument<'_> {
                 self.writes(to, key)?;
                 Some(key)
             }
+            ReasonEntry::Listed { reader, read } => {
+                self.kind_is(edge, &["WW", "CM"])?;
+                let reader = (*reader, self.member(*reader)?);
+                let key = self.common_key(edge, from, to)?;
+                let read = operation(self.history, self.transactions, reader.0, *read)?;
+                super::lists::shows_order(self.history, self.resolution, reader.1, read, key, (from, to))?;
+                Some(key)
+            }
             ReasonEntry::Assumed => {
                 self.kind_is(edge, &["WW", "CM"])?;
                 Some(self.common_key(edge, from, to)?)
@@ -186,7 +194,8 @@ impl Argument<'_> {
 
     fn session_order(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<(), String> {
         if edge.kind == "RT" {
-            let times = (!from.is_initial() && !to.is_initial())
+            let known = |t: TransactionId| !t.is_initial() && self.history.outcome(t) != Outcome::Unknown;
+            let times = (known(from) && !to.is_initial())
                 .then(|| Some((self.history.interval(from)?, self.history.interval(to)?)))
                 .flatten();
             return match times {
@@ -333,7 +342,7 @@ impl Argument<'_> {
         match &edge.reason {
             ReasonEntry::SessionOrder if edge.kind == "RT" => needs(Strength::Strict).map(|()| COMMIT_TO_START),
             ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
-            ReasonEntry::Assumed => Ok(version_order),
+            ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
             ReasonEntry::Path { through } => {
                 if edge.kind == "CO" && !self.is_causal(through) {
                     return Err("a causal path has other edges than SO and WR".to_owned());

@@ -10,6 +10,7 @@
 
 mod causal;
 mod cycle;
+mod lists;
 mod read;
 mod resolution;
 mod witness;

@@ -31,10 +31,17 @@ pub(super) fn check(
         ("TAP-d", Source::Other { after_own_write, .. }) => after_own_write,
         ("TAP-d", Source::OpenAfterOwnWrite) => true,
         ("TAP-e", Source::OverwrittenOwn) => true,
-        ("TAP-f", Source::Other { intermediate, .. }) => intermediate,
-        _ => false,
+        ("TAP-f", Source::Other { intermediate, .. }) if intermediate => true,
+        (pattern, _) => super::lists::shows(history, resolution, pattern, read),
     };
     let in_history = |&&read: &&OperationId| resolution.is_member(history.transaction_of(read));
+    let mut pairs = reads.iter().enumerate().flat_map(|(i, &first)| reads[i + 1..].iter().map(move |&b| (first, b)));
+    let members = |a: OperationId, b: OperationId| in_history(&&a) && in_history(&&b);
+    if violation.pattern == "IncompatibleOrder"
+        && pairs.any(|(a, b)| members(a, b) && super::lists::incompatible(history, a, b))
+    {
+        return Ok(());
+    }
     match reads.iter().filter(in_history).any(|&read| fits(read)) {
         true => Ok(()),
         false => Err(format!("none of its reads is an instance of {}", violation.pattern)),

@@ -1,6 +1,7 @@
 //! Where each read comes from, worked out anew from the values.
 
-use crate::history::{History, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
+use super::lists;
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where the value of a read comes from.
@@ -127,6 +128,22 @@ impl<'a> Resolution<'a> {
         std::iter::successors(first, |&o| Some(self.previous[o as usize]).filter(|&p| p != END)).map(OperationId)
     }
 
+    /// Who wrote a value to a key, whatever became of them; each as often as they wrote it.
+    pub(super) fn writers(&self, key: KeyId, value: Value) -> Vec<TransactionId> {
+        self.writes(key.0, value.0).map(|w| self.owner(w)).collect()
+    }
+
+    /// The only transaction that wrote a value to a key and did not abort, if there is exactly one.
+    pub(super) fn only_writer(&self, key: KeyId, value: Value) -> Option<TransactionId> {
+        let mut writers = self.writers(key, value);
+        writers.retain(|&w| self.history.outcome(w) != Outcome::Aborted);
+        writers.dedup();
+        match *writers.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
     /// Whether some value was written to a key by several transactions, or written and initial.
     pub(super) fn has_ambiguous_reads(&self) -> bool {
         let history = self.history;
@@ -161,11 +178,18 @@ impl<'a> Resolution<'a> {
                 if self.history.kinds()[o.index()] != OperationKind::Read {
                     continue;
                 }
-                if let Source::Other { writer, .. } = self.source(o)
-                    && !writer.is_initial()
-                    && !std::mem::replace(&mut self.member[writer.index()], true)
-                {
-                    waiting.push(writer);
+                let mut seen: Vec<TransactionId> = Vec::new();
+                if let Source::Other { writer, .. } = self.source(o) {
+                    seen.push(writer);
+                }
+                if let Some((list, _)) = lists::found(self.history, t, o) {
+                    let key = self.history.operation(o).key;
+                    seen.extend(list.iter().filter_map(|&element| self.only_writer(key, element)));
+                }
+                for writer in seen.into_iter().filter(|writer| !writer.is_initial()) {
+                    if !std::mem::replace(&mut self.member[writer.index()], true) {
+                        waiting.push(writer);
+                    }
                 }
             }
         }
@@ -240,12 +264,17 @@ impl<'a> Resolution<'a> {
     /// Where a read comes from. O(writes of its value), bounded for values that many transactions write.
     pub(super) fn source(&self, read: OperationId) -> Source {
         let history = self.history;
-        let o = history.operation(read);
+        let mut o = history.operation(read);
         if o.value == Value::UNRECORDED {
             return Source::Unrecorded;
         }
         let t = self.owner(read);
-        let own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
+        let mut own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
+        if let Some((list, own_are_last)) = lists::found(history, t, read) {
+            // What the transaction appended itself says nothing; what it found before counts.
+            o.value = list.last().copied().unwrap_or(Value::INITIAL);
+            own_last = own_last.filter(|_| !own_are_last);
+        }
         if own_last.is_some_and(|w| history.values()[w as usize] == o.value) {
             return Source::Own;
         }

@@ -2,8 +2,9 @@
 
 use super::SessionNames;
 use super::causal;
+use super::lists;
 use super::resolution::{Resolution, Source};
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::LevelEntry;
 use rustc_hash::FxHashMap;
 
@@ -20,6 +21,10 @@ pub(super) fn check(
         return cut_isolation(history, resolution);
     }
     let Some(entries) = &level.witness else { return Ok(false) };
+    if history.rules().lists == ListRule::Merge && !history.lists().is_empty() {
+        // What a merged list says of other versions than its own is not defined, so there is nothing to replay.
+        return Ok(false);
+    }
     let order = entries.iter().map(|entry| names.find(history, entry)).collect::<Result<Vec<_>, _>>()?;
     let order = Order::new(history, resolution, order)?;
     match level.level.as_str() {
@@ -32,7 +37,9 @@ pub(super) fn check(
         // A serial witness is one of every weaker level, and quicker to replay.
         "RC" | "RA" | "TCC" if serial(history, resolution, &order).is_ok() => Ok(()),
         "RC" | "RA" | "TCC" => {
-            let replayed = Weak::new(history, resolution, &order).and_then(|weak| match level.level.as_str() {
+            let lists = lists_in_order(history, resolution, &order);
+            let weak = lists.and_then(|()| Weak::new(history, resolution, &order));
+            let replayed = weak.and_then(|weak| match level.level.as_str() {
                 "RC" => weak.read_committed(),
                 "RA" => weak.read_atomic(),
                 _ => weak.causal(),
@@ -139,22 +146,31 @@ fn wrong_read(history: &History, t: TransactionId, read: OperationId, version: O
 }
 
 /// Runs the operations of a transaction: reads of own writes must return the last of them, others what `visible`
-/// says. Calls `written` with the last write of each key.
+/// says; of lists what was there before the own appends must be what `list_is` says. Leaves in `own` the writes of each
+/// key in their order.
 fn run(
     history: &History,
     t: TransactionId,
-    own: &mut FxHashMap<u32, Value>,
+    own: &mut FxHashMap<u32, Vec<Value>>,
     visible: impl Fn(u32) -> Option<Value>,
+    list_is: impl Fn(u32, &[Value]) -> bool,
 ) -> Result<(), String> {
     own.clear();
     for o in history.operations_of(t) {
         let operation = history.operation(o);
+        if let Some((list, own_are_last)) = lists::found(history, t, o) {
+            if !own_are_last || !list_is(operation.key.0, list) {
+                let (text, name) = (history.operation_text(o), history.transaction_name(t));
+                return Err(format!("{text} of {name} is not the list that was appended until then"));
+            }
+            continue;
+        }
         match operation.kind {
             OperationKind::Write => {
-                own.insert(operation.key.0, operation.value);
+                own.entry(operation.key.0).or_default().push(operation.value);
             }
             OperationKind::Read if operation.value == Value::UNRECORDED => {}
-            OperationKind::Read => match own.get(&operation.key.0) {
+            OperationKind::Read => match own.get(&operation.key.0).and_then(|own| own.last()) {
                 Some(&value) if operation.value == value => {}
                 Some(&value) => return Err(wrong_read(history, t, o, Some(value))),
                 None => {
@@ -172,11 +188,42 @@ fn run(
 /// One after the other: every read returns the current version. O(operations).
 fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
+    let mut lists: FxHashMap<u32, Vec<Value>> = FxHashMap::default();
     let mut own = FxHashMap::default();
     for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
-        run(history, t, &mut own, |key| current[key as usize])?;
-        for (&key, &value) in &own {
-            current[key as usize] = Some(value);
+        let is = |key: u32, list: &[Value]| lists.get(&key).map_or(&[][..], Vec::as_slice) == list;
+        run(history, t, &mut own, |key| current[key as usize], is)?;
+        for (&key, values) in &own {
+            current[key as usize] = values.last().copied();
+            if history.lists().is_list(KeyId(key)) {
+                lists.entry(key).or_default().extend(values);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every list is a beginning of the list that the commits in their order make. O(operations + elements read).
+fn lists_in_order(history: &History, resolution: &Resolution<'_>, order: &Order) -> Result<(), String> {
+    if history.lists().is_empty() {
+        return Ok(());
+    }
+    let mut made: FxHashMap<KeyId, Vec<Value>> = FxHashMap::default();
+    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
+        for operation in history.operations_of(t).map(|o| history.operation(o)) {
+            if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
+                made.entry(operation.key).or_default().push(operation.value);
+            }
+        }
+    }
+    for &t in &order.transactions {
+        for o in history.operations_of(t) {
+            let Some((list, own_are_last)) = lists::found(history, t, o) else { continue };
+            let whole = made.get(&history.operation(o).key).map_or(&[][..], Vec::as_slice);
+            if !own_are_last || !whole.starts_with(list) {
+                let (text, name) = (history.operation_text(o), history.transaction_name(t));
+                return Err(format!("{text} of {name} does not follow from the order of the appends"));
+            }
         }
     }
     Ok(())
@@ -187,7 +234,9 @@ fn in_real_time(history: &History, order: &Order) -> Result<(), String> {
     let mut latest_start: Option<i64> = None;
     for &t in &order.transactions {
         let Some(interval) = history.interval(t) else { continue };
-        if latest_start.is_some_and(|start| interval.end < start) {
+        // One of unknown outcome may have committed at any later time.
+        let ended = history.outcome(t) != Outcome::Unknown;
+        if ended && latest_start.is_some_and(|start| interval.end < start) {
             return Err(format!("{} ended before one that stands before it began", history.transaction_name(t)));
         }
         latest_start = latest_start.max(Some(interval.start));
@@ -234,14 +283,22 @@ fn snapshot(
             let n = of_key.partition_point(|(committed, _)| *committed < taken);
             of_key[..n].last().map(|(_, value)| *value)
         };
-        run(history, t, &mut own, at)?;
-        for (&key, &value) in &own {
+        let is = |key: u32, list: &[Value]| {
+            let of_key = &versions[key as usize];
+            let n = of_key.partition_point(|(committed, _)| *committed < taken);
+            of_key[..n].iter().map(|(_, value)| value).eq(list)
+        };
+        run(history, t, &mut own, at, is)?;
+        for (&key, values) in &own {
             let of_key = &mut versions[key as usize];
             if conflicts && of_key.last().is_some_and(|(committed, _)| *committed >= taken) {
                 let key = history.key_name(KeyId(key));
                 return Err(format!("key {key}, which {} writes, was written since its snapshot", name()));
             }
-            of_key.push((place, value));
+            match history.lists().is_list(KeyId(key)) {
+                true => of_key.extend(values.iter().map(|&value| (place, value))),
+                false => of_key.extend(values.last().map(|&value| (place, value))),
+            }
         }
     }
     Ok(())

@@ -7,7 +7,7 @@
 //! the history itself, and nothing is clever: this is for histories of at most eight transactions.
 
 use isoscope::checkers::Level;
-use isoscope::history::{History, OperationKind, Outcome, Value};
+use isoscope::history::{History, OperationKind, Outcome, TransactionId, Value};
 use std::collections::BTreeSet;
 
 /// Levels in the order of [`Level::WITHOUT_TIMES`].
@@ -73,6 +73,8 @@ pub(crate) struct Observation {
     pub(crate) set_up: Vec<usize>,
     /// By transaction: its place in the history.
     pub(crate) place: Vec<usize>,
+    /// By transaction and operation: the list that a read of one returned, without the reader's own appends before it.
+    pub(crate) lists: Vec<Vec<Option<Vec<Value>>>>,
 }
 
 /// One way to explain the reads.
@@ -84,6 +86,33 @@ pub(crate) struct Choice {
     pub(crate) source: Vec<Vec<Option<usize>>>,
     /// Letters of TAP-a to f among active transactions.
     pub(crate) letters: BTreeSet<char>,
+}
+
+/// Whether some serial order respects real time: a transaction that ended before another began comes before it. One of
+/// unknown outcome may have committed at any time.
+pub(crate) fn strictly_serializable(history: &History) -> bool {
+    let observation = Observation::of(history);
+    let interval = |t: usize| history.interval(TransactionId::new(observation.place[t]));
+    observation.choices().iter().any(|choice| {
+        if !choice.letters.is_empty() {
+            return false;
+        }
+        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
+        let known_end = |t: usize| observation.transactions[t].outcome == Outcome::Committed;
+        let before = |a: usize, b: usize| match (interval(members[a]), interval(members[b])) {
+            (Some(a_ran), Some(b_ran)) => known_end(members[a]) && a_ran.end < b_ran.start,
+            _ => false,
+        };
+        let world = World::new(&observation, choice);
+        let mut found = false;
+        world.for_each_order(&mut |order| {
+            let n = members.len();
+            let in_time = (0..n).all(|a| (0..n).all(|b| !before(a, b) || order[a] < order[b]));
+            found = in_time && world.is_order_for(Level::Serializability, order);
+            found
+        });
+        found
+    })
 }
 
 /// The verdict at each of [`LEVELS`].
@@ -124,13 +153,25 @@ impl Observation {
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
         let transactions: Vec<Transaction> = place.iter().map(|&t| all[t].clone()).collect();
         let reads_initial = |key: usize, value: Value| is_initial(value) || left_by_set_up.contains(&(key, value));
+        let lists = lists(history, &transactions, &place);
         let meaning = (0..transactions.len())
             .map(|t| {
                 let operations = 0..transactions[t].operations.len();
-                operations.map(|at| meaning(&transactions, t, at, &reads_initial)).collect()
+                operations
+                    .map(|at| match &lists[t][at] {
+                        None => meaning(&transactions, t, at, &reads_initial),
+                        // Its own appends are not the end of it: wrong, whoever appended the last element.
+                        Some(None) => match meaning(&transactions, t, at, &reads_initial) {
+                            Some(Meaning::Internal) => Some(Meaning::Wrong('o')),
+                            other => other,
+                        },
+                        Some(Some(list)) => Some(meaning_of_list(&transactions, t, at, list)),
+                    })
+                    .collect()
             })
             .collect();
-        Observation { transactions, meaning, set_up, place }
+        let lists = lists.into_iter().map(|of| of.into_iter().map(Option::flatten).collect()).collect();
+        Observation { transactions, meaning, set_up, place, lists }
     }
 
     /// Number of reads with more than one possible writer.
@@ -172,10 +213,10 @@ impl Observation {
         let mut active: Vec<bool> = self.transactions.iter().map(|t| t.outcome == Outcome::Committed).collect();
         while let Some(promoted) = (0..active.len())
             .filter(|&t| active[t])
-            .flat_map(|t| source[t].iter().flatten())
-            .find(|&&writer| writer != BOTTOM && !active[writer])
+            .flat_map(|t| source[t].iter().flatten().copied().chain(self.appenders(t)))
+            .find(|&writer| writer != BOTTOM && !active[writer])
         {
-            active[*promoted] = true;
+            active[promoted] = true;
         }
         let mut letters = BTreeSet::new();
         for t in (0..active.len()).filter(|&t| active[t]) {
@@ -191,11 +232,26 @@ impl Observation {
         Choice { active, source, letters }
     }
 
+    /// The transactions of unknown outcome that appended what `t` found in lists.
+    fn appenders(&self, t: usize) -> impl Iterator<Item = usize> + '_ {
+        let lists = self.lists[t].iter().enumerate().filter_map(|(at, list)| Some((at, list.as_ref()?)));
+        lists.flat_map(move |(at, list)| {
+            let key = self.transactions[t].operations[at].key;
+            let unknown = |&u: &usize| self.transactions[u].outcome == Outcome::Unknown;
+            let wrote = move |&u: &usize| list.iter().any(|&element| self.transactions[u].wrote(key, element));
+            (0..self.transactions.len()).filter(unknown).filter(wrote)
+        })
+    }
+
     /// TAP-d and f of the read at (t, at) when it returns what `writer` wrote.
     pub(crate) fn wrong_reading(&self, t: usize, at: usize, writer: usize) -> Vec<char> {
         let read = self.transactions[t].operations[at];
-        let own = self.transactions[t].operations[..at].iter().any(|o| o.is_write && o.key == read.key);
-        let intermediate = writer != BOTTOM && self.transactions[writer].last_write(read.key) != Some(read.value);
+        let mut own = self.transactions[t].operations[..at].iter().any(|o| o.is_write && o.key == read.key);
+        let mut value = read.value;
+        if let Some(list) = &self.lists[t][at] {
+            (own, value) = (false, list.last().copied().unwrap_or(Value::INITIAL));
+        }
+        let intermediate = writer != BOTTOM && self.transactions[writer].last_write(read.key) != Some(value);
         own.then_some('d').into_iter().chain(intermediate.then_some('f')).collect()
     }
 
@@ -235,6 +291,36 @@ impl Observation {
         }
         found
     }
+}
+
+/// By transaction and operation: `None` for what is no read of a list; else the list that the transaction found, or
+/// `Some(None)` where its own appends are not the end of what it read.
+fn lists(history: &History, transactions: &[Transaction], place: &[usize]) -> Vec<Vec<Option<Option<Vec<Value>>>>> {
+    let of = |t: usize| {
+        let operations = &transactions[t].operations;
+        let ids = history.operations_of(TransactionId::new(place[t]));
+        ids.zip(0..)
+            .map(|(o, at): (_, usize)| {
+                let list = history.lists().read_by(o)?;
+                let key = operations[at].key;
+                let own: Vec<Value> =
+                    operations[..at].iter().filter(|o| o.is_write && o.key == key).map(|o| o.value).collect();
+                Some(list.strip_suffix(own.as_slice()).map(<[Value]>::to_vec))
+            })
+            .collect()
+    };
+    (0..transactions.len()).map(of).collect()
+}
+
+/// The meaning of a read that found this list: who appended its last element. What else the list says is asked of
+/// commit orders.
+fn meaning_of_list(transactions: &[Transaction], t: usize, at: usize, list: &[Value]) -> Meaning {
+    let Some(&last) = list.last() else { return Meaning::From(vec![BOTTOM]) };
+    let key = transactions[t].operations[at].key;
+    let may_be_meant = |&u: &usize| u != t && transactions[u].outcome != Outcome::Aborted;
+    let writers: Vec<usize> =
+        (0..transactions.len()).filter(may_be_meant).filter(|&u| transactions[u].wrote(key, last)).collect();
+    if writers.is_empty() { Meaning::Wrong('a') } else { Meaning::From(writers) }
 }
 
 /// The meaning of one read; `None` for a write. The first case that applies counts.
@@ -313,6 +399,10 @@ struct World {
     reads: Vec<Vec<(usize, usize)>>,
     /// By transaction: keys written.
     writes: Vec<BTreeSet<usize>>,
+    /// By transaction: its appends in program order, as (key, element).
+    appends: Vec<Vec<(usize, Value)>>,
+    /// The lists that were found, as (key, elements).
+    lists: Vec<(usize, Vec<Value>)>,
 }
 
 impl World {
@@ -328,10 +418,16 @@ impl World {
             causal: vec![vec![false; n]; n],
             reads: vec![Vec::new(); n],
             writes: vec![BTreeSet::new(); n],
+            appends: vec![Vec::new(); n],
+            lists: Vec::new(),
         };
         for (t, &member) in members.iter().enumerate() {
             for (at, operation) in observation.transactions[member].operations.iter().enumerate() {
+                if let Some(list) = &observation.lists[member][at] {
+                    world.lists.push((operation.key, list.clone()));
+                }
                 if operation.is_write {
+                    world.appends[t].push((operation.key, operation.value));
                     world.writes[t].insert(operation.key);
                 } else if let Some(writer) = choice.source[member][at] {
                     let writer = renumbered(writer);
@@ -391,7 +487,12 @@ impl World {
 
     /// Whether `co`, a linear extension of SO ∪ WR, obeys the axioms of `level`: for every external read of x by t3 from
     /// t1 and every other writer t2 of x with φ(t2, t3), t2 comes before t1.
+    ///
+    /// Every list must be a beginning of the list that the commits in their order make.
     fn is_order_for(&self, level: Level, co: &[usize]) -> bool {
+        if !self.lists.is_empty() && !self.lists.iter().all(|(key, list)| self.list_of(*key, co).starts_with(list)) {
+            return false;
+        }
         for t3 in 0..self.n {
             for (at, &(x, t1)) in self.reads[t3].iter().enumerate() {
                 for t2 in 0..self.n {
@@ -405,6 +506,14 @@ impl World {
             }
         }
         true
+    }
+
+    /// What all appends to a key make when the transactions commit in this order.
+    fn list_of(&self, key: usize, co: &[usize]) -> Vec<Value> {
+        let mut order: Vec<usize> = (0..self.n).collect();
+        order.sort_by_key(|&t| co[t]);
+        let appends = order.into_iter().flat_map(|t| &self.appends[t]);
+        appends.filter(|append| append.0 == key).map(|append| append.1).collect()
     }
 
     /// φ(t2, t3) for the read at place `at` among the external reads of t3.

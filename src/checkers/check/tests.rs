@@ -192,11 +192,12 @@ fn timed(writer: (i64, i64), reader: (i64, i64), value: u64) -> History {
 }
 
 #[test]
-fn strict_serializability_is_answered_as_far_as_serializability_decides_it() {
+fn strict_serializability_respects_real_time() {
     let options = Options { levels: vec![Level::StrictSerializability], ..Options::default() };
     let verdict = |history: &History| check(history, &options, &Control::new(), &|_| {}).levels[0].verdict.clone();
     assert_eq!(verdict(&history("r(1,0,0,0)")), Verdict::Undecided(Cause::NoTimestamps));
     assert!(matches!(verdict(&timed((0, 1), (2, 3), 1)), Verdict::Satisfied(_)));
-    assert!(matches!(verdict(&timed((0, 1), (2, 3), 0)), Verdict::Undecided(Cause::Unsupported(_))));
+    assert_eq!(verdict(&timed((0, 1), (2, 3), 0)), Verdict::Violated);
+    assert!(matches!(verdict(&timed((0, 2), (2, 3), 0)), Verdict::Satisfied(_)));
     assert_eq!(verdict(&timed((0, 1), (2, 3), 7)), Verdict::Violated);
 }

@@ -4,7 +4,7 @@ use crate::checkers::Level;
 use crate::checkers::strong::{Events, Vertex};
 use crate::graph::{Closure, Digraph};
 use crate::history::{History, KeyId};
-use crate::relations::{Axiom, Edge, Index, NONE, Node, Reason, Relation, Slot};
+use crate::relations::{Axiom, Edge, Index, Listed, NONE, Node, Reason, Relation, Slot};
 use std::collections::VecDeque;
 
 /// Place of a fact in [`Facts::all`].
@@ -14,6 +14,7 @@ pub(super) type FactId = u32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Because {
     SessionOrder,
+    RealTime,
     /// A read, as a place in the index.
     Reads(usize),
     /// t3's read; the path from t2's commit to t3's start.
@@ -24,13 +25,17 @@ pub(super) enum Because {
     Conflict(Vec<FactId>),
     /// The write-read fact between the two.
     ReadModifyWrite(FactId),
+    /// A pair of versions that a list orders, by its place in [`Facts::listed`].
+    Listed(usize),
     Assumed,
 }
 
 impl Because {
     pub(super) fn premises(&self) -> &[FactId] {
         match self {
-            Because::SessionOrder | Because::Reads(_) | Because::Assumed => &[],
+            Because::SessionOrder | Because::RealTime | Because::Reads(_) | Because::Listed(_) | Because::Assumed => {
+                &[]
+            }
             Because::Visible(_, path) | Because::Overwrites(_, path) | Because::Conflict(path) => path,
             Because::ReadModifyWrite(read) => std::slice::from_ref(read),
         }
@@ -62,6 +67,8 @@ pub(super) struct Facts<'a> {
     pub(super) events: Events,
     pub(super) all: Vec<Fact>,
     pub(super) reads: Vec<ReadOf>,
+    /// Pairs of versions that lists order.
+    listed: Vec<Listed>,
 }
 
 /// The facts that hold in one case, as a graph.
@@ -85,7 +92,7 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        Facts { index, events, all: Vec::new(), reads }
+        Facts { index, events, all: Vec::new(), reads, listed: index.listed() }
     }
 
     /// Session order (every pair while that is few, else neighbours), write-read, and updates after what they read.
@@ -104,6 +111,15 @@ impl<'a> Facts<'a> {
             for b in a + 1..last {
                 self.add(&mut case, Fact { from: a, to: b, key: NONE, because: Because::SessionOrder });
             }
+        }
+        if self.events.in_real_time() {
+            for (from, to) in index.real_time_neighbours() {
+                self.add(&mut case, Fact { from, to, key: NONE, because: Because::RealTime });
+            }
+        }
+        for (place, pair) in self.listed.clone().into_iter().enumerate() {
+            let because = Because::Listed(place);
+            self.add(&mut case, Fact { from: pair.older, to: pair.newer, key: pair.key, because });
         }
         for ReadOf { read, t3, t1, key } in self.reads.clone() {
             if t1 == NONE {
@@ -131,10 +147,14 @@ impl<'a> Facts<'a> {
     pub(super) fn span(&self, fact: &Fact) -> (Vertex, Vertex) {
         let events = self.events;
         match fact.because {
-            Because::SessionOrder | Because::Reads(_) | Because::ReadModifyWrite(_) | Because::Conflict(_) => {
-                (events.commit(fact.from), events.start(fact.to))
+            Because::SessionOrder
+            | Because::RealTime
+            | Because::Reads(_)
+            | Because::ReadModifyWrite(_)
+            | Because::Conflict(_) => (events.commit(fact.from), events.start(fact.to)),
+            Because::Visible(..) | Because::Listed(_) | Because::Assumed => {
+                (events.commit(fact.from), events.after_writer(fact.to))
             }
-            Because::Visible(..) | Because::Assumed => (events.commit(fact.from), events.after_writer(fact.to)),
             Because::Overwrites(..) => (events.start(fact.from), events.commit(fact.to)),
         }
     }
@@ -192,7 +212,9 @@ impl<'a> Facts<'a> {
         let write_of = |node: Node| write(node).map(|slot| index.slot_operation[slot as usize]);
         let (relation, because) = match &fact.because {
             Because::SessionOrder => return index.session_edge(fact.from, fact.to),
+            Because::RealTime => return index.real_time_edge(fact.from, fact.to),
             Because::Reads(read) => return index.read_edge(history, fact.to, *read),
+            Because::Listed(place) => return index.listed_edge(&self.listed[*place]),
             Because::Visible(read, path) => {
                 let t3 = self.reader_of(*read);
                 let reason = Reason::Visible {

@@ -39,7 +39,7 @@ pub fn prove(
     control: &Control,
 ) -> Result<Option<(Vec<Edge>, Proof)>, Interrupt> {
     let level = match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation => level,
+        Level::PrefixConsistency | Level::SnapshotIsolation | Level::StrictSerializability => level,
         _ => Level::Serializability,
     };
     if index.n_nodes() > MOST_NODES {

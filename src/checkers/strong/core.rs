@@ -3,7 +3,7 @@
 use super::known::{Known, Rule, Vertex};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, shortest_cycle, strong_components};
-use crate::relations::Node;
+use crate::relations::{NONE, Node};
 use crate::sat::CycleEdge;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -82,6 +82,7 @@ impl<'k, 'a> Core<'k, 'a> {
         self.nodes.extend(pairs.iter().flat_map(|&(a, b)| [a, b]));
         for edge in cycles {
             self.nodes.extend([edge.from, edge.to].into_iter().filter_map(|v| self.known.events.node(v)));
+            self.require_list(edge.from, edge.to);
             if edge.label.is_none()
                 && let Some(id) = self.edge_id(edge.from, edge.to)
             {
@@ -141,7 +142,23 @@ impl<'k, 'a> Core<'k, 'a> {
             let ends = place + 1 == path.len() || !in_session(edge) || !in_session(&path[place + 1]);
             self.nodes.extend(known.events.node(edge.from).filter(|_| starts));
             self.nodes.extend(known.events.node(edge.to).filter(|_| ends));
+            self.require_list(edge.from, edge.to);
             self.require(edge.id);
+        }
+    }
+
+    /// Takes the reader of the list that an edge rests on, and the writers of the versions it orders.
+    fn require_list(&mut self, from: Vertex, to: Vertex) {
+        let known = self.known;
+        if let Some(&reader) = known.listed.get(&(from, to)) {
+            self.nodes.insert(reader);
+            let ends = [from, to].into_iter().filter_map(|v| known.events.node(v));
+            for t in ends {
+                self.nodes.insert(t);
+                // An anti-dependency starts at who read the older version.
+                let reads = known.index.reads_of(t).map(|read| known.index.writer_of_read(read));
+                self.nodes.extend(reads.filter(|&writer| writer != NONE));
+            }
         }
     }
 

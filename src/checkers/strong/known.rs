@@ -4,14 +4,15 @@
 //! reduction of Biswas & Enea (2019), section 4.2: a cycle in the graph of starts and commits is then a cycle of
 //! (SO ∪ WR ∪ WW) ; RW?, so plain acyclicity is all that must be kept. For a uniform text, S(t) = C(t) = t at SER.
 //! After these come helper vertices, one for each key whose initial version is read: everything that leads to such a
-//! helper precedes every version of the key.
+//! helper precedes every version of the key. At SSER, which is SER with real time, moments in time are helpers, too.
 //!
 //! "a before b" for two writers of a key means C(a) → B(b), where B is the start at SI (first committer wins) and the
 //! commit otherwise, and S(r) → C(b) for every reader r of a's version.
 
 use crate::checkers::Level;
 use crate::graph::Digraph;
-use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot, TimeChain};
+use rustc_hash::FxHashMap;
 
 /// A vertex of the graph of starts and commits.
 pub(in crate::checkers) type Vertex = u32;
@@ -37,7 +38,12 @@ impl Events {
     /// Whether start and commit are two vertices.
     #[inline]
     pub(in crate::checkers) fn split(self) -> bool {
-        self.level != Level::Serializability
+        matches!(self.level, Level::PrefixConsistency | Level::SnapshotIsolation)
+    }
+
+    /// Whether real time counts.
+    pub(in crate::checkers) fn in_real_time(self) -> bool {
+        self.level == Level::StrictSerializability
     }
 
     /// S(t): where t reads.
@@ -115,6 +121,8 @@ pub(in crate::checkers) struct Known<'a> {
     pub(in crate::checkers) base: Vec<(Vertex, Vertex)>,
     /// Edges that follow, by round.
     pub(in crate::checkers) derived: Vec<Derived>,
+    /// Base edges that rest on a list: who read it.
+    pub(in crate::checkers) listed: FxHashMap<(Vertex, Vertex), Node>,
 }
 
 impl<'a> Known<'a> {
@@ -127,9 +135,12 @@ impl<'a> Known<'a> {
             index.reads_of(t).for_each(|read| reader[read] = t);
         }
         let n_vertices = events.n_events();
-        let mut known = Known { index, events, reader, n_vertices, base: Vec::new(), derived: Vec::new() };
+        let (base, derived, listed) = (Vec::new(), Vec::new(), FxHashMap::default());
+        let mut known = Known { index, events, reader, n_vertices, base, derived, listed };
         known.session_and_write_read();
         known.initial_versions();
+        known.listed_versions();
+        known.real_time();
         known.neighbours_in_sessions();
         known.updates();
         known
@@ -176,6 +187,29 @@ impl<'a> Known<'a> {
                     let later = |&w: &Node| (w != r).then_some((r, w));
                     self.base.extend(firsts.iter().filter_map(later));
                 }
+            }
+        }
+    }
+
+    /// Real time, as a chain of helpers: one for each moment at which a transaction ended.
+    fn real_time(&mut self) {
+        if !self.events.in_real_time() {
+            return;
+        }
+        let chain = TimeChain::new(self.index);
+        let first = self.n_vertices as Vertex;
+        self.n_vertices += chain.ends.len();
+        self.base.extend((1..chain.ends.len() as Vertex).map(|at| (first + at - 1, first + at)));
+        self.base.extend(chain.ended.iter().map(|&(t, at)| (t, first + at)));
+        self.base.extend(chain.began.iter().map(|&(at, t)| (first + at, t)));
+    }
+
+    /// "a before b" for the versions that lists order.
+    fn listed_versions(&mut self) {
+        for pair in self.index.listed() {
+            for edge in self.order_edges(pair.older, pair.newer) {
+                self.listed.entry(edge).or_insert(pair.reader);
+                self.base.push(edge);
             }
         }
     }

@@ -31,7 +31,7 @@ use search::Searched;
 /// The answer for one strong level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrongDecision {
-    /// SER: running the transactions in this order explains every read.
+    /// SER, SSER: running the transactions in this order explains every read.
     SatisfiedInOrder(Vec<Node>),
     /// PC, SI: this order of starts (`false`) and commits (`true`) explains every read.
     SatisfiedByEvents(Vec<(Node, bool)>),
@@ -42,13 +42,14 @@ pub enum StrongDecision {
     },
 }
 
-/// Decides PC, SI or SER. Anything else is taken for SER.
+/// Decides PC, SI, SER or SSER. Anything else is taken for SER. SSER assumes that the clock does not contradict session
+/// order ([`Index::clock_against_session_order`]).
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
     let level = match level {
-        Level::PrefixConsistency | Level::SnapshotIsolation => level,
+        Level::PrefixConsistency | Level::SnapshotIsolation | Level::StrictSerializability => level,
         _ => Level::Serializability,
     };
     if level != Level::PrefixConsistency

@@ -128,6 +128,7 @@ pub(super) fn violation(
         let named = match &edge.because {
             Reason::Visible { reader, .. } => Some(*reader),
             Reason::Overwrites { writer, .. } => Some(*writer),
+            Reason::Listed { reader, .. } => Some(*reader),
             _ => None,
         };
         [Some(edge.from), Some(edge.to), named].into_iter().flatten()

@@ -5,7 +5,11 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// The pattern of a proof and its other names, given the weakest level it violates.
 pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Pattern, Vec<String>) {
-    let general = if weakest == Level::Serializability { Pattern::SERCycle } else { Pattern::SICycle };
+    let general = match weakest {
+        Level::StrictSerializability => Pattern::RealTimeCycle,
+        Level::Serializability => Pattern::SERCycle,
+        _ => Pattern::SICycle,
+    };
     let Proof::Cycle(cycle) = proof else { return (general, Vec::new()) };
     let pattern = match weakest {
         Level::PrefixConsistency if is_long_fork(edges, cycle) => Pattern::LongFork,
@@ -17,6 +21,9 @@ pub(super) fn classify(edges: &[Edge], proof: &Proof, weakest: Level) -> (Patter
     let mut also = vec![name.to_owned()];
     if cycle.iter().any(|&e| edges[e].relation == Relation::SessionOrder) {
         also.push(format!("{name}-session"));
+    }
+    if cycle.iter().any(|&e| edges[e].relation == Relation::RealTime) {
+        also.push(format!("{name}-realtime"));
     }
     (pattern, also)
 }

@@ -15,7 +15,8 @@ use crate::relations::{Index, Node};
 use std::collections::BTreeSet;
 
 /// The strong levels, weakest first.
-pub(super) const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+pub(super) const STRONG: [Level; 4] =
+    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
 
 /// Transactions from which a proof is tried at once; more are reduced first.
 const SMALL: usize = 48;

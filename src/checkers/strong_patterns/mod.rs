@@ -36,7 +36,8 @@ pub fn instances(
     control: &Control,
 ) -> Result<Instances, Interrupt> {
     let mut listing = Listing::default();
-    let [pc, si, ser] = cycles::STRONG.map(|level| levels.contains(level));
+    let [pc, si, ser, sser] = cycles::STRONG.map(|level| levels.contains(level));
+    let ser = ser || sser;
     if !(pc || si || ser) {
         return Ok(listing.finish(max_instances));
     }

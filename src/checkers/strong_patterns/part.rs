@@ -1,6 +1,6 @@
 //! The index of a few transactions of a history, as if the others did not exist.
 
-use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use crate::relations::{INITIAL_SLOT, Index, ListOrder, NONE, Node, Slot};
 use rustc_hash::FxHashMap;
 
 /// The index of the nodes `keep` (ascending), with reads that return a version of others left out; sound because all
@@ -80,6 +80,19 @@ pub(super) fn part(index: &Index, keep: &[Node]) -> Index {
         part.write_begin.push(part.write_key.len() as u32);
     }
     group_readers(&mut part, versions.len(), keys.len());
+    if !index.interval.is_empty() {
+        part.interval = keep.iter().map(|&t| index.interval[t as usize]).collect();
+    }
+    for order in index.lists.iter().filter(|order| kept(order.reader)) {
+        let versions = |slots: &[Slot]| slots.iter().filter_map(|slot| new_slot.get(slot).copied()).collect::<Vec<_>>();
+        part.lists.push(ListOrder {
+            reader: keep.partition_point(|&t| t < order.reader) as Node,
+            key: key_of(order.key),
+            closed: versions(&order.versions[..order.closed]).len(),
+            versions: versions(&order.versions),
+            ..*order
+        });
+    }
     part
 }
 

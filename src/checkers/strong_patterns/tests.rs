@@ -10,7 +10,7 @@ use crate::checkers::weak::{self, WeakDecision};
 use crate::relations::testing::history;
 use crate::relations::{Reason, resolve};
 
-const STRONG: [Level; 3] = cycles::STRONG;
+const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
 fn index_of(history: &History) -> Index {
     let control = Control::new();

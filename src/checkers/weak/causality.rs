@@ -4,7 +4,7 @@
 //! nodes in both directions. Knows nothing of axioms.
 
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, NONE, Node};
+use crate::relations::{Index, Listed, NONE, Node};
 
 /// How many steps of a long loop pass between two looks at the control.
 pub(super) const STRIDE: usize = 4096;
@@ -24,6 +24,8 @@ pub(super) struct Causality<'a> {
     successor: Vec<Node>,
     predecessor_begin: Vec<u32>,
     predecessor: Vec<Node>,
+    /// The pairs of versions that lists order: part of every commit order, at every level.
+    pub(super) listed: Vec<Listed>,
 }
 
 impl<'a> Causality<'a> {
@@ -62,7 +64,19 @@ impl<'a> Causality<'a> {
             }
         }
         successor_begin.truncate(n + 1);
-        Ok(Causality { index, read_node, successor_begin, successor, predecessor_begin, predecessor })
+        let listed = index.listed();
+        Ok(Causality { index, read_node, successor_begin, successor, predecessor_begin, predecessor, listed })
+    }
+
+    /// The edges that lists show.
+    pub(super) fn listed_edges(&self) -> impl Iterator<Item = Forced> + '_ {
+        let places = self.read_node.len() as u32..;
+        places.zip(&self.listed).map(|(read, pair)| Forced { from: pair.older, to: pair.newer, read })
+    }
+
+    /// What shows an edge, if that is a list.
+    pub(super) fn list_behind(&self, edge: Forced) -> Option<&Listed> {
+        self.listed.get((edge.read as usize).checked_sub(self.read_node.len())?)
     }
 
     /// Number of nodes.
@@ -103,7 +117,8 @@ pub(super) struct Forced {
     pub(super) from: Node,
     /// t1, or [`NONE`] for ⊥.
     pub(super) to: Node,
-    /// t3's read of the key, as a place in the `read_*` arrays.
+    /// t3's read of the key, as a place in the `read_*` arrays; behind those, a place in [`Causality::listed`] for an edge
+    /// that a list shows.
     pub(super) read: u32,
 }
 

@@ -1,6 +1,6 @@
 //! TAP-g: cycles of SO ∪ WR, one per component, each as short as it can be found.
 
-use super::causality::{Causality, Components, tick};
+use super::causality::{Causality, Components, Forced, ForcedEdges, tick};
 use super::paths::{Search, Step};
 use super::story::Story;
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
@@ -39,6 +39,75 @@ pub(super) fn add(
             also: vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()],
             levels: LevelSet::upward(Level::ReadCommitted),
             key: None,
+            transactions: story.transactions,
+            operations: Vec::new(),
+            edges: story.edges,
+            proof: Proof::Cycle(cycle),
+            implied: false,
+            group: ordinal,
+        });
+    }
+    Ok(())
+}
+
+/// Counts the components of SO ∪ WR and the version order that lists show, as far as they are more than components of
+/// SO ∪ WR, and lists at most `max_instances` of them with a short cycle each, shortest first.
+pub(super) fn add_of_versions(
+    causality: &Causality<'_>,
+    components: &Components,
+    max_instances: usize,
+    found: &mut Instances,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    if causality.listed.is_empty() {
+        return Ok(());
+    }
+    let listed = ForcedEdges::new(causality.n(), causality.listed_edges().collect());
+    let with_lists = Components::new(causality, &listed, control)?;
+    let is_new = |edge: &Forced| with_lists.same(edge.from, edge.to) && !components.same(edge.from, edge.to);
+    let mut cyclic: Vec<u32> =
+        listed.all().iter().filter(|edge| is_new(edge)).map(|edge| with_lists.of[edge.from as usize]).collect();
+    cyclic.sort_unstable();
+    cyclic.dedup();
+    if cyclic.is_empty() {
+        return Ok(());
+    }
+    found.counts.insert(Pattern::VersionOrderCycle, cyclic.len() as u64);
+    let mut search = Search::new(causality);
+    let mut cycles: Vec<Vec<Step>> = Vec::new();
+    for &component in &cyclic {
+        let inside = |v: Node| with_lists.of[v as usize] == component;
+        let mut best: Option<Vec<Step>> = None;
+        for &edge in listed.all().iter().filter(|edge| inside(edge.from) && is_new(edge)) {
+            if best.is_some() && search.visited > VISITS {
+                break;
+            }
+            let Some(back) = search.shortest(edge.to, edge.from, Some(&listed), inside, control)? else { continue };
+            let way: Vec<Step> = std::iter::once(Step::Forced(edge)).chain(back).collect();
+            let shortest_possible = way.len() == 2;
+            if best.as_ref().is_none_or(|best| way.len() < best.len()) {
+                best = Some(way);
+            }
+            if shortest_possible {
+                break;
+            }
+        }
+        cycles.extend(best);
+    }
+    cycles.sort_by_key(Vec::len);
+    cycles.truncate(max_instances);
+    for (way, ordinal) in cycles.into_iter().zip(1..) {
+        let mut story = Story::new(causality, components);
+        way.iter().for_each(|step| story.mention(step.from()));
+        let cycle = story.way(&way, &mut search, control)?;
+        let has = |relation| story.edges.iter().any(|edge| edge.relation == relation);
+        let adya = if has(Relation::WriteRead) { "G1c" } else { "G0" };
+        let suffix = if has(Relation::SessionOrder) { "-session" } else { "" };
+        found.violations.push(Violation {
+            id: ViolationId { pattern: Pattern::VersionOrderCycle, ordinal },
+            also: vec![format!("{adya}{suffix}")],
+            levels: LevelSet::upward(Level::ReadCommitted),
+            key: story.edges.iter().find(|edge| edge.relation == Relation::WriteWrite).and_then(|edge| edge.key),
             transactions: story.transactions,
             operations: Vec::new(),
             edges: story.edges,

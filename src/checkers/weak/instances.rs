@@ -1,7 +1,7 @@
 //! All instances of the patterns above single reads: exact counts, and a story for the smallest of them.
 
 use super::SMALL_LIMITS;
-use super::causality::{Causality, Components, ForcedEdges};
+use super::causality::{Causality, Components, Forced, ForcedEdges};
 use super::chains::Chains;
 use super::cycles;
 use super::paths::{Search, Step, quick_way};
@@ -48,6 +48,7 @@ pub(super) fn instances(
     if !components.all_trivial() {
         cycles::add(&causality, &components, max_instances, &mut found, control)?;
     }
+    cycles::add_of_versions(&causality, &components, max_instances, &mut found, control)?;
     let chains = Chains::new(&causality, &components, control)?;
     let rows = Rows::new(&components);
     let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
@@ -112,14 +113,14 @@ fn commit_orders(
         if level > top {
             break;
         }
-        let mut edges = Vec::new();
+        let mut edges: Vec<Forced> = causality.listed_edges().collect();
         if level == Level::TransactionalCausalConsistency {
             for window in rows.windows(chains, 1, VECTOR_BYTES) {
                 let past = Vectors::new(causality, components, chains, rows, window.clone(), Direction::Past, control)?;
                 edges.extend(causal_edges(causality, components, chains, &past, window, control)?);
             }
         } else {
-            edges = transaction_edges(causality, components, level, control)?;
+            edges.extend(transaction_edges(causality, components, level, control)?);
         }
         let forced = ForcedEdges::new(causality.n(), edges);
         let components = Components::new(causality, &forced, control)?;
@@ -245,6 +246,7 @@ impl Teller<'_> {
             _ if is_initial(t1) => false,
             true => far(t1, t2),
             false => match self.commit_order(t1, t2, seen_at).1.find(t1, t2) {
+                Some(edge) if self.causality.list_behind(edge).is_some() => false,
                 // The inferred edge has a reader of its own, who must see t1.
                 Some(edge) => far(t1, self.causality.read_node[edge.read as usize]),
                 None => true,

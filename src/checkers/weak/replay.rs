@@ -58,8 +58,8 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<O
     let mut rank = ranks(&priority);
     drop(priority);
 
-    let mut found: Vec<Forced> = Vec::new();
-    let mut forced = ForcedEdges::default();
+    let mut found: Vec<Forced> = causality.listed_edges().collect();
+    let mut forced = ForcedEdges::new(causality.n(), found.clone());
     let mut replay = Replay::new(&causality, &components, level);
     for _ in 0..ROUNDS {
         let Some(order) = linear_extension(&causality, &forced, &rank, control)? else { return Ok(None) };

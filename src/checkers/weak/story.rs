@@ -6,7 +6,7 @@ use super::pool::is_initial;
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::history::{KeyId, TransactionId};
-use crate::relations::{Axiom, Edge, EdgeIndex, NONE, Node, Reason, Relation};
+use crate::relations::{Axiom, Edge, EdgeIndex, Listed, NONE, Node, Reason, Relation};
 use rustc_hash::FxHashMap;
 
 /// Edges and transactions of one violation under construction.
@@ -87,14 +87,25 @@ impl<'a> Story<'a> {
         search: &mut Search<'_>,
         control: &Control,
     ) -> Result<Vec<EdgeIndex>, Interrupt> {
+        let causality = self.causality;
         way.iter()
             .map(|step| match *step {
                 Step::Session(a, b) => Ok(self.session(a, b)),
                 Step::Read(a, b) => Ok(self.first_read(a, b)),
-                Step::Forced(edge) => self.commit(edge.from, edge.read, search, control),
+                Step::Forced(edge) => match causality.list_behind(edge) {
+                    Some(listed) => Ok(self.listed(listed)),
+                    None => self.commit(edge.from, edge.read, search, control),
+                },
                 Step::Initial(to) => Ok(self.initial_first(to)),
             })
             .collect()
+    }
+
+    /// The version-order edge that a list shows.
+    fn listed(&mut self, listed: &Listed) -> EdgeIndex {
+        self.mention(listed.reader);
+        let edge = self.causality.index.listed_edge(listed);
+        self.add(listed.older, listed.newer, Relation::WriteWrite, listed.read.0, edge)
     }
 
     /// The write-read edge of the first read of `reader` from `writer`.

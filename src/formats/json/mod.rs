@@ -20,12 +20,23 @@
 //! | `id` | a number 7 is shown as T7, a string as it is | shown as session and place |
 //! | `outcome` | `committed`, `aborted` or `unknown` | `committed` |
 //! | `start`, `end` | when it ran, integers of 64 bits, both or neither | not recorded |
+//! | `set_up` | `true` where what the transaction writes are the initial versions of its keys | `false` |
 //! | `operations` | in program order: letter, key, value | none |
 //!
-//! The value of a read is `null` when it returned the initial version and missing when it was not recorded. Names, keys
-//! and values are strings or integers; a string that is a number in its usual form means that number. Other fields are
-//! passed over. The schema can say everything that a [`History`](crate::history::History) can hold, so writing loses
-//! nothing; the writer gives each transaction a line of its own.
+//! | operation | meaning |
+//! |---|---|
+//! | `["w", "x", 3]` | wrote 3 |
+//! | `["r", "x", 3]` | read 3 |
+//! | `["r", "x", null]` | read the initial version |
+//! | `["r", "x"]` | read something that was not recorded |
+//! | `["n", "x", 3]` | read something that was not 3 (or, with `null`, not the initial version) |
+//! | `["a", "x", 3]` | appended 3 to the list x |
+//! | `["r", "x", [1, 2, 3]]` | read a whole list |
+//!
+//! A key of which one of the last two is said holds lists; `w` appends to such a key, too. Names, keys and values are
+//! strings or integers; a string that is a number in its usual form means that number. Other fields are passed over. The
+//! schema can say everything that a [`History`](crate::history::History) can hold once failed statements are settled, so
+//! writing loses nothing but their marks; the writer gives each transaction a line of its own.
 //!
 //! The text is read as a stream: memory is needed for the history only.
 

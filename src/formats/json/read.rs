@@ -128,6 +128,46 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
+/// What stands behind the key of an operation.
+enum Third {
+    /// `null`: the initial version.
+    Initial,
+    Name(Name),
+    List(Vec<Name>),
+}
+
+impl<'de> Deserialize<'de> for Third {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Third, D::Error> {
+        struct ThirdVisitor;
+        impl<'de> Visitor<'de> for ThirdVisitor {
+            type Value = Third;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, an integer of 64 bits, null or a list")
+            }
+            fn visit_unit<E: Error>(self) -> Result<Third, E> {
+                Ok(Third::Initial)
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Third, E> {
+                Ok(Third::Name(Name::Number(number)))
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Third, E> {
+                Ok(Third::Name(Name::Text(number.to_string())))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Third, E> {
+                Ok(Third::Name(Name::Text(text.to_owned())))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Third, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = elements.next_element()? {
+                    list.push(element);
+                }
+                Ok(Third::List(list))
+            }
+        }
+        deserializer.deserialize_any(ThirdVisitor)
+    }
+}
+
 /// Implements `DeserializeSeed` for a visitor by handing it to `deserialize_map` or `deserialize_seq`.
 macro_rules! seed {
     ($name:ident, $method:ident, $output:ty) => {
@@ -333,6 +373,11 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
                     };
                     builder.set_outcome(draft, outcome);
                 }
+                "set_up" => {
+                    if map.next_value()? {
+                        builder.set_up(draft);
+                    }
+                }
                 "start" => start = Some(map.next_value::<i64>()?),
                 "end" => end = Some(map.next_value::<i64>()?),
                 "operations" if operations => return Err(A::Error::duplicate_field("operations")),
@@ -379,7 +424,13 @@ struct OperationSeed<'s, 'w> {
 seed!(OperationSeed, deserialize_seq, ());
 
 /// The first element of an operation.
-struct Letter(OperationKind);
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    Read,
+    Write,
+    Append,
+    ReadOther,
+}
 
 impl<'de> Deserialize<'de> for Letter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Letter, D::Error> {
@@ -387,12 +438,14 @@ impl<'de> Deserialize<'de> for Letter {
         impl Visitor<'_> for LetterVisitor {
             type Value = Letter;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"r\" or \"w\"")
+                f.write_str("\"r\", \"w\", \"a\" or \"n\"")
             }
             fn visit_str<E: Error>(self, letter: &str) -> Result<Letter, E> {
                 match letter {
-                    "r" => Ok(Letter(OperationKind::Read)),
-                    "w" => Ok(Letter(OperationKind::Write)),
+                    "r" => Ok(Letter::Read),
+                    "w" => Ok(Letter::Write),
+                    "a" => Ok(Letter::Append),
+                    "n" => Ok(Letter::ReadOther),
                     _ => Err(E::invalid_value(de::Unexpected::Str(letter), &self)),
                 }
             }
@@ -409,26 +462,58 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<(), A::Error> {
-        let Letter(kind) = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let letter: Letter = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
         let line = self.state.watch.line.get();
         let key: Name = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-        let value: Option<Option<Name>> = parts.next_element()?;
-        let builder = &mut self.state.builder;
+        let third: Option<Third> = parts.next_element()?;
+        if parts.next_element::<IgnoredAny>()?.is_some() {
+            return Err(A::Error::invalid_length(4, &self));
+        }
+        let (builder, draft) = (&mut self.state.builder, self.draft);
         let key = match key {
             Name::Number(number) => builder.key_number(number),
             Name::Text(text) => name::key(builder, &text),
         };
-        let value = match (value, kind) {
-            (Some(Some(Name::Number(number))), _) if number <= Value::MAX_NUMBER => builder.value_number(number),
-            (Some(Some(value)), _) => name::value(builder, &value.text()),
-            (Some(None), OperationKind::Read) => Value::INITIAL,
-            (None, OperationKind::Read) => Value::UNRECORDED,
-            (_, OperationKind::Write) => return Err(A::Error::custom("a write needs a value")),
-        };
-        if parts.next_element::<IgnoredAny>()?.is_some() {
-            return Err(A::Error::invalid_length(4, &self));
+        match (letter, third) {
+            (Letter::Read, Some(Third::List(elements))) => {
+                let elements = values(builder, elements);
+                builder.list_read(draft, key, &elements, line);
+            }
+            (Letter::Read, Some(Third::Initial)) => {
+                builder.operation(draft, OperationKind::Read, key, Value::INITIAL, line);
+            }
+            (Letter::Read, None) => builder.operation(draft, OperationKind::Read, key, Value::UNRECORDED, line),
+            (Letter::Read, Some(Third::Name(value))) => {
+                let value = value_of(builder, value);
+                builder.operation(draft, OperationKind::Read, key, value, line);
+            }
+            (Letter::ReadOther, Some(Third::Name(value))) => {
+                let value = value_of(builder, value);
+                builder.read_of_other(draft, key, value, line);
+            }
+            (Letter::ReadOther, Some(Third::Initial)) => builder.read_of_other(draft, key, Value::INITIAL, line),
+            (Letter::Write | Letter::Append, Some(Third::Name(value))) => {
+                let value = value_of(builder, value);
+                if letter == Letter::Append {
+                    builder.list_key(key);
+                }
+                builder.operation(draft, OperationKind::Write, key, value, line);
+            }
+            (Letter::Write | Letter::Append, _) => return Err(A::Error::custom("a write needs a value")),
+            (Letter::ReadOther, _) => return Err(A::Error::custom("the value that was not read is missing")),
         }
-        self.state.builder.operation(self.draft, kind, key, value, line);
         Ok(())
     }
+}
+
+fn value_of(builder: &mut Builder, value: Name) -> Value {
+    match value {
+        Name::Number(number) if number <= Value::MAX_NUMBER => builder.value_number(number),
+        value => name::value(builder, &value.text()),
+    }
+}
+
+fn values(builder: &mut Builder, elements: Vec<Name>) -> Vec<Value> {
+    let texts: Vec<String> = elements.into_iter().map(Name::text).collect();
+    name::values(builder, &texts)
 }

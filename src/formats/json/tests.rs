@@ -48,6 +48,26 @@ fn what_is_written_is_what_was_read() {
 }
 
 #[test]
+fn lists_and_set_up_transactions_are_kept() {
+    let text = "{\"schema\":\"isoscope.history/1\",\"initial\":null,\"sessions\":[\n\
+                {\"name\":0,\"transactions\":[\n\
+                {\"set_up\":true,\"operations\":[[\"w\",\"y\",5]]},\n\
+                {\"outcome\":\"aborted\",\"operations\":[[\"a\",\"x\",1],[\"r\",\"x\",[]],[\"r\",\"x\",[1,\"one\",2]]]},\n\
+                {\"operations\":[[\"n\",\"y\",5],[\"n\",\"y\",null],[\"a\",\"z\",\"-1\"],[\"r\",\"x\"],[\"r\",\"x\",null]]}]}]}\n";
+    let history = parse(text).expect("valid");
+    assert_eq!(history.set_up(), [TransactionId(0)]);
+    let told: Vec<String> = (0..9).map(|o| history.operation_text(OperationId(o))).collect();
+    assert_eq!(
+        told.join("; "),
+        "w(y) = 5; append(x) 1; r(x) = []; r(x) = [1 one 2]; r(y) ≠ 5; r(y) ≠ initial; append(z) -1; r(x) = ?; \
+         r(x) = initial"
+    );
+    let mut bytes = Vec::new();
+    write::write(&history, &mut bytes).expect("the schema can say everything");
+    assert_eq!(String::from_utf8(bytes).expect("UTF-8"), text);
+}
+
+#[test]
 fn errors_say_where_and_what() {
     let cases = [
         (
@@ -59,13 +79,16 @@ fn errors_say_where_and_what() {
             "expected the field \"schema\": \"isoscope.history/1\" first, found the field `data`",
         ),
         ("{}".to_owned(), "missing field `schema`"),
-        (wrapped("[\"q\",\"x\",1]"), "invalid value: string \"q\", expected \"r\" or \"w\""),
+        (wrapped("[\"q\",\"x\",1]"), "invalid value: string \"q\", expected \"r\", \"w\", \"a\" or \"n\""),
         (wrapped("[\"r\"]"), "invalid length 1, expected an operation like [\"r\", \"x\", 3]"),
         (wrapped("[\"w\",\"x\"]"), "a write needs a value"),
         (
             wrapped("[\"w\",\"x\",1.5]"),
-            "invalid type: floating point `1.5`, expected a string or an integer of 64 bits",
+            "invalid type: floating point `1.5`, expected a string, an integer of 64 bits, null or a list",
         ),
+        (wrapped("[\"a\",\"x\",[1]]"), "a write needs a value"),
+        (wrapped("[\"n\",\"x\"]"), "the value that was not read is missing"),
+        (wrapped("[\"r\",\"x\",[1,[2]]]"), "invalid type: sequence, expected a string or an integer of 64 bits"),
         (wrapped("[\"w\",\"x\",1,2]"), "invalid length 4, expected an operation like [\"r\", \"x\", 3]"),
         (wrapped("\n\n7"), "line 3, column 2: invalid type: integer `7`, expected an operation like [\"r\", \"x\", 3]"),
         ("{\"schema\":\n\"isosc".to_owned(), "line 2, column 6: expected more JSON, found the end of the file"),

@@ -2,7 +2,7 @@
 
 use super::{FORMAT, SCHEMA};
 use crate::formats::{WriteError, name};
-use crate::history::{History, Interval, Label, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::io::{self, BufWriter, Write};
 
 pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
@@ -30,7 +30,9 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
     Ok(())
 }
 
-fn write_transaction(out: &mut BufWriter<&mut dyn io::Write>, history: &History, t: TransactionId) -> io::Result<()> {
+type Out<'a> = BufWriter<&'a mut dyn io::Write>;
+
+fn write_transaction(out: &mut Out<'_>, history: &History, t: TransactionId) -> io::Result<()> {
     out.write_all(b"{")?;
     match history.transaction_label(t) {
         Some(Label::Number(number)) => write!(out, "\"id\":{number},")?,
@@ -46,32 +48,50 @@ fn write_transaction(out: &mut BufWriter<&mut dyn io::Write>, history: &History,
         Outcome::Aborted => b"\"outcome\":\"aborted\",",
         Outcome::Unknown => b"\"outcome\":\"unknown\",",
     })?;
+    if history.set_up().binary_search(&t).is_ok() {
+        out.write_all(b"\"set_up\":true,")?;
+    }
     if let Some(Interval { start, end }) = history.interval(t) {
         write!(out, "\"start\":{start},\"end\":{end},")?;
     }
     out.write_all(b"\"operations\":[")?;
     for (n, o) in history.operations_of(t).enumerate() {
-        let operation = history.operation(o);
         out.write_all(if n == 0 { b"" } else { b"," })?;
-        out.write_all(match operation.kind {
-            OperationKind::Read => b"[\"r\",",
-            OperationKind::Write => b"[\"w\",",
-        })?;
-        write_name(out, &history.key_names().text(operation.key.index()), u64::MAX)?;
-        match operation.value {
-            Value::UNRECORDED => {}
-            Value::INITIAL => out.write_all(b",null")?,
-            value => {
-                out.write_all(b",")?;
-                write_name(out, &name::of_value(history, value), Value::MAX_NUMBER)?;
-            }
-        }
-        out.write_all(b"]")?;
+        write_operation(out, history, o)?;
     }
     out.write_all(b"]}")
 }
 
-fn write_name(out: &mut BufWriter<&mut dyn io::Write>, text: &str, limit: u64) -> io::Result<()> {
+fn write_operation(out: &mut Out<'_>, history: &History, o: OperationId) -> io::Result<()> {
+    let operation = history.operation(o);
+    let other = history.differs_from(o).filter(|&other| other != Value::UNRECORDED);
+    out.write_all(match (operation.kind, other) {
+        (OperationKind::Read, None) => b"[\"r\",",
+        (OperationKind::Read, Some(_)) => b"[\"n\",",
+        (OperationKind::Write, _) if history.lists().is_list(operation.key) => b"[\"a\",",
+        (OperationKind::Write, _) => b"[\"w\",",
+    })?;
+    write_name(out, &history.key_names().text(operation.key.index()), u64::MAX)?;
+    match (history.lists().read_by(o), other.unwrap_or(operation.value)) {
+        (Some(elements), _) => {
+            out.write_all(b",[")?;
+            for (n, &element) in elements.iter().enumerate() {
+                out.write_all(if n == 0 { b"" } else { b"," })?;
+                write_name(out, &name::of_value(history, element), Value::MAX_NUMBER)?;
+            }
+            out.write_all(b"]")?;
+        }
+        (None, Value::UNRECORDED) => {}
+        (None, Value::INITIAL) => out.write_all(b",null")?,
+        (None, value) => {
+            out.write_all(b",")?;
+            write_name(out, &name::of_value(history, value), Value::MAX_NUMBER)?;
+        }
+    }
+    out.write_all(b"]")
+}
+
+fn write_name(out: &mut Out<'_>, text: &str, limit: u64) -> io::Result<()> {
     match name::number(text, limit) {
         Some(number) => write!(out, "{number}"),
         None => Ok(serde_json::to_writer(out, text)?),

@@ -11,8 +11,9 @@
 //! ```text
 //! history     = { line }
 //! line        = [ session ":" { transaction } | "initial" ":" ( "none" | value ) ] [ "#" anything ]
-//! transaction = [ label ] "[" [ operation { "," operation } ] "]" [ "!" | "?" ] [ "@" start ".." end ]
-//! operation   = "w" key value | "r" key ( value | "init" | "?" )
+//! transaction = [ label ] "[" [ operation { "," operation } ] "]" [ "*" ] [ "!" | "?" ] [ "@" start ".." end ]
+//! operation   = "w" key value | "a" key value | "r" key ( value | "init" | "?" | list ) | "n" key ( value | "init" )
+//! list        = "[" { value } "]"
 //! session, label, key, value = bare | quoted
 //! bare        = one or more characters, none of them a blank, a control character or one of []{}(),:;#!?@"\
 //! quoted      = a string as in JSON, for names that cannot be bare (and for a session called "initial")
@@ -20,7 +21,12 @@
 //! ```
 //!
 //! - `!` marks an aborted transaction, `?` one of unknown outcome; the others committed.
-//! - `r x init` read the initial version, `r x ?` read something that was not recorded.
+//! - `*` marks a transaction that set up the initial state: what it writes are the initial versions of its keys. A label
+//!   that begins with `*` must be quoted.
+//! - `r x init` read the initial version, `r x ?` read something that was not recorded. `n x 3` read something that was
+//!   not 3; nothing else is known of it.
+//! - `a x 3` appended 3 to the list x, `r x [1 2 3]` read a whole list, `r x []` an empty one. A key of which one of these
+//!   is said holds lists; `w` appends to such a key, too.
 //! - **0 is the initial value** where nobody writes it, as in Plume's text, unless a line says `initial: none` or names
 //!   another value. The line may stand anywhere.
 //! - A session may have several lines: its transactions follow each other in the order of the file. A line without
@@ -29,7 +35,8 @@
 //!   without a label are called after their session and place: `a1`, `a2`.
 //! - `@ 10..20` says when the transaction began and ended.
 //!
-//! The notation can say everything that a [`History`] can hold, so writing loses nothing.
+//! The notation can say everything that a [`History`] can hold once failed statements are settled, so writing loses
+//! nothing but their marks.
 
 mod read;
 mod write;

@@ -101,6 +101,9 @@ impl<'a> Parser<'a> {
                 self.symbol(b',', "`,` or `]`")?;
             }
         }
+        if self.symbol_if(b'*') {
+            self.builder.set_up(draft);
+        }
         if self.symbol_if(b'!') {
             self.builder.set_outcome(draft, Outcome::Aborted);
         } else if self.symbol_if(b'?') {
@@ -123,30 +126,52 @@ impl<'a> Parser<'a> {
     }
 
     fn operation(&mut self, draft: Draft) -> Result<(), ReadError> {
+        const LETTERS: &str = "`r`, `w`, `a` or `n`";
         let begin = self.at;
-        let letter = self.name("`r` or `w`")?;
-        let kind = match (letter.is_word("r"), letter.is_word("w")) {
-            (true, _) => OperationKind::Read,
-            (_, true) => OperationKind::Write,
-            _ => {
-                self.at = begin;
-                return self.fail("`r` or `w`");
-            }
-        };
+        let letter = self.name(LETTERS)?;
+        let letter = if letter.quoted { "" } else { &*letter.text };
+        if !matches!(letter, "r" | "w" | "a" | "n") {
+            self.at = begin;
+            return self.fail(LETTERS);
+        }
         let key = self.name("a key")?;
         let key = name::key(&mut self.builder, &key.text);
-        let value = if kind == OperationKind::Read && self.symbol_if(b'?') {
+        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+        if letter == "r" && self.symbol_if(b'[') {
+            let elements = self.elements()?;
+            self.builder.list_read(draft, key, &elements, line);
+            return Ok(());
+        }
+        let is_read = matches!(letter, "r" | "n");
+        let value = if letter == "r" && self.symbol_if(b'?') {
             Value::UNRECORDED
         } else {
             let value = self.name("a value")?;
-            match kind == OperationKind::Read && value.is_word("init") {
+            match is_read && value.is_word("init") {
                 true => Value::INITIAL,
                 false => name::value(&mut self.builder, &value.text),
             }
         };
-        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
-        self.builder.operation(draft, kind, key, value, line);
+        match letter {
+            "n" => self.builder.read_of_other(draft, key, value, line),
+            "r" => self.builder.operation(draft, OperationKind::Read, key, value, line),
+            _ => {
+                if letter == "a" {
+                    self.builder.list_key(key);
+                }
+                self.builder.operation(draft, OperationKind::Write, key, value, line);
+            }
+        }
         Ok(())
+    }
+
+    /// The elements of a list, whose bracket has been taken, and the bracket behind them.
+    fn elements(&mut self) -> Result<Vec<Value>, ReadError> {
+        let mut texts = Vec::new();
+        while !self.symbol_if(b']') {
+            texts.push(self.name("a value or `]`")?.text);
+        }
+        Ok(name::values(&mut self.builder, &texts))
     }
 
     fn peek(&self) -> Option<u8> {

@@ -2,7 +2,7 @@
 
 use super::{FORMAT, is_bare};
 use crate::formats::{WriteError, name};
-use crate::history::{History, Interval, Label, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::io;
 
 /// Lines are broken after the transaction that reaches this length, in bytes.
@@ -58,28 +58,21 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
     match history.transaction_label(t) {
         Some(Label::Number(number)) => line.push_str(&format!("T{number} ")),
         Some(Label::Name(name)) => {
-            push_name(line, name, &[]);
+            // Bare, it would begin with the mark of a set-up transaction.
+            push_name(line, name, if name.starts_with('*') { std::slice::from_ref(&name) } else { &[] });
             line.push(' ');
         }
         None => {}
     }
     line.push('[');
     for (n, o) in history.operations_of(t).enumerate() {
-        let operation = history.operation(o);
         line.push_str(if n == 0 { "" } else { ", " });
-        line.push_str(match operation.kind {
-            OperationKind::Read => "r ",
-            OperationKind::Write => "w ",
-        });
-        push_name(line, &history.key_names().text(operation.key.index()), &[]);
-        line.push(' ');
-        match operation.value {
-            Value::INITIAL => line.push_str("init"),
-            Value::UNRECORDED => line.push('?'),
-            value => push_name(line, &name::of_value(history, value), &["init"]),
-        }
+        push_operation(line, history, o);
     }
     line.push(']');
+    if history.set_up().binary_search(&t).is_ok() {
+        line.push('*');
+    }
     line.push_str(match history.outcome(t) {
         Outcome::Committed => "",
         Outcome::Aborted => "!",
@@ -87,6 +80,35 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
     });
     if let Some(Interval { start, end }) = history.interval(t) {
         line.push_str(&format!("@{start}..{end}"));
+    }
+}
+
+fn push_operation(line: &mut String, history: &History, o: OperationId) {
+    let operation = history.operation(o);
+    let elements = history.lists().read_by(o);
+    let other = history.differs_from(o).filter(|&other| other != Value::UNRECORDED);
+    line.push_str(match (operation.kind, other) {
+        (OperationKind::Read, None) => "r ",
+        (OperationKind::Read, Some(_)) => "n ",
+        (OperationKind::Write, _) if history.lists().is_list(operation.key) => "a ",
+        (OperationKind::Write, _) => "w ",
+    });
+    push_name(line, &history.key_names().text(operation.key.index()), &[]);
+    line.push(' ');
+    if let Some(elements) = elements {
+        line.push('[');
+        for (n, &element) in elements.iter().enumerate() {
+            line.push_str(if n == 0 { "" } else { " " });
+            push_name(line, &name::of_value(history, element), &[]);
+        }
+        line.push(']');
+        return;
+    }
+    match other.unwrap_or(operation.value) {
+        Value::INITIAL => line.push_str("init"),
+        Value::UNRECORDED => line.push('?'),
+        value if operation.kind == OperationKind::Write => push_name(line, &name::of_value(history, value), &[]),
+        value => push_name(line, &name::of_value(history, value), &["init"]),
     }
 }
 

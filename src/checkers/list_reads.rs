@@ -1,0 +1,219 @@
+//! What is wrong with single lists, and with pairs of lists of one key.
+//!
+//! A list must consist of elements that transactions appended which take part, each once, and the appends of one
+//! transaction must stand together in their order, since a transaction takes effect as a whole; lists of one key must
+//! be prefixes of each other (Elle, list-append). The last element is looked at by `read_consistency` as what the read
+//! returned; this module looks at the elements before it. Each read is counted once for each pattern it shows.
+
+use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId, Value};
+use crate::relations::{Appended, Edge, Index, NONE, Reason, Relation, appends, list_from_outside};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A list with something wrong: the read, and what else shows it.
+struct Finding {
+    pattern: Pattern,
+    reader: TransactionId,
+    read: OperationId,
+    /// An append that the argument is about.
+    append: Option<OperationId>,
+    /// Another list that does not go with it.
+    other: Option<OperationId>,
+}
+
+/// Adds what is wrong with lists to what is wrong with reads. `known` tells whether a read is counted already for a
+/// pattern because of its last element. O(operations + elements read).
+pub(super) fn add(
+    history: &History,
+    index: &Index,
+    known: &dyn Fn(Pattern, OperationId) -> bool,
+    max_instances: usize,
+    found: &mut Instances,
+    control: &Control,
+) -> Result<(), Interrupt> {
+    if history.lists().is_empty() {
+        return Ok(());
+    }
+    let look = Look { history, index, appends: appends(history) };
+    let mut findings = Vec::new();
+    for (n, (read, _)) in history.lists().iter().enumerate() {
+        if n % 1024 == 0 {
+            control.check()?;
+        }
+        let reader = history.transaction_of(read);
+        if index.node[reader.index()] != NONE {
+            look.at(reader, read, &mut findings);
+        }
+    }
+    if history.rules().lists == ListRule::Exact {
+        look.for_incompatible(&mut findings);
+    }
+    findings.retain(|finding| !known(finding.pattern, finding.read));
+    findings.sort_by_key(|finding| (finding.pattern, finding.read));
+    findings.dedup_by_key(|finding| (finding.pattern, finding.read));
+    for of_pattern in findings.chunk_by(|a, b| a.pattern == b.pattern) {
+        let pattern = of_pattern[0].pattern;
+        let count = found.counts.entry(pattern).or_default();
+        *count += of_pattern.len() as u64;
+        let listed = found.violations.iter().filter(|violation| violation.id.pattern == pattern).count();
+        let more = of_pattern.iter().take(max_instances.saturating_sub(listed));
+        for (finding, ordinal) in more.zip(listed as u32 + 1..) {
+            found.violations.push(look.violation(finding, ordinal));
+        }
+    }
+    found.violations.sort_by_key(|violation| violation.id.pattern);
+    Ok(())
+}
+
+struct Look<'a> {
+    history: &'a History,
+    index: &'a Index,
+    appends: FxHashMap<(KeyId, Value), Appended>,
+}
+
+impl Look<'_> {
+    /// Looks at one list.
+    fn at(&self, reader: TransactionId, read: OperationId, findings: &mut Vec<Finding>) {
+        let history = self.history;
+        let key = history.keys()[read.index()];
+        let Some(all) = history.lists().read_by(read) else { return };
+        let outside = list_from_outside(history, reader, read).unwrap_or(all);
+        let mut seen: FxHashSet<Value> = FxHashSet::default();
+        let mut shown: Vec<Pattern> = Vec::new();
+        let mut add = |pattern: Pattern, append: Option<OperationId>| {
+            if !shown.contains(&pattern) {
+                shown.push(pattern);
+                findings.push(Finding { pattern, reader, read, append, other: None });
+            }
+        };
+        for (place, &element) in outside.iter().enumerate() {
+            if !seen.insert(element) {
+                add(Pattern::DuplicateElement, self.append_of(key, element));
+                continue;
+            }
+            let append = match self.appends.get(&(key, element)) {
+                None => {
+                    add(Pattern::ThinAirRead, None);
+                    continue;
+                }
+                Some(Appended::Aborted(append)) => {
+                    add(Pattern::AbortedRead, Some(*append));
+                    continue;
+                }
+                Some(Appended::Several) => continue,
+                Some(Appended::Once(append)) => *append,
+            };
+            let writer = history.transaction_of(append);
+            if writer == reader {
+                let pattern = if append > read { Pattern::FutureRead } else { Pattern::IncompatibleOrder };
+                add(pattern, Some(append));
+                continue;
+            }
+            let (before, after) = (self.neighbour(writer, append, false), self.neighbour(writer, append, true));
+            let value = |append: OperationId| history.values()[append.index()];
+            match (after, outside.get(place + 1)) {
+                (Some(next), found) if found != Some(&value(next)) => add(Pattern::IntermediateRead, Some(next)),
+                _ => {}
+            }
+            let previous = place.checked_sub(1).map(|previous| outside[previous]);
+            if before.is_some_and(|before| previous != Some(value(before))) {
+                add(Pattern::IncompatibleOrder, before);
+            }
+        }
+    }
+
+    /// The one append of an element, if there is one.
+    fn append_of(&self, key: KeyId, element: Value) -> Option<OperationId> {
+        match self.appends.get(&(key, element)) {
+            Some(Appended::Once(append) | Appended::Aborted(append)) => Some(*append),
+            _ => None,
+        }
+    }
+
+    /// The append to the same key next to one of the same transaction.
+    fn neighbour(&self, t: TransactionId, append: OperationId, after: bool) -> Option<OperationId> {
+        let history = self.history;
+        let key = history.keys()[append.index()];
+        let mut same = history.operations_of(t).filter(|&o| {
+            let operation = history.operation(o);
+            operation.kind == OperationKind::Write && operation.key == key
+        });
+        match after {
+            true => same.find(|&o| o > append),
+            false => same.take_while(|&o| o < append).last(),
+        }
+    }
+
+    /// Lists that are no prefix of the longest list of their key.
+    fn for_incompatible(&self, findings: &mut Vec<Finding>) {
+        let history = self.history;
+        let mut longest: FxHashMap<KeyId, (OperationId, &[Value])> = FxHashMap::default();
+        let mut lists = Vec::with_capacity(history.lists().iter().len());
+        for (read, _) in history.lists().iter() {
+            let reader = history.transaction_of(read);
+            if self.index.node[reader.index()] == NONE {
+                continue;
+            }
+            let Some(outside) = list_from_outside(history, reader, read) else { continue };
+            let key = history.keys()[read.index()];
+            lists.push((reader, read, key, outside));
+            let known = longest.entry(key).or_insert((read, outside));
+            if outside.len() > known.1.len() {
+                *known = (read, outside);
+            }
+        }
+        for (reader, read, key, outside) in lists {
+            let Some(&(other, of_key)) = longest.get(&key) else { continue };
+            if !of_key.starts_with(outside) {
+                let pattern = Pattern::IncompatibleOrder;
+                findings.push(Finding { pattern, reader, read, append: None, other: Some(other) });
+            }
+        }
+    }
+
+    fn violation(&self, finding: &Finding, ordinal: u32) -> Violation {
+        let &Finding { pattern, reader, read, append, other } = finding;
+        let history = self.history;
+        let of = |o: OperationId| history.transaction_of(o);
+        let key = history.keys()[read.index()];
+        let mut transactions: Vec<TransactionId> = append.map(of).into_iter().chain(other.map(of)).collect();
+        transactions.push(reader);
+        let place = |t: TransactionId, all: &[TransactionId]| all.iter().position(|&other| other == t);
+        let all = transactions.clone();
+        let mut at = 0;
+        transactions.retain(|&t| {
+            at += 1;
+            place(t, &all) == Some(at - 1)
+        });
+        let aborted = (pattern == Pattern::AbortedRead).then_some(append).flatten();
+        let edges = aborted.map(|write| Edge {
+            from: of(write),
+            to: reader,
+            relation: Relation::WriteRead,
+            key: Some(key),
+            from_operation: Some(write),
+            to_operation: Some(read),
+            because: Reason::Reads,
+        });
+        let also = match pattern {
+            Pattern::AbortedRead => vec!["G1a"],
+            Pattern::IntermediateRead => vec!["G1b"],
+            Pattern::IncompatibleOrder => vec!["incompatible-order"],
+            Pattern::DuplicateElement => vec!["duplicate-elements"],
+            _ => Vec::new(),
+        };
+        Violation {
+            id: ViolationId { pattern, ordinal },
+            also: also.into_iter().map(str::to_owned).collect(),
+            levels: LevelSet::upward(Level::ReadCommitted),
+            key: Some(key),
+            transactions,
+            operations: append.into_iter().chain(other).chain([read]).collect(),
+            edges: edges.into_iter().collect(),
+            proof: Proof::Read,
+            implied: false,
+            group: ordinal,
+        }
+    }
+}

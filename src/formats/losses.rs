@@ -1,0 +1,118 @@
+//! What a format has no words for: a history compared with what is read back of it.
+
+use crate::history::{History, OperationId, TransactionId};
+
+/// What of `original` is not in `again`, which was written in some format and read back: phrases for people. Nothing of it
+/// changes a verdict at a level that needs no times. O(operations).
+///
+/// Errors: what would change a verdict.
+pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String> {
+    let (one, other) = (original.figures(), again.figures());
+    if (one.transactions, one.operations, one.keys) != (other.transactions, other.operations, other.keys) {
+        return Err(format!(
+            "{} transactions with {} operations on {} keys became {} with {} on {}",
+            one.transactions, one.operations, one.keys, other.transactions, other.operations, other.keys
+        ));
+    }
+    let counterpart = Counterpart::new(original, again);
+    for t in original.transactions() {
+        counterpart.same_meaning(t)?;
+    }
+    let transactions = || original.transactions();
+    let differs = |of: &dyn Fn(&History, TransactionId) -> String| {
+        transactions().any(|t| of(original, t) != of(again, counterpart.of(t)))
+    };
+    let mut losses = Vec::new();
+    if one.sessions != other.sessions {
+        losses.push("sessions without transactions".to_owned());
+    }
+    if differs(&|history, t| history.session_name(history.session_of(t))) {
+        losses.push("the names of sessions".to_owned());
+    }
+    let named = transactions().any(|t| original.transaction_label(t).is_some());
+    if named && differs(&|history, t| history.transaction_name(t)) {
+        losses.push("the names of transactions".to_owned());
+    }
+    if original.has_times() && transactions().any(|t| original.interval(t) != again.interval(counterpart.of(t))) {
+        losses.push(match again.has_times() {
+            true => "when transactions ran, but for their order".to_owned(),
+            false => "when transactions ran".to_owned(),
+        });
+    }
+    if original.set_up().iter().any(|&t| !again.set_up().contains(&counterpart.of(t))) {
+        losses.push("that a transaction set up the initial state (say it again with --init)".to_owned());
+    }
+    let operations = || (0..original.n_operations()).map(OperationId::new);
+    if operations().any(|o| original.differs_from(o).is_some()) && again.n_operations() > 0 {
+        let kept = (0..again.n_operations()).map(OperationId::new).any(|o| again.differs_from(o).is_some());
+        if !kept {
+            losses.push("what failed compare-and-sets did not find".to_owned());
+        }
+    }
+    Ok(losses)
+}
+
+/// The transactions of one history in another that has them in the same order, sessions perhaps in another one.
+struct Counterpart<'a> {
+    original: &'a History,
+    again: &'a History,
+    /// By transaction of the original.
+    of: Vec<TransactionId>,
+}
+
+impl<'a> Counterpart<'a> {
+    /// Sessions go together by name where both have all names, else by their order.
+    fn new(original: &'a History, again: &'a History) -> Counterpart<'a> {
+        let sessions = |history: &History| -> Vec<_> {
+            history.sessions().filter(|&s| history.transactions_of(s).len() > 0).collect()
+        };
+        let (mine, theirs) = (sessions(original), sessions(again));
+        let by_name: std::collections::HashMap<String, usize> =
+            theirs.iter().enumerate().map(|(at, &s)| (again.session_name(s), at)).collect();
+        let places: Option<Vec<usize>> =
+            mine.iter().map(|&s| by_name.get(&original.session_name(s)).copied()).collect();
+        let places = places.filter(|_| by_name.len() == mine.len()).unwrap_or_else(|| (0..mine.len()).collect());
+        let mut of = vec![TransactionId(0); original.n_transactions()];
+        for (&session, place) in mine.iter().zip(places) {
+            let theirs = theirs.get(place).map(|&s| again.transactions_of(s));
+            for (t, other) in original.transactions_of(session).zip(theirs.into_iter().flatten()) {
+                of[t.index()] = other;
+            }
+        }
+        Counterpart { original, again, of }
+    }
+
+    fn of(&self, t: TransactionId) -> TransactionId {
+        self.of[t.index()]
+    }
+
+    /// Whether a transaction reads and writes the same with the same outcome.
+    fn same_meaning(&self, t: TransactionId) -> Result<(), String> {
+        let other = self.of(t);
+        let name = || self.original.transaction_name(t);
+        if self.original.outcome(t) != self.again.outcome(other) {
+            return Err(format!("the outcome of {} is lost", name()));
+        }
+        let mut others = self.again.operations_of(other);
+        for o in self.original.operations_of(t) {
+            let same = others.next().is_some_and(|other| self.same_operation(o, other));
+            if !same {
+                return Err(format!("{} of {} becomes something else", self.original.operation_text(o), name()));
+            }
+        }
+        Ok(())
+    }
+
+    fn same_operation(&self, one: OperationId, other: OperationId) -> bool {
+        let (a, b) = (self.original.operation(one), self.again.operation(other));
+        let is_initial = |history: &History, o: crate::history::Operation| history.may_be_initial(o.key, o.value);
+        let both_initial = is_initial(self.original, a) && is_initial(self.again, b);
+        let texts = || self.original.operation_text(one) == self.again.operation_text(other);
+        a.kind == b.kind
+            && self.original.key_name(a.key) == self.again.key_name(b.key)
+            && (texts()
+                || both_initial
+                || self.original.differs_from(one).is_some()
+                || self.original.value_name(a.value) == self.again.value_name(b.value))
+    }
+}

@@ -1,0 +1,213 @@
+//! What lists say beyond their last element: the order of the versions of a key.
+//!
+//! A read of the list [e1 … en] shows the order in which its elements were appended, and that everything else that was
+//! ever appended to the key came after en (jepsen-io/elle, list-append). Appends of the reader itself are the tail of
+//! what it reads: the list before them is the version that it read from outside.
+
+use super::index::{Index, NONE, Node, Slot};
+use super::resolution::{Resolution, Standing};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The order of some versions of a key, as a read shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListOrder {
+    /// Who read the list.
+    pub reader: Node,
+    /// The read.
+    pub read: OperationId,
+    /// The key.
+    pub key: u32,
+    /// The versions in order, oldest first, each once.
+    pub versions: Vec<Slot>,
+    /// How many versions of the front stood in the list before the reader's own appends: all other versions of the key
+    /// come after these. 0 when nothing is known of others.
+    pub closed: usize,
+}
+
+/// A pair of versions in the order that a list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// The writer of the older version.
+    pub older: Node,
+    /// The writer of the newer version.
+    pub newer: Node,
+    /// The key.
+    pub key: u32,
+    /// Who read the list.
+    pub reader: Node,
+    /// The read.
+    pub read: OperationId,
+}
+
+/// The part of a list that was there before the reader's own appends; `None` where they are not its tail, and for other
+/// operations. O(operations of the transaction + log reads).
+pub fn list_from_outside(history: &History, t: TransactionId, read: OperationId) -> Option<&[Value]> {
+    let elements = history.lists().read_by(read)?;
+    let key = history.keys()[read.index()];
+    let is_own = |o: &OperationId| {
+        *o < read && history.kinds()[o.index()] == OperationKind::Write && history.keys()[o.index()] == key
+    };
+    let own: Vec<Value> = history.operations_of(t).filter(is_own).map(|o| history.values()[o.index()]).collect();
+    elements.strip_suffix(own.as_slice())
+}
+
+/// Who appended an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// This operation, of a transaction that did not abort.
+    Once(OperationId),
+    /// Several operations, of transactions that did not abort.
+    Several,
+    /// Only transactions that aborted; the first such append.
+    Aborted(OperationId),
+}
+
+/// All appends to keys that hold lists, by key and element. O(operations).
+pub fn appends(history: &History) -> FxHashMap<(KeyId, Value), Appended> {
+    let mut found: FxHashMap<(KeyId, Value), Appended> = FxHashMap::default();
+    for t in history.transactions() {
+        let aborted = history.outcome(t) == crate::history::Outcome::Aborted;
+        for o in history.operations_of(t) {
+            let operation = history.operation(o);
+            if operation.kind != OperationKind::Write || !history.lists().is_list(operation.key) {
+                continue;
+            }
+            let new = if aborted { Appended::Aborted(o) } else { Appended::Once(o) };
+            let slot = found.entry((operation.key, operation.value)).or_insert(new);
+            *slot = match (*slot, new) {
+                (Appended::Aborted(first), Appended::Aborted(_)) => Appended::Aborted(first),
+                (Appended::Aborted(_), new) => new,
+                (old, Appended::Aborted(_)) => old,
+                (Appended::Once(first), Appended::Once(second)) if first == second => new,
+                _ => Appended::Several,
+            };
+        }
+    }
+    found
+}
+
+/// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list; all
+/// lists of a key where they need not be prefixes of each other.
+///
+/// Elements that nobody who takes part appended, or that several appended, are passed over: they are reported on their
+/// own.
+pub(super) fn list_orders(history: &History, index: &Index) -> Vec<ListOrder> {
+    let lists = history.lists();
+    if lists.is_empty() {
+        return Vec::new();
+    }
+    let exact = history.rules().lists != ListRule::Merge;
+    let mut chosen: Vec<Chosen<'_>> = Vec::new();
+    let mut longest: FxHashMap<KeyId, usize> = FxHashMap::default();
+    for (read, elements) in lists.iter() {
+        let t = history.transaction_of(read);
+        let reader = index.node[t.index()];
+        if reader == NONE {
+            continue;
+        }
+        let key = history.keys()[read.index()];
+        let Some(outside) = list_from_outside(history, t, read) else { continue };
+        let n_outside = outside.len();
+        let list = Chosen { reader, read, key, elements, n_outside };
+        match longest.get(&key) {
+            Some(&at) if exact && chosen[at].length() >= list.length() => {}
+            Some(&at) if exact => chosen[at] = list,
+            _ => {
+                longest.insert(key, chosen.len());
+                chosen.push(list);
+            }
+        }
+    }
+    let appends = appends(history);
+    let mut orders: Vec<ListOrder> = chosen.iter().map(|list| list.order(history, index, &appends, exact)).collect();
+    orders.retain(|order| order.versions.len() > 1 || order.closed > 0);
+    orders.sort_unstable_by_key(|order| (order.key, order.read));
+    orders
+}
+
+/// A list that is looked at for the order it shows.
+struct Chosen<'a> {
+    reader: Node,
+    read: OperationId,
+    key: KeyId,
+    elements: &'a [Value],
+    /// Elements before the reader's own appends.
+    n_outside: usize,
+}
+
+impl Chosen<'_> {
+    fn length(&self) -> (usize, usize) {
+        (self.n_outside, self.elements.len())
+    }
+
+    fn order(
+        &self,
+        history: &History,
+        index: &Index,
+        appends: &FxHashMap<(KeyId, Value), Appended>,
+        exact: bool,
+    ) -> ListOrder {
+        let &Chosen { reader, read, key, .. } = self;
+        let mut order = ListOrder { reader, read, key: key.0, versions: Vec::new(), closed: 0 };
+        // A transaction's place is that of its first element: where its elements stand apart, that is reported.
+        let mut seen: FxHashSet<Slot> = FxHashSet::default();
+        for (place, &element) in self.elements.iter().enumerate() {
+            let writer = match appends.get(&(key, element)) {
+                Some(Appended::Once(write)) => index.node[history.transaction_of(*write).index()],
+                _ => NONE,
+            };
+            let version = if writer == NONE { None } else { index.slot_of(writer, key.0) };
+            order.versions.extend(version.filter(|&version| seen.insert(version)));
+            if exact && place + 1 == self.n_outside {
+                order.closed = order.versions.len();
+            }
+        }
+        order
+    }
+}
+
+impl Index {
+    /// The pairs of versions that lists order: neighbours in each list, and the last version before the reader's own
+    /// appends with all versions that the list lacks. Transitively these are all that the lists say. O(versions of keys
+    /// that hold lists).
+    pub fn listed(&self) -> Vec<Listed> {
+        let mut pairs = Vec::new();
+        for order in &self.lists {
+            let pair = |older: Slot, newer: Slot| Listed {
+                older: self.slot_node[older as usize],
+                newer: self.slot_node[newer as usize],
+                key: order.key,
+                reader: order.reader,
+                read: order.read,
+            };
+            pairs.extend(order.versions.windows(2).map(|versions| pair(versions[0], versions[1])));
+            let Some(&last) = order.closed.checked_sub(1).and_then(|at| order.versions.get(at)) else { continue };
+            let mut listed = order.versions.clone();
+            listed.sort_unstable();
+            let others = self.slots_of(order.key).map(|slot| slot as Slot);
+            let others = others.filter(|slot| listed.binary_search(slot).is_err());
+            pairs.extend(others.map(|newer| pair(last, newer)));
+        }
+        pairs.retain(|pair| pair.older != pair.newer);
+        pairs.sort_unstable();
+        pairs.dedup_by_key(|pair| (pair.older, pair.newer));
+        pairs
+    }
+}
+
+/// Elements of lists read by transactions that take part which several transactions appended: the order of such versions
+/// is not known. O(operations + elements read).
+pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize {
+    if history.lists().is_empty() {
+        return 0;
+    }
+    let appends = appends(history);
+    let several = |key: KeyId, element: &Value| appends.get(&(key, *element)) == Some(&Appended::Several);
+    if !appends.values().any(|appended| *appended == Appended::Several) {
+        return 0;
+    }
+    let takes_part = |t: TransactionId| matches!(resolution.standing(t), Standing::Committed | Standing::Promoted);
+    let reads = history.lists().iter().filter(|(read, _)| takes_part(history.transaction_of(*read)));
+    reads.map(|(read, list)| list.iter().filter(|e| several(history.keys()[read.index()], e)).count()).sum()
+}

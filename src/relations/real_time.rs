@@ -1,0 +1,80 @@
+//! Real time: one transaction ended before another began (MTC, Def. 2; equal times are concurrent).
+
+use super::index::{Index, Node};
+use crate::history::{History, Interval, Outcome, TransactionId};
+
+/// When a transaction ran. One of unknown outcome that took part may have committed at any time after it began.
+pub(super) fn interval(history: &History, t: TransactionId) -> Option<Interval> {
+    let interval = history.interval(t)?;
+    Some(match history.outcome(t) {
+        Outcome::Unknown => Interval { end: i64::MAX, ..interval },
+        _ => interval,
+    })
+}
+
+/// Real time as a chain: linear many edges with the same reachability as all pairs of transactions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeChain {
+    /// Moments at which transactions ended, ascending, each once.
+    pub ends: Vec<i64>,
+    /// (node, place in `ends`): the node ended then.
+    pub ended: Vec<(Node, u32)>,
+    /// (place in `ends`, node): the last end before the node began.
+    pub began: Vec<(u32, Node)>,
+}
+
+impl TimeChain {
+    /// Of the nodes whose times are known. O(n log n).
+    pub fn new(index: &Index) -> TimeChain {
+        let known = || index.interval.iter().zip(0..).filter_map(|(interval, node)| Some((interval.as_ref()?, node)));
+        let mut ends: Vec<i64> = known().map(|(interval, _)| interval.end).filter(|&end| end < i64::MAX).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut chain = TimeChain { ends, ..TimeChain::default() };
+        for (interval, node) in known() {
+            if let Ok(place) = chain.ends.binary_search(&interval.end) {
+                chain.ended.push((node, place as u32));
+            }
+            let before = chain.ends.partition_point(|&end| end < interval.start);
+            chain.began.extend(before.checked_sub(1).map(|place| (place as u32, node)));
+        }
+        chain
+    }
+}
+
+impl Index {
+    /// Two nodes of a session of which the later one ended before the earlier one began: then the clock contradicts
+    /// session order, and real time says nothing about the store. Without such a pair SO ∪ RT has no cycle.
+    pub fn clock_against_session_order(&self) -> Option<(Node, Node)> {
+        let mut latest: Option<(i64, Node)> = None;
+        for (node, interval) in (0..self.n_nodes() as Node).zip(&self.interval) {
+            if node == self.session_begin[self.session[node as usize] as usize] {
+                latest = None;
+            }
+            let Some(interval) = interval else { continue };
+            if let Some((start, earlier)) = latest
+                && interval.end < start
+            {
+                return Some((earlier, node));
+            }
+            if latest.is_none_or(|(start, _)| interval.start > start) {
+                latest = Some((interval.start, node));
+            }
+        }
+        None
+    }
+
+    /// Pairs of nodes in real time, those that follow from others left out. O(n²).
+    pub fn real_time_neighbours(&self) -> Vec<(Node, Node)> {
+        let mut pairs = Vec::new();
+        let known: Vec<(Node, Interval)> =
+            (0..).zip(&self.interval).filter_map(|(node, interval)| Some((node, (*interval)?))).collect();
+        for &(b, of_b) in &known {
+            let before: Vec<(Node, Interval)> = known.iter().copied().filter(|(_, a)| a.end < of_b.start).collect();
+            // a comes directly before b if nobody began after a ended and ended before b began.
+            let last_start = before.iter().map(|(_, a)| a.start).max();
+            pairs.extend(before.iter().filter(|(_, a)| last_start.is_none_or(|s| s <= a.end)).map(|&(a, _)| (a, b)));
+        }
+        pairs
+    }
+}

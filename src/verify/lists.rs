@@ -1,0 +1,118 @@
+//! What a list that was read says, worked out anew from the operations.
+
+use super::resolution::Resolution;
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
+use rustc_hash::FxHashSet;
+
+/// The values that a transaction appends to a key, in program order, before an operation or all of them.
+fn appended(history: &History, t: TransactionId, key: KeyId, before: Option<OperationId>) -> Vec<Value> {
+    let mut values = Vec::new();
+    for o in history.operations_of(t) {
+        if before.is_some_and(|before| o >= before) {
+            break;
+        }
+        let operation = history.operation(o);
+        if operation.kind == OperationKind::Write && operation.key == key {
+            values.push(operation.value);
+        }
+    }
+    values
+}
+
+/// A list as a transaction found it: without its own appends where they are the end of it, and whether they are.
+pub(super) fn found(history: &History, t: TransactionId, read: OperationId) -> Option<(&[Value], bool)> {
+    let list = history.lists().read_by(read)?;
+    let own = appended(history, t, history.operation(read).key, Some(read));
+    Some(match list.len().checked_sub(own.len()) {
+        Some(n) if list[n..] == own[..] => (&list[..n], true),
+        _ => (list, false),
+    })
+}
+
+/// Whether the list that `reader` read puts the version of `pair.0` before that of `pair.1`: an element of the one
+/// stands before one of the other, or only the one is in the list that the reader found. O(list + operations of three
+/// transactions).
+pub(super) fn shows_order(
+    history: &History,
+    resolution: &Resolution<'_>,
+    reader: TransactionId,
+    read: OperationId,
+    key: KeyId,
+    pair: (TransactionId, TransactionId),
+) -> Result<(), String> {
+    let list = history.lists().read_by(read).ok_or("its premise is no read of a list")?;
+    if history.operation(read).key != key {
+        return Err("the list it rests on is that of another key".to_owned());
+    }
+    let of = |t: TransactionId| -> FxHashSet<Value> { appended(history, t, key, None).into_iter().collect() };
+    let (older, newer) = (of(pair.0), of(pair.1));
+    let alone = |value: &Value| resolution.only_writer(key, *value).is_some();
+    let first_of = |elements: &FxHashSet<Value>| list.iter().position(|v| elements.contains(v) && alone(v));
+    let (first, second) = (first_of(&older), first_of(&newer));
+    match (first, second) {
+        (Some(first), Some(second)) if first < second => Ok(()),
+        (Some(first), None) => {
+            let (outside, own_are_last) = found(history, reader, read).unwrap_or((list, false));
+            let absent = newer.iter().all(|value| !list.contains(value));
+            match first < outside.len() && absent && own_are_last && history.rules().lists == ListRule::Exact {
+                true => Ok(()),
+                false => Err("the list does not show that the one was appended before the other".to_owned()),
+            }
+        }
+        _ => Err("the list does not show that the one was appended before the other".to_owned()),
+    }
+}
+
+/// Whether a list shows one of the patterns of single reads in one of its elements.
+pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &str, read: OperationId) -> bool {
+    let t = history.transaction_of(read);
+    let key = history.operation(read).key;
+    let Some((list, _)) = found(history, t, read) else { return false };
+    let own = appended(history, t, key, None);
+    let own_before = appended(history, t, key, Some(read));
+    match pattern {
+        "TAP-a" => list.iter().any(|&value| resolution.writers(key, value).is_empty()),
+        "TAP-b" => list.iter().any(|&value| {
+            let writers = resolution.writers(key, value);
+            !writers.is_empty() && writers.iter().all(|&w| history.outcome(w) == Outcome::Aborted)
+        }),
+        "TAP-c" => list.iter().any(|value| {
+            own.contains(value) && !own_before.contains(value) && resolution.only_writer(key, *value) == Some(t)
+        }),
+        "TAP-f" => list.iter().enumerate().any(|(place, &value)| {
+            let Some(writer) = resolution.only_writer(key, value).filter(|&w| w != t) else { return false };
+            let all = appended(history, writer, key, None);
+            let next = all.iter().position(|&v| v == value).and_then(|at| all.get(at + 1));
+            next.is_some_and(|next| list.get(place + 1) != Some(next))
+        }),
+        "DuplicateElement" => {
+            let mut seen = FxHashSet::default();
+            list.iter().any(|value| !seen.insert(*value))
+        }
+        "IncompatibleOrder" => list.iter().enumerate().any(|(place, &value)| {
+            let Some(writer) = resolution.only_writer(key, value) else { return false };
+            if writer == t {
+                return own_before.contains(&value);
+            }
+            let all = appended(history, writer, key, None);
+            let at = all.iter().position(|&v| v == value);
+            let before = at.and_then(|at| at.checked_sub(1)).map(|at| all[at]);
+            before.is_some_and(|before| place.checked_sub(1).map(|p| list[p]) != Some(before))
+        }),
+        _ => false,
+    }
+}
+
+/// Whether two lists of one key cannot be prefixes of one list.
+pub(super) fn incompatible(history: &History, first: OperationId, second: OperationId) -> bool {
+    let of = |read: OperationId| found(history, history.transaction_of(read), read).map(|(list, _)| list);
+    match (of(first), of(second)) {
+        (Some(a), Some(b)) => {
+            history.operation(first).key == history.operation(second).key
+                && history.rules().lists == ListRule::Exact
+                && !a.starts_with(b)
+                && !b.starts_with(a)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,181 @@
+//! Histories of lists: the engines against brute force, with evidence that the verifier accepts.
+
+mod common;
+
+use common::examine;
+use common::oracle::{self, LEVELS};
+use common::random::{Shape, for_histories};
+use common::sketch::{Sketch, key_name, session_name};
+use isoscope::checkers::{Pattern, Verdict};
+use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
+
+/// Histories per shape in the ordinary run.
+const LISTS: u64 = 12_000;
+
+/// The history in which every key of the sketch holds a list: a write appends its number, and a read of a number returns
+/// all smaller numbers that may have been appended, and that number. Numbers ascend in the order in which the store of
+/// the sketch committed, so most lists are right; `trouble` makes some of them wrong.
+fn history_of_lists(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
+    let wrong = [0, 0, 0, 1, 2][rng.usize(0..5)];
+    let in_doubt = rng.bool();
+    let mut appended: Vec<Vec<u64>> = vec![Vec::new(); sketch.n_keys()];
+    for transaction in sketch.transactions() {
+        let counts = transaction.outcome == Outcome::Committed || (transaction.outcome == Outcome::Unknown && in_doubt);
+        let writes = transaction.operations.iter().filter(|o| counts && o.kind == OperationKind::Write);
+        writes.for_each(|o| appended[o.key].push(o.value.0));
+    }
+    appended.iter_mut().for_each(|numbers| numbers.sort_unstable());
+    let mut builder = Builder::new(Origin::default());
+    for (s, transactions) in sketch.sessions.iter().enumerate() {
+        let session = builder.session_name(&session_name(s));
+        for transaction in transactions {
+            let draft = builder.transaction(session, transaction.outcome);
+            for (at, operation) in transaction.operations.iter().enumerate() {
+                let key = builder.key_name(&key_name(operation.key));
+                builder.list_key(key);
+                if operation.kind == OperationKind::Write {
+                    builder.operation(draft, OperationKind::Write, key, operation.value, 0);
+                    continue;
+                }
+                let own = transaction.operations[..at].iter();
+                let own: Vec<u64> = own
+                    .filter(|o| o.kind == OperationKind::Write && o.key == operation.key)
+                    .map(|o| o.value.0)
+                    .collect();
+                let last = operation.value.0;
+                let mut list: Vec<u64> = appended[operation.key]
+                    .iter()
+                    .copied()
+                    .filter(|n| *n <= last && last != Value::INITIAL.0 && !own.contains(n))
+                    .collect();
+                if (1..=Value::MAX_NUMBER).contains(&last) && !list.contains(&last) && !own.contains(&last) {
+                    list.push(last);
+                }
+                list.extend(&own);
+                if wrong > 0 && rng.usize(0..3) == 0 {
+                    spoil(&mut list, rng);
+                }
+                let elements: Vec<Value> = list.into_iter().map(Value).collect();
+                builder.list_read(draft, key, &elements, 0);
+            }
+        }
+    }
+    builder.finish().expect("sketches are small")
+}
+
+/// Makes a list wrong, or another one that may be right.
+fn spoil(list: &mut Vec<u64>, rng: &mut fastrand::Rng) {
+    match (rng.u8(0..6), list.len()) {
+        (0, 1..) => drop(list.remove(rng.usize(0..list.len()))),
+        (1, 2..) => {
+            let at = rng.usize(0..list.len() - 1);
+            list.swap(at, at + 1);
+        }
+        (2, 1..) => list.push(list[0]),
+        (3, _) => list.insert(rng.usize(0..=list.len()), 99),
+        (4, _) => list.insert(rng.usize(0..=list.len()), rng.u64(1..6)),
+        _ => drop(list.pop()),
+    }
+}
+
+fn look_at(sketch: &Sketch) -> Result<(), String> {
+    let mut rng = fastrand::Rng::with_seed(sketch.fresh_value() ^ (sketch.transactions().count() as u64) << 8);
+    let history = history_of_lists(sketch, &mut rng);
+    let text = || {
+        let line = |t| {
+            let operations: Vec<String> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
+            format!("  {} {:?}: {}\n", history.transaction_name(t), history.outcome(t), operations.join(", "))
+        };
+        history.transactions().map(line).collect::<String>()
+    };
+    let findings = examine::check(&history);
+    let expected = oracle::verdicts(&history).map(Some);
+    let verdicts = examine::engine_verdicts(&findings);
+    let ambiguous = findings.levels.iter().any(|r| matches!(r.verdict, Verdict::Undecided(_)));
+    if verdicts != expected && !ambiguous {
+        let (engine, oracle) = (examine::signs(verdicts), examine::signs(expected));
+        return Err(format!("engine {engine}\noracle {oracle}\n{}", text()));
+    }
+    examine::hierarchy(verdicts)?;
+    examine::evidence(&history, &findings, ambiguous).map_err(|problem| format!("{problem}\n{}", text()))
+}
+
+#[test]
+fn engine_and_oracle_agree_on_lists() {
+    for_histories(Shape::SMALL, LISTS, look_at);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_lists_of_almost_valid_stores() {
+    for_histories(Shape::CLEAN, LISTS, look_at);
+}
+
+/// `a key` with an element, or `r key` with a list.
+type Step<'a> = (&'a str, &'a [u64]);
+
+/// A history of lists, a transaction a session, with the verdicts and patterns expected of it.
+fn expect(operations: &[(&str, &[Step<'_>])], verdicts: &str, patterns: &[Pattern]) {
+    let mut builder = Builder::new(Origin::default());
+    for (session, transactions) in operations {
+        let session = builder.session_name(session);
+        let draft = builder.transaction(session, Outcome::Committed);
+        for (what, numbers) in *transactions {
+            let (letter, key) = what.split_once(' ').expect("a letter and a key");
+            let key = builder.key_name(key);
+            let values: Vec<Value> = numbers.iter().copied().map(Value).collect();
+            match letter {
+                "a" => builder.operation(draft, OperationKind::Write, key, values[0], 0),
+                _ => builder.list_read(draft, key, &values, 0),
+            }
+        }
+    }
+    let history = builder.finish().expect("small");
+    let findings = examine::check(&history);
+    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), verdicts);
+    assert_eq!(findings.patterns.keys().copied().collect::<Vec<_>>(), patterns);
+    assert_eq!(LEVELS.len(), verdicts.len());
+    examine::evidence(&history, &findings, false).expect("evidence holds");
+}
+
+#[test]
+fn a_cycle_of_versions_alone_violates_read_committed() {
+    expect(
+        &[
+            ("a", &[("a x", &[1]), ("a y", &[1])]),
+            ("b", &[("a x", &[2]), ("a y", &[2])]),
+            ("c", &[("r x", &[1, 2])]),
+            ("d", &[("r y", &[2, 1])]),
+        ],
+        "+------",
+        &[Pattern::VersionOrderCycle],
+    );
+}
+
+#[test]
+fn lists_that_are_no_prefixes_of_each_other_violate_read_committed() {
+    expect(
+        &[("a", &[("a x", &[1])]), ("b", &[("a x", &[2])]), ("c", &[("r x", &[1, 2])]), ("d", &[("r x", &[2])])],
+        "+------",
+        &[Pattern::IncompatibleOrder],
+    );
+}
+
+#[test]
+fn own_appends_are_the_tail_of_what_is_read() {
+    expect(
+        &[("a", &[("a x", &[1])]), ("b", &[("a x", &[2]), ("r x", &[1, 2]), ("a x", &[3]), ("r x", &[1, 2, 3])])],
+        "+++++++",
+        &[],
+    );
+    // Without the other transaction's element b did not see it, and both appended: a lost update.
+    expect(
+        &[("a", &[("r x", &[]), ("a x", &[1])]), ("b", &[("a x", &[2]), ("r x", &[2])]), ("c", &[("r x", &[1, 2])])],
+        "+++++--",
+        &[Pattern::Divergence, Pattern::LostUpdate],
+    );
+}
+
+#[test]
+fn an_element_twice_in_a_list_violates_read_committed() {
+    expect(&[("a", &[("a x", &[1])]), ("b", &[("r x", &[1, 1])])], "+------", &[Pattern::DuplicateElement]);
+}

@@ -1,0 +1,121 @@
+//! Strict serializability: the engine against brute force, with evidence that the verifier accepts.
+
+mod common;
+
+use common::oracle;
+use common::random::{Shape, for_histories};
+use common::sketch::{Sketch, key_name, session_name};
+use isoscope::checkers::{self, Level, Options, Verdict};
+use isoscope::control::Control;
+use isoscope::formats::{self, Input};
+use isoscope::history::{Builder, History, Interval, Label, Origin, Value};
+use isoscope::report::{Report, Settings};
+use isoscope::verify;
+use serde_json::Value as Json;
+
+/// Histories per shape in the ordinary run.
+const TIMED: u64 = 8_000;
+
+/// The history of a sketch with times: sessions run side by side, each transaction after the one before it.
+fn timed(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
+    let mut builder = Builder::new(Origin::default());
+    builder.initial_value(Value(0));
+    // Numbers ascend in the order in which the store of the sketch committed, so most times fit it.
+    let newest = |operations: &[common::sketch::Operation]| {
+        let numbers = operations.iter().map(|o| o.value.0).filter(|v| *v <= Value::MAX_NUMBER);
+        numbers.max().unwrap_or(0) as i64
+    };
+    for (s, transactions) in sketch.sessions.iter().enumerate() {
+        let session = builder.session_name(&session_name(s));
+        let mut clock = 0;
+        for transaction in transactions {
+            let draft = builder.transaction(session, transaction.outcome);
+            for operation in &transaction.operations {
+                let key = builder.key_name(&key_name(operation.key));
+                builder.operation(draft, operation.kind, key, operation.value, 0);
+            }
+            let start = clock.max(3 * newest(&transaction.operations) - rng.i64(0..4));
+            let end = start + rng.i64(0..8);
+            clock = end + rng.i64(0..2);
+            if rng.u8(0..10) > 0 {
+                builder.set_interval(draft, Interval { start, end });
+            }
+        }
+    }
+    builder.finish().expect("sketches are small")
+}
+
+fn decide(history: &History) -> Result<Verdict, String> {
+    let levels = vec![Level::Serializability, Level::StrictSerializability];
+    let options = Options { levels, ..Options::default() };
+    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    let report = Report::new(history, &findings, Settings { witness: true, ..Settings::default() });
+    let verified = verify::verify(history, &report).map_err(|problems| format!("{problems:?}"))?;
+    if !verified.without_evidence.is_empty() {
+        return Err(format!("claims without evidence: {:?}", verified.without_evidence));
+    }
+    Ok(findings.levels[1].verdict.clone())
+}
+
+fn look_at(sketch: &Sketch) -> Result<(), String> {
+    let mut rng = fastrand::Rng::with_seed(sketch.fresh_value() ^ ((sketch.transactions().count() as u64) << 8));
+    let history = timed(sketch, &mut rng);
+    if !history.has_times() {
+        return Ok(());
+    }
+    let text = || {
+        let line = |t| {
+            let operations: Vec<String> = history.operations_of(t).map(|o| history.operation_text(o)).collect();
+            let (name, ran) = (history.transaction_name(t), history.interval(t));
+            format!("  {name} {:?} {ran:?}: {}\n", history.outcome(t), operations.join(", "))
+        };
+        history.transactions().map(line).collect::<String>()
+    };
+    let expected = oracle::strictly_serializable(&history);
+    match decide(&history).map_err(|problem| format!("{problem}\n{}", text()))? {
+        Verdict::Satisfied(_) if expected => Ok(()),
+        Verdict::Violated if !expected => Ok(()),
+        other => Err(format!("{} instead of {expected}\n{}", other.word(), text())),
+    }
+}
+
+#[test]
+fn engine_and_oracle_agree_on_real_time() {
+    for_histories(Shape::SMALL, TIMED, look_at);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_real_time_of_almost_valid_stores() {
+    for_histories(Shape::CLEAN, TIMED, look_at);
+}
+
+#[test]
+fn the_table_of_tiny_histories_with_times() {
+    let text =
+        std::fs::read_to_string(common::repository("tests/data/tiny-histories.json")).expect("part of the repository");
+    let table: Json = serde_json::from_str(&text).expect("JSON");
+    let rows = table["timed_histories"].as_array().expect("rows");
+    assert_eq!(rows.len(), 7);
+    for row in rows {
+        let text = row["text"].as_str().expect("operations");
+        let input = Input::new("", text.as_bytes());
+        let plain = formats::read(&input, Some("plume"), &Control::new()).expect("valid");
+        let mut builder = Builder::new(Origin::default());
+        builder.initial_value(Value(0));
+        for t in plain.transactions() {
+            let Some(Label::Number(number)) = plain.transaction_label(t) else { panic!("no number") };
+            let interval = &row["times"][number.to_string()];
+            let session = builder.session_name(&plain.session_name(plain.session_of(t)));
+            let draft = builder.transaction(session, plain.outcome(t));
+            let at = |n: usize| interval[n].as_i64().expect("a number");
+            builder.set_interval(draft, Interval { start: at(0), end: at(1) });
+            for operation in plain.operations_of(t).map(|o| plain.operation(o)) {
+                let key = builder.key_name(&plain.key_name(operation.key));
+                builder.operation(draft, operation.kind, key, operation.value, 0);
+            }
+        }
+        let history = builder.finish().expect("small");
+        let verdict = decide(&history).expect("evidence holds");
+        assert_eq!(verdict.word(), row["sser_expected"].as_str().expect("a verdict"), "{row}");
+    }
+}
