@@ -13,6 +13,7 @@ mod committed_only;
 mod container;
 pub mod dbcop_bincode;
 pub mod dbcop_json;
+pub mod elle;
 mod error;
 pub mod hist;
 pub mod json;
@@ -21,6 +22,7 @@ mod listing;
 mod losses;
 mod name;
 pub mod plume;
+pub mod porcupine;
 mod raw_json;
 pub mod text;
 pub mod timekiller;
@@ -195,6 +197,10 @@ pub const FORMATS: &[Format] = &[
     timekiller::FORMAT,
     veristrong::FORMAT,
     awdit::FORMAT,
+    porcupine::ETCD,
+    porcupine::KV,
+    elle::EDN,
+    elle::JSON,
 ];
 
 /// The format called `name`, in any case.

@@ -1,0 +1,273 @@
+//! [`Log`] → [`History`].
+
+use super::calls::{self, Call, Clock, Event};
+use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb};
+use crate::formats::{Problem, ReadError};
+use crate::history::{Builder, Draft, History, KeyId, OperationKind, Outcome, Value};
+
+/// What the only register is called.
+const REGISTER: &str = "register";
+
+/// Puts together what a file says. `clock` decides which times count; a reason for the order of the file is passed on.
+pub(in crate::formats) fn history(
+    log: Log<'_>,
+    builder: Builder,
+    format: &'static str,
+    clock: impl FnOnce(&[Event<Content>]) -> Clock,
+) -> Result<History, ReadError> {
+    if log.events.is_empty() {
+        return Err(ReadError::whole(
+            format,
+            match log.others.0 {
+                0 => Problem::Empty,
+                _ => Problem::Other(format!(
+                    "expected operations of clients, whose processes are integers; found only such as `{}`",
+                    log.others.1
+                )),
+            },
+        ));
+    }
+    let calls = calls::pair(&log.events);
+    let clock = clock(&log.events);
+    let is_list = lists(&log, format)?;
+    let key_ids = vec![None; log.keys.len()];
+    let mut assembly = Assembly { log, builder, format, is_list, key_ids, elements: Vec::new() };
+    assembly.remark(&calls, &clock);
+    let intervals = calls::intervals(&assembly.log.events, &calls, &clock);
+    for (call, interval) in calls.iter().zip(intervals) {
+        let outcome = call.outcome(&assembly.log.events);
+        let session = call.session(&mut assembly.builder);
+        let draft = assembly.builder.transaction(session, outcome);
+        assembly.builder.set_interval(draft, interval);
+        assembly.call(draft, call, outcome)?;
+    }
+    drop(assembly.log);
+    assembly.builder.sort_sessions();
+    assembly.builder.finish().map_err(|error| ReadError::whole(format, error))
+}
+
+/// Which keys hold lists: those that are appended to or of which a list is read. A key cannot be a register as well.
+fn lists(log: &Log<'_>, format: &'static str) -> Result<Vec<bool>, ReadError> {
+    let mut kinds: Vec<Option<(bool, u32)>> = vec![None; log.keys.len()];
+    for operation in &log.operations {
+        let is_list = match (operation.verb, operation.payload) {
+            (Verb::Append, _) | (Verb::Read, Payload::List(_)) => true,
+            (Verb::Write, _) | (Verb::Read, Payload::One(_)) => false,
+            (Verb::Read, Payload::Nothing) => continue,
+        };
+        match &mut kinds[operation.key as usize] {
+            kind @ None => *kind = Some((is_list, operation.line)),
+            Some((before, line)) if *before != is_list => {
+                let (here, there) = if is_list { ("a list", "a register") } else { ("a register", "a list") };
+                let message = format!("here this key is {here}, on line {line} it is {there}");
+                return Err(ReadError::at(format, u64::from(operation.line), 0, Problem::Other(message)));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(kinds.into_iter().map(|kind| kind.is_some_and(|(is_list, _)| is_list)).collect())
+}
+
+struct Assembly<'a> {
+    log: Log<'a>,
+    builder: Builder,
+    format: &'static str,
+    /// By place of the key in the log.
+    is_list: Vec<bool>,
+    /// By place of the key in the log; none where no operation was recorded so far.
+    key_ids: Vec<Option<KeyId>>,
+    /// For the elements of one list.
+    elements: Vec<Value>,
+}
+
+impl Assembly<'_> {
+    /// Says what was assumed.
+    fn remark(&mut self, calls: &[Call], clock: &Clock) {
+        for remark in std::mem::take(&mut self.log.remarks) {
+            self.builder.assume(remark);
+        }
+        let (n, name) = &self.log.others;
+        if *n > 0 {
+            self.builder
+                .assume(format!("Operations of processes that are no clients, such as `{name}`: {n}, left out."));
+        }
+        let open = calls.iter().filter(|call| call.completed.is_none()).count();
+        if open > 0 {
+            self.builder.assume(format!("Invocations without completion: {open}, their outcome is unknown."));
+        }
+        if let Clock::Order(why) = clock
+            && !why.is_empty()
+        {
+            self.builder.assume(format!(
+                "Real time is the order of operations in the file, as for Elle: {why}. Times are places in that order."
+            ));
+        }
+    }
+
+    fn call(&mut self, draft: Draft, call: &Call, outcome: Outcome) -> Result<(), ReadError> {
+        let (invocation, completion) = call.ends(&self.log.events);
+        let range = |event: Option<&Event<Content>>| match event.map(|event| event.content) {
+            Some(Content::Transaction { begin, end }) => Some((begin, end)),
+            _ => None,
+        };
+        let (invoked, completed) = (range(invocation), range(completion));
+        if invoked.is_some() || completed.is_some() {
+            self.transaction(draft, invoked, completed, outcome);
+            return Ok(());
+        }
+        let touch = |event: Option<&Event<Content>>| match event.map(|event| (event.content, event.line)) {
+            Some((Content::Register { access, operand, error }, line)) => Some(Touch { access, operand, error, line }),
+            _ => None,
+        };
+        let touches = (touch(invocation), touch(completion));
+        let Some(last) = touches.1.or(touches.0) else { return Ok(()) };
+        let key = self.builder.key_name(REGISTER);
+        match last.access {
+            Access::Read => self.read_register(draft, key, touches.1.filter(|_| outcome == Outcome::Committed)),
+            Access::Write => self.write_register(draft, key, touches, outcome)?,
+            Access::CompareAndSet => self.compare_and_set(draft, key, touches, outcome)?,
+        }
+        Ok(())
+    }
+
+    /// The operations of a transaction: those of its completion or, where that has none, of its invocation.
+    ///
+    /// A read of `nil` returned the initial version or the empty list if the transaction is known to have committed; else
+    /// nobody recorded what it returned, and it is left out. So is a result that the invocation knew beforehand.
+    fn transaction(
+        &mut self,
+        draft: Draft,
+        invoked: Option<(usize, usize)>,
+        completed: Option<(usize, usize)>,
+        outcome: Outcome,
+    ) {
+        let committed = outcome == Outcome::Committed;
+        let useful = completed.filter(|(begin, end)| committed || begin < end);
+        let recorded = useful.is_some();
+        let (begin, end) = useful.or(invoked).unwrap_or_default();
+        for place in begin..end {
+            let operation = self.log.operations[place];
+            let expected = invoked.map(|(first, last)| (first + (place - begin), last)).filter(|(at, last)| at < last);
+            let foretold = expected.is_some_and(|(at, _)| self.log.operations[at].payload != Payload::Nothing);
+            match operation.verb {
+                Verb::Read if !recorded || (!committed && (foretold || operation.payload == Payload::Nothing)) => {}
+                _ => self.operation(draft, operation),
+            }
+        }
+    }
+
+    fn operation(&mut self, draft: Draft, operation: MicroOperation) {
+        let MicroOperation { verb, key: place, payload, line } = operation;
+        let key = self.key(place as usize);
+        let kind = if verb == Verb::Read { OperationKind::Read } else { OperationKind::Write };
+        match payload {
+            Payload::Nothing if self.is_list[place as usize] => self.builder.list_read(draft, key, &[], line),
+            Payload::Nothing => self.builder.operation(draft, kind, key, Value::INITIAL, line),
+            Payload::One(atom) => {
+                let value = self.log.atoms.value(&mut self.builder, atom);
+                self.builder.operation(draft, kind, key, value, line);
+            }
+            Payload::List(list) => {
+                self.log.atoms.values(&mut self.builder, self.log.list(list), &mut self.elements);
+                self.builder.list_read(draft, key, &self.elements, line);
+            }
+        }
+    }
+
+    fn key(&mut self, place: usize) -> KeyId {
+        if let Some(key) = self.key_ids[place] {
+            return key;
+        }
+        let key = self.log.atoms.key(&mut self.builder, self.log.keys[place]);
+        if self.is_list[place] {
+            self.builder.list_key(key);
+        }
+        self.key_ids[place] = Some(key);
+        key
+    }
+
+    /// A read of the only register: what an answer says, if there is one.
+    fn read_register(&mut self, draft: Draft, key: KeyId, answer: Option<Touch>) {
+        if let Some(answer) = answer {
+            let atom = answer.operand.one().unwrap_or(Atom::NIL);
+            self.read(draft, key, atom, answer.line);
+        }
+    }
+
+    fn write_register(
+        &mut self,
+        draft: Draft,
+        key: KeyId,
+        touches: Touches,
+        outcome: Outcome,
+    ) -> Result<(), ReadError> {
+        let [invoked, completed] = [touches.0, touches.1].map(|touch| touch.and_then(|touch| touch.operand.one()));
+        // What comes with an answer in doubt may be the reason instead: `:timed-out`.
+        let atom = match (outcome, touches.0) {
+            (Outcome::Committed, _) => completed.or(invoked),
+            (_, Some(_)) => invoked,
+            (_, None) => completed,
+        };
+        let line = line_of(touches);
+        let Some(atom) = atom else { return self.fail(line, "a value to write") };
+        self.write(draft, key, atom, line);
+        Ok(())
+    }
+
+    /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one; one that failed without an
+    /// error read something else than the old value.
+    fn compare_and_set(
+        &mut self,
+        draft: Draft,
+        key: KeyId,
+        touches: Touches,
+        outcome: Outcome,
+    ) -> Result<(), ReadError> {
+        let line = line_of(touches);
+        let pairs = [touches.1, touches.0].into_iter().flatten();
+        let Some((old, new)) = pairs.into_iter().find_map(|touch| touch.operand.pair()) else {
+            return self.fail(line, "the old and the new value of a compare-and-set");
+        };
+        if outcome != Outcome::Aborted {
+            self.read(draft, key, old, line);
+            self.write(draft, key, new, line);
+        } else if touches.1.is_some_and(|answer| !answer.error && answer.operand.one().is_none()) {
+            self.builder.set_outcome(draft, Outcome::Committed);
+            let value = self.log.atoms.value(&mut self.builder, old);
+            self.builder.read_of_other(draft, key, value, line);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, draft: Draft, key: KeyId, atom: Atom, line: u32) {
+        let value = self.log.atoms.value(&mut self.builder, atom);
+        self.builder.operation(draft, OperationKind::Write, key, value, line);
+    }
+
+    fn read(&mut self, draft: Draft, key: KeyId, atom: Atom, line: u32) {
+        let value = self.log.atoms.value(&mut self.builder, atom);
+        self.builder.operation(draft, OperationKind::Read, key, value, line);
+    }
+
+    fn fail(&self, line: u32, expected: &'static str) -> Result<(), ReadError> {
+        let problem = Problem::Expected { expected, found: "none".to_owned() };
+        Err(ReadError::at(self.format, u64::from(line), 0, problem))
+    }
+}
+
+/// An invocation and a completion on the register.
+type Touches = (Option<Touch>, Option<Touch>);
+
+/// The line of the completion or, where there is none, of the invocation.
+fn line_of(touches: Touches) -> u32 {
+    touches.1.or(touches.0).map_or(0, |touch| touch.line)
+}
+
+/// One end of a call on the register.
+#[derive(Clone, Copy)]
+struct Touch {
+    access: Access,
+    operand: Operand,
+    error: bool,
+    line: u32,
+}

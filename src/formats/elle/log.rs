@@ -1,0 +1,222 @@
+//! What stands in a file, before anything is put together.
+
+use super::calls::Event;
+use super::scan::{Token, content_of, is_json_number, quoted};
+use crate::formats::name;
+use crate::history::{Builder, KeyId, NumberTable, Value};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// A key or a value in eight bytes: a number, or a place among the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) struct Atom(u64);
+
+impl Atom {
+    /// Nothing.
+    pub(in crate::formats) const NIL: Atom = Atom(u64::MAX);
+    /// The bit of names.
+    const NAMED: u64 = 1 << 63;
+
+    fn name(self) -> Option<usize> {
+        (self.0 & Atom::NAMED != 0).then_some((self.0 & !Atom::NAMED) as usize)
+    }
+}
+
+/// The names that occur, each once.
+#[derive(Default)]
+pub(super) struct Atoms<'a> {
+    names: Vec<Cow<'a, str>>,
+    places: FxHashMap<Cow<'a, str>, u32>,
+}
+
+impl<'a> Atoms<'a> {
+    /// The atom that a token stands for.
+    ///
+    /// Names are what people know it by, without loss: keywords with their colon, strings of EDN with their quotes (there
+    /// `"x"`, `x` and `:x` are three keys). Strings of JSON go without quotes, but for those that would look like a
+    /// number or like a quoted string.
+    #[inline]
+    pub(super) fn atom<const JSON: bool>(&mut self, token: Token<'a>) -> Atom {
+        match token {
+            Token::Nil => Atom::NIL,
+            Token::Number(number) if number < Atom::NAMED => Atom(number),
+            Token::Number(number) => self.named(Cow::Owned(number.to_string())),
+            Token::Keyword(name) | Token::Name(name) => self.named(Cow::Borrowed(name)),
+            Token::Text(text) if JSON => self.named(match content_of(text) {
+                content if is_json_number(&content) || is_wrapped(&content) => Cow::Owned(format!("\"{content}\"")),
+                content => content,
+            }),
+            Token::Text(text) if text.contains('\\') => self.named(Cow::Owned(quoted(&content_of(text)))),
+            Token::Text(text) => self.named(Cow::Borrowed(text)),
+        }
+    }
+
+    fn named(&mut self, name: Cow<'a, str>) -> Atom {
+        let place = match self.places.get(&*name) {
+            Some(&place) => place,
+            None => {
+                let place = self.names.len() as u32;
+                self.names.push(name.clone());
+                self.places.insert(name, place);
+                place
+            }
+        };
+        Atom(Atom::NAMED | u64::from(place))
+    }
+
+    /// The key in a history.
+    pub(super) fn key(&self, builder: &mut Builder, atom: Atom) -> KeyId {
+        match atom.name() {
+            Some(place) => name::key(builder, &self.names[place]),
+            None => builder.key_number(atom.0),
+        }
+    }
+
+    /// The value in a history; good until the next value that is no number.
+    #[inline]
+    pub(super) fn value(&self, builder: &mut Builder, atom: Atom) -> Value {
+        match atom.name() {
+            _ if atom == Atom::NIL => Value::INITIAL,
+            Some(place) => name::value(builder, &self.names[place]),
+            None => builder.value_number(atom.0),
+        }
+    }
+
+    /// The values of a list, all of them good.
+    pub(super) fn values(&self, builder: &mut Builder, atoms: &[Atom], values: &mut Vec<Value>) {
+        // The first name turns numbers into names as well: let it come before them.
+        for &atom in atoms.iter().filter(|atom| atom.name().is_some()) {
+            self.value(builder, atom);
+        }
+        values.clear();
+        values.extend(atoms.iter().map(|&atom| self.value(builder, atom)));
+    }
+}
+
+/// Whether a text has quotes around it.
+pub(super) fn is_wrapped(text: &str) -> bool {
+    text.len() > 1 && text.starts_with('"') && text.ends_with('"')
+}
+
+/// What a micro-operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Read,
+    /// To a register.
+    Write,
+    /// To a list.
+    Append,
+}
+
+/// What a micro-operation read or wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Payload {
+    Nothing,
+    One(Atom),
+    /// A place among the lists.
+    List(u32),
+}
+
+/// `[:r x [1 2]]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MicroOperation {
+    pub(super) verb: Verb,
+    /// Place among the keys of the log.
+    pub(super) key: u32,
+    pub(super) payload: Payload,
+    pub(super) line: u32,
+}
+
+/// What is done to a single register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Access {
+    Read,
+    Write,
+    CompareAndSet,
+}
+
+/// The value of an operation on a single register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Operand {
+    Nothing,
+    One(Atom),
+    /// Old and new.
+    Pair(Atom, Atom),
+}
+
+impl Operand {
+    pub(super) fn one(self) -> Option<Atom> {
+        if let Operand::One(atom) = self { Some(atom) } else { None }
+    }
+
+    pub(super) fn pair(self) -> Option<(Atom, Atom)> {
+        if let Operand::Pair(old, new) = self { Some((old, new)) } else { None }
+    }
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::formats) enum Content {
+    /// It does not say.
+    Nothing,
+    /// Micro-operations: places in the log.
+    Transaction { begin: usize, end: usize },
+    /// A single register.
+    Register {
+        access: Access,
+        operand: Operand,
+        /// Whether it reports an error.
+        error: bool,
+    },
+}
+
+/// A file as it stands.
+#[derive(Default)]
+pub(in crate::formats) struct Log<'a> {
+    pub(in crate::formats) events: Vec<Event<Content>>,
+    pub(super) operations: Vec<MicroOperation>,
+    /// Where each list ends.
+    list_ends: Vec<usize>,
+    elements: Vec<Atom>,
+    pub(super) atoms: Atoms<'a>,
+    key_places: NumberTable,
+    pub(super) keys: Vec<Atom>,
+    /// Operations of processes that are no clients: how many, and what the first is called.
+    pub(in crate::formats) others: (u32, String),
+    /// What the reader has to say.
+    pub(in crate::formats) remarks: Vec<String>,
+}
+
+impl<'a> Log<'a> {
+    #[inline]
+    pub(super) fn key_place(&mut self, atom: Atom) -> u32 {
+        let next = self.keys.len() as u32;
+        let place = self.key_places.place_or(atom.0, next);
+        if place == next {
+            self.keys.push(atom);
+        }
+        place
+    }
+
+    #[inline]
+    pub(super) fn push_element(&mut self, atom: Atom) {
+        self.elements.push(atom);
+    }
+
+    /// Makes a list of the elements that belong to none.
+    pub(super) fn end_list(&mut self) -> Payload {
+        self.list_ends.push(self.elements.len());
+        Payload::List((self.list_ends.len() - 1) as u32)
+    }
+
+    pub(super) fn list(&self, place: u32) -> &[Atom] {
+        let place = place as usize;
+        let begin = place.checked_sub(1).map_or(0, |before| self.list_ends[before]);
+        &self.elements[begin..self.list_ends[place]]
+    }
+
+    /// Number of operations that the file holds, those of other processes than clients included.
+    pub(in crate::formats) fn n_operations(&self) -> u32 {
+        self.others.0.saturating_add(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
+    }
+}

@@ -1,0 +1,164 @@
+//! Histories of Jepsen and Elle: EDN, and the same in JSON for elle-cli.
+//!
+//! ```text
+//! {:type :invoke, :f :txn, :value [[:append x 1] [:r y nil]],   :process 0, :time 16357277, :index 0}
+//! {:type :ok,     :f :txn, :value [[:append x 1] [:r y [3 4]]], :process 0, :time 40237832, :index 1}
+//! ```
+//!
+//! ```json
+//! [{"type": "invoke", "f": "txn", "value": [["w", "x", 1], ["r", "y", null]], "process": 0},
+//!  {"type": "ok",     "f": "txn", "value": [["w", "x", 1], ["r", "y", 7]],    "process": 0}]
+//! ```
+//!
+//! A file is a sequence of operations in the order in which they happened (jepsen-io/history: README; ligurio/elle-cli:
+//! src/elle_cli/cli.clj). EDN has one map after the other or vectors or lists of them, over as many lines as it likes,
+//! with comments, discarded forms and tags; JSON one array, behind which nothing counts, or one object after the other.
+//!
+//! | field, in any order | |
+//! |---|---|
+//! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (nobody knows) |
+//! | `process` | an integer: the session; where it is missing all operations belong to one; others (`:nemesis`) are no clients |
+//! | `f` | `txn` or missing |
+//! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
+//! | `time` | nanoseconds |
+//! | others | passed over |
+//!
+//! - An invocation is completed by the next operation of its process (`calls`). Without completion its outcome is
+//!   unknown; a completion without invocation is a transaction as well.
+//! - `nil` in an `ok` is the initial version or the empty list; elsewhere it says that the result was not recorded, and
+//!   the read is left out. So is a result of a `fail` or `info` that its invocation knew already.
+//! - Real time is the order of the operations; `time` counts where it agrees with it for all of them.
+//! - A key holds lists if anybody appends to it or reads a list; all other keys are registers. 0 is a value like others.
+//! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`).
+//! - Operations `read`, `write`, `cas` on a single register are transactions of one access to the key `register`, for
+//!   linearizability. What is no transaction (bank, set, counter, …) is refused.
+//!
+//! `scan` knows the two notations, `read` what an operation looks like, `assemble` what it means. Writing (`write`) loses
+//! the names of transactions and of sessions that are no integers, and reads of aborted transactions whose result is
+//! `nil`. Where the history has no times, the order of the operations written is one that keeps the sessions; reading it
+//! back takes that order as real time.
+
+mod assemble;
+pub(super) mod calls;
+mod log;
+mod notation;
+mod order;
+mod read;
+mod scan;
+mod write;
+
+pub(super) use assemble::history;
+pub(super) use read::Reader;
+pub(super) use scan::{Scanner, Token, content_of};
+
+use super::{Format, Input, Likelihood, ReadError, Writer};
+use crate::control::Control;
+use crate::history::{Builder, History};
+
+/// The row of EDN.
+pub const EDN: Format = Format {
+    name: "elle-edn",
+    aliases: &["edn", "jepsen", "elle"],
+    about: "Jepsen and Elle, EDN: {:type :ok, :value [[:append x 1] [:r y [2]]], :process 0}",
+    extensions: &["edn"],
+    part_name: None,
+    sniff: sniff_edn,
+    read: read_edn,
+    write: Some(Writer::File(write::edn)),
+};
+
+/// The row of JSON.
+pub const JSON: Format = Format {
+    name: "elle-json",
+    aliases: &["elle-cli", "jepsen-json"],
+    about: "elle-cli's JSON: [{\"type\": \"ok\", \"value\": [[\"append\", \"x\", 1]], \"process\": 0}]",
+    extensions: &["json"],
+    part_name: None,
+    sniff: sniff_json,
+    read: read_json,
+    write: Some(Writer::File(write::json)),
+};
+
+/// Fields that operations begin with.
+const FIELDS: [&[u8]; 6] = [b"type", b"process", b"f", b"value", b"time", b"index"];
+
+fn sniff_edn(input: &Input<'_>) -> Likelihood {
+    let Some(inside) = first_map::<false>(input.head()) else { return Likelihood::No };
+    let Some(keyword) = inside.strip_prefix(b":") else {
+        return if inside.is_empty() { Likelihood::Perhaps } else { Likelihood::No };
+    };
+    let typed = |(word, rest): (&[u8], &[u8])| {
+        word == b":type" && [&b":invoke"[..], b":ok", b":fail", b":info"].iter().any(|t| rest.starts_with(t))
+    };
+    let name = keyword.split(|b| !b.is_ascii_alphanumeric() && *b != b'-').next().unwrap_or_default();
+    match (mentions(inside, b":type").any(typed), FIELDS.contains(&name)) {
+        (true, _) => Likelihood::Certain,
+        (false, true) => Likelihood::Likely,
+        (false, false) => Likelihood::Perhaps,
+    }
+}
+
+fn sniff_json(input: &Input<'_>) -> Likelihood {
+    let head = input.head().trim_ascii_start();
+    let Some(inside) = first_map::<true>(head) else { return Likelihood::No };
+    let types: [&[u8]; 4] = [b"\"invoke\"", b"\"ok\"", b"\"fail\"", b"\"info\""];
+    let typed = |(_, rest): (&[u8], &[u8])| {
+        let value = rest.strip_prefix(b":").map(<[u8]>::trim_ascii_start).unwrap_or_default();
+        types.iter().any(|t| value.starts_with(t))
+    };
+    match mentions(inside, b"\"type\"").any(typed) {
+        true => Likelihood::Certain,
+        // The type may stand behind a long value.
+        false if head.starts_with(b"[") => {
+            let name = inside.strip_prefix(b"\"").and_then(|rest| rest.split(|b| *b == b'"').next());
+            match name.is_some_and(|name| FIELDS.contains(&name)) {
+                true => Likelihood::Likely,
+                false => Likelihood::No,
+            }
+        }
+        false => Likelihood::No,
+    }
+}
+
+/// What stands in the first map of a file, up to the end of the head.
+fn first_map<const JSON: bool>(head: &[u8]) -> Option<&[u8]> {
+    let mut scan = Scanner::<JSON>::new("", head);
+    let mut depth = 0;
+    loop {
+        scan.blanks().ok()?;
+        match scan.peek() {
+            Some(b'{') => break,
+            // A file of nothing but comments so far.
+            None if !JSON && scan.at() > 0 => return Some(&[]),
+            _ if depth == 0 && scan.at_sequence() => drop(scan.open()),
+            _ => return None,
+        }
+        depth += 1;
+    }
+    scan.open()?;
+    scan.blanks().ok()?;
+    head.get(scan.at()..)
+}
+
+/// The places where a word stands, each with what follows it behind blanks.
+fn mentions<'h>(head: &'h [u8], word: &'static [u8]) -> impl Iterator<Item = (&'static [u8], &'h [u8])> {
+    memchr::memmem::find_iter(head, word).map(move |at| (word, head[at + word.len()..].trim_ascii_start()))
+}
+
+fn read_edn(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
+    read::<false>(input, EDN.name, control)
+}
+
+fn read_json(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
+    read::<true>(input, JSON.name, control)
+}
+
+fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Control) -> Result<History, ReadError> {
+    let bytes = super::without_mark(input.bytes());
+    control.phase("reading", bytes.len() as u64);
+    let log = Reader::new(Scanner::<JSON>::new(format, bytes)).file(control)?;
+    history(log, Builder::new(input.origin(format)), format, calls::clock)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,453 @@
+//! Operations of the file → [`Log`].
+
+use super::calls::{Event, Stage};
+use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, Verb};
+use super::scan::{Scanner, Token};
+use crate::control::Control;
+use crate::formats::error::{ReadError, escape};
+
+/// Operations between two looks at the control.
+const OPERATIONS_PER_CHECK: u32 = 1024;
+
+/// Longest name from the file that a message shows, in characters.
+const SHOWN: usize = 40;
+
+/// The client of an operation.
+#[derive(Clone, Copy)]
+enum Process<'a> {
+    Missing,
+    Client(i64),
+    /// `:nemesis` and the like.
+    Other(&'a str),
+}
+
+/// The shape of the value of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::formats) enum Shape {
+    /// `nil` or left out.
+    Nothing,
+    One(Atom),
+    Pair(Atom, Atom),
+    /// A vector of micro-operations, which are in the log; perhaps an empty one.
+    Micro,
+    /// Something else, in words.
+    Other(String),
+}
+
+/// Reads operations one after the other.
+pub(in crate::formats) struct Reader<'a, const JSON: bool> {
+    pub(in crate::formats) scan: Scanner<'a, JSON>,
+    pub(in crate::formats) log: Log<'a>,
+    /// The line of the first operation that says whether this is about transactions, and whether it is.
+    kind: Option<(u32, bool)>,
+}
+
+impl<'a, const JSON: bool> Reader<'a, JSON> {
+    pub(in crate::formats) fn new(scan: Scanner<'a, JSON>) -> Reader<'a, JSON> {
+        Reader { scan, log: Log::default(), kind: None }
+    }
+
+    /// All operations of the file: one after the other, or within vectors or lists. Of JSON only the first array counts.
+    pub(super) fn file(mut self, control: &Control) -> Result<Log<'a>, ReadError> {
+        let mut reported = 0;
+        loop {
+            self.scan.blanks()?;
+            match self.scan.peek() {
+                None => return Ok(self.log),
+                Some(b'{') => self.checked_operation(control, &mut reported)?,
+                _ => {
+                    let Some(close) = self.scan.at_sequence().then(|| self.scan.open()).flatten() else {
+                        return self.scan.fail(Self::AN_OPERATION);
+                    };
+                    let mut first = true;
+                    while self.scan.more(close, &mut first)? {
+                        self.checked_operation(control, &mut reported)?;
+                    }
+                    if JSON {
+                        return self.after_array();
+                    }
+                }
+            }
+        }
+    }
+
+    const AN_OPERATION: &'static str = match JSON {
+        true => "an operation like {\"type\": \"invoke\", …}",
+        false => "an operation like {:type :invoke, …}",
+    };
+
+    fn after_array(mut self) -> Result<Log<'a>, ReadError> {
+        self.scan.blanks()?;
+        if self.scan.peek().is_some() {
+            let line = self.scan.line();
+            self.log
+                .remarks
+                .push(format!("Only the first JSON array is read; what follows from line {line} on is not."));
+        }
+        Ok(self.log)
+    }
+
+    fn checked_operation(&mut self, control: &Control, reported: &mut usize) -> Result<(), ReadError> {
+        if self.log.n_operations().is_multiple_of(OPERATIONS_PER_CHECK) {
+            control.advance((self.scan.at() - *reported) as u64);
+            *reported = self.scan.at();
+            control.check().map_err(|interrupt| ReadError::whole(self.scan.format(), interrupt))?;
+        }
+        self.operation()
+    }
+
+    fn operation(&mut self) -> Result<(), ReadError> {
+        if self.scan.peek() != Some(b'{') {
+            return self.scan.fail(Self::AN_OPERATION);
+        }
+        let mut line = self.scan.line();
+        let begin = self.log.operations.len();
+        let (mut stage, mut process, mut function) = (None, Process::Missing, None);
+        let (mut shape, mut time, mut error) = (Shape::Nothing, None, false);
+        let Some(close) = self.scan.open() else { return self.scan.fail(Self::AN_OPERATION) };
+        let mut first = true;
+        while self.scan.more(close, &mut first)? {
+            match self.scan.field()? {
+                Some("type") => stage = Some(self.stage()?),
+                Some("process") => process = self.process()?,
+                Some("f") => function = self.function()?,
+                Some("value") => {
+                    line = self.scan.line();
+                    self.log.operations.truncate(begin);
+                    shape = self.value()?;
+                }
+                Some("time") => time = self.time()?,
+                Some("error") => {
+                    error = true;
+                    self.scan.skip()?;
+                }
+                _ => self.scan.skip()?,
+            }
+        }
+        let process = match process {
+            Process::Missing => None,
+            Process::Client(number) => Some(number),
+            Process::Other(name) => {
+                self.log.operations.truncate(begin);
+                self.pass_over(name);
+                return Ok(());
+            }
+        };
+        let Some(stage) = stage else {
+            let field = if JSON { "\"type\"" } else { ":type" };
+            return self.scan.fail_line(line, format!("expected an operation with {field}, found none in this one"));
+        };
+        let place = self.log.n_operations();
+        let content = self.content(function, shape, line, begin, error)?;
+        self.log.events.push(Event { process, stage, time, place, line, content });
+        Ok(())
+    }
+
+    /// Counts an operation of a process that is no client.
+    pub(in crate::formats) fn pass_over(&mut self, process: &str) {
+        if self.log.others.0 == 0 {
+            self.log.others.1 = shown(process);
+        }
+        self.log.others.0 = self.log.others.0.saturating_add(1);
+    }
+
+    fn stage(&mut self) -> Result<Stage, ReadError> {
+        let expected = match JSON {
+            true => "\"invoke\", \"ok\", \"fail\" or \"info\"",
+            false => ":invoke, :ok, :fail or :info",
+        };
+        // Looked at before it is taken: an error points to it.
+        let before = self.scan.mark();
+        let token = self.scan.token(expected)?;
+        match self.scan.word(token).and_then(Stage::named) {
+            Some(stage) => Ok(stage),
+            None => {
+                self.scan.back_to(before);
+                self.scan.fail(expected)
+            }
+        }
+    }
+
+    fn process(&mut self) -> Result<Process<'a>, ReadError> {
+        if self.scan.at_sequence() || self.scan.at_map_or_set() {
+            self.scan.skip()?;
+            return Ok(Process::Other("a collection"));
+        }
+        let before = self.scan.mark();
+        let number = match self.scan.token("a process")? {
+            Token::Nil => return Ok(Process::Missing),
+            Token::Number(number) => i64::try_from(number).ok(),
+            Token::Name(text) if text.starts_with('-') && text.len() > 1 => text.parse().ok(),
+            Token::Name(text) if text.bytes().all(|b| b.is_ascii_digit()) => None,
+            Token::Keyword(text) | Token::Text(text) | Token::Name(text) => return Ok(Process::Other(text)),
+        };
+        match number {
+            Some(number) => Ok(Process::Client(number)),
+            None => {
+                self.scan.back_to(before);
+                self.scan.fail("a process: an integer of 64 bits")
+            }
+        }
+    }
+
+    /// The name of what is done, without the colon; none for `nil` and for what is no word.
+    fn function(&mut self) -> Result<Option<&'a str>, ReadError> {
+        if self.scan.at_sequence() || self.scan.at_map_or_set() {
+            self.scan.skip()?;
+            return Ok(Some("a collection"));
+        }
+        Ok(match self.scan.token("a name")? {
+            Token::Nil | Token::Number(_) => None,
+            Token::Keyword(word) => word.get(1..),
+            Token::Name(word) => Some(word),
+            Token::Text(text) => text.get(1..text.len() - 1),
+        })
+    }
+
+    /// A time in integers of 64 bits; anything else is no time.
+    fn time(&mut self) -> Result<Option<i64>, ReadError> {
+        if self.scan.at_sequence() || self.scan.at_map_or_set() {
+            self.scan.skip()?;
+            return Ok(None);
+        }
+        Ok(match self.scan.token("a time")? {
+            Token::Number(number) => i64::try_from(number).ok(),
+            Token::Name(text) => text.parse().ok(),
+            _ => None,
+        })
+    }
+
+    /// The value of an operation. Its micro-operations go to the log.
+    pub(in crate::formats) fn value(&mut self) -> Result<Shape, ReadError> {
+        if self.scan.at_map_or_set() {
+            let map = self.scan.peek() == Some(b'{');
+            self.scan.skip()?;
+            return Ok(Shape::Other(if map { "a map" } else { "a set" }.to_owned()));
+        }
+        let Some(close) = self.scan.open() else {
+            return Ok(match self.scan.token("a value")? {
+                Token::Nil => Shape::Nothing,
+                token => Shape::One(self.log.atoms.atom::<JSON>(token)),
+            });
+        };
+        let mut first = true;
+        let mut atoms = [Atom::NIL; 2];
+        let (mut n_atoms, mut n_micro, mut other) = (0, 0, None);
+        while self.scan.more(close, &mut first)? {
+            if self.scan.at_sequence() {
+                n_micro += 1;
+                other = self.element()?.or(other);
+            } else if self.scan.at_map_or_set() {
+                self.scan.skip()?;
+                other = Some("a collection of maps or sets".to_owned());
+            } else {
+                let token = self.scan.token("a value")?;
+                if let Some(place) = atoms.get_mut(n_atoms) {
+                    *place = self.log.atoms.atom::<JSON>(token);
+                }
+                n_atoms += 1;
+            }
+        }
+        Ok(match (other, n_atoms, n_micro) {
+            (Some(other), _, 0) | (Some(other), 0, _) => Shape::Other(other),
+            (None, 0, _) => Shape::Micro,
+            (None, 2, 0) => Shape::Pair(atoms[0], atoms[1]),
+            (None, _, 0) => Shape::Other("a collection of values".to_owned()),
+            _ => Shape::Other("a collection of values and collections".to_owned()),
+        })
+    }
+
+    /// A collection within a value: a micro-operation, or else what it is in words.
+    fn element(&mut self) -> Result<Option<String>, ReadError> {
+        let other = || Ok(Some("a collection of collections".to_owned()));
+        let line = self.scan.line();
+        let Some(close) = self.scan.open() else { return other() };
+        let mut first = true;
+        if !self.scan.more(close, &mut first)? {
+            return other();
+        }
+        if self.scan.at_sequence() || self.scan.at_map_or_set() {
+            self.rest(close)?;
+            return other();
+        }
+        let token = self.scan.token("a value")?;
+        let verb = match self.scan.word(token) {
+            Some("r") => Verb::Read,
+            Some("w") => Verb::Write,
+            Some("append") => Verb::Append,
+            Some(name) => {
+                let name = shown(name);
+                self.rest_after_first(close)?;
+                return Ok(Some(format!("a vector of micro-operations with `{name}`, which is none of r, w, append")));
+            }
+            None => {
+                self.rest_after_first(close)?;
+                return other();
+            }
+        };
+        let key = self.key(close, &mut first)?;
+        let payload = match verb {
+            Verb::Read => self.result(close, &mut first)?,
+            _ => {
+                if !self.scan.more(close, &mut first)? {
+                    return self.scan.fail("a value in front of the end");
+                }
+                let payload = self.written()?;
+                self.scan.close(close)?;
+                payload
+            }
+        };
+        self.log.operations.push(MicroOperation { verb, key, payload, line });
+        Ok(None)
+    }
+
+    /// Passes over what is left of a collection whose first element was not taken.
+    fn rest(&mut self, close: u8) -> Result<(), ReadError> {
+        self.scan.skip()?;
+        self.rest_after_first(close)
+    }
+
+    fn rest_after_first(&mut self, close: u8) -> Result<(), ReadError> {
+        let mut first = false;
+        while self.scan.more(close, &mut first)? {
+            self.scan.skip()?;
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, close: u8, first: &mut bool) -> Result<u32, ReadError> {
+        let expected = match JSON {
+            true => "a key: a number or a string",
+            false => "a key: an integer, a keyword, a symbol or a string",
+        };
+        if !self.scan.more(close, first)? {
+            return self.scan.fail("a key in front of the end");
+        }
+        let before = self.scan.mark();
+        match self.scan.token(expected)? {
+            Token::Nil => {
+                self.scan.back_to(before);
+                self.scan.fail(expected)
+            }
+            token => {
+                let atom = self.log.atoms.atom::<JSON>(token);
+                Ok(self.log.key_place(atom))
+            }
+        }
+    }
+
+    /// What a read returned, and the end of the micro-operation.
+    fn result(&mut self, close: u8, first: &mut bool) -> Result<Payload, ReadError> {
+        if !self.scan.more(close, first)? {
+            return Ok(Payload::Nothing);
+        }
+        let expected = "nil, a value or a list of values";
+        if self.scan.at_map_or_set() {
+            return self.scan.fail(expected);
+        }
+        let payload = match self.scan.open() {
+            Some(end) => {
+                let mut first = true;
+                while self.scan.more(end, &mut first)? {
+                    let element = self.one("an element of a list")?;
+                    self.log.push_element(element);
+                }
+                self.log.end_list()
+            }
+            None => match self.scan.token(expected)? {
+                Token::Nil => Payload::Nothing,
+                token => Payload::One(self.log.atoms.atom::<JSON>(token)),
+            },
+        };
+        self.scan.close(close)?;
+        Ok(payload)
+    }
+
+    fn written(&mut self) -> Result<Payload, ReadError> {
+        Ok(Payload::One(self.one("a value to write")?))
+    }
+
+    /// Something that is not nothing.
+    #[inline]
+    fn one(&mut self, expected: &'static str) -> Result<Atom, ReadError> {
+        let before = self.scan.mark();
+        match self.scan.token(expected)? {
+            Token::Nil => {
+                self.scan.back_to(before);
+                self.scan.fail(expected)
+            }
+            token => Ok(self.log.atoms.atom::<JSON>(token)),
+        }
+    }
+
+    /// What an operation of a client is about, or an error if that is no transaction.
+    pub(in crate::formats) fn content(
+        &mut self,
+        function: Option<&str>,
+        shape: Shape,
+        line: u32,
+        begin: usize,
+        error: bool,
+    ) -> Result<Content, ReadError> {
+        let end = self.log.operations.len();
+        let access = match function {
+            Some("read") => Some(Access::Read),
+            Some("write") => Some(Access::Write),
+            Some("cas") => Some(Access::CompareAndSet),
+            _ => None,
+        };
+        let transaction = matches!(function, None | Some("txn"));
+        let content = match (access, shape) {
+            (_, Shape::Micro) if transaction || begin < end => Content::Transaction { begin, end },
+            (None, Shape::Nothing) if transaction => return Ok(Content::Nothing),
+            (Some(access), Shape::Nothing) => Content::Register { access, operand: Operand::Nothing, error },
+            (Some(access), Shape::One(atom)) => Content::Register { access, operand: Operand::One(atom), error },
+            (Some(access @ Access::CompareAndSet), Shape::Pair(old, new)) if new != Atom::NIL => {
+                Content::Register { access, operand: Operand::Pair(old, new), error }
+            }
+            (_, shape) => return self.no_transaction(function, &shape, line),
+        };
+        let is_transaction = matches!(content, Content::Transaction { .. });
+        match self.kind {
+            None => self.kind = Some((line, is_transaction)),
+            Some((before, other)) if other != is_transaction => {
+                let (here, there) = match is_transaction {
+                    true => ("a transaction", "an operation on a single register"),
+                    false => ("an operation on a single register", "a transaction"),
+                };
+                let message = format!("not a transactional workload: this is {here}, but line {before} has {there}");
+                return self.scan.fail_line(line, message);
+            }
+            Some(_) => {}
+        }
+        Ok(content)
+    }
+
+    #[cold]
+    fn no_transaction<T>(&self, function: Option<&str>, shape: &Shape, line: u32) -> Result<T, ReadError> {
+        let value = match shape {
+            Shape::Nothing => "nothing",
+            Shape::One(_) => "a single value",
+            Shape::Pair(..) => "a pair of values",
+            Shape::Micro => "an empty vector",
+            Shape::Other(words) => words.as_str(),
+        };
+        let what = match function {
+            None | Some("txn") => format!("the value of this operation is {value}"),
+            Some(name @ ("read" | "write" | "cas")) => format!("the value of this `{name}` is {value}"),
+            Some(name) => format!("`{}` is no transaction", shown(name)),
+        };
+        let example = if JSON { "[[\"r\", \"x\", 1]]" } else { "[[:r x 1]]" };
+        let message = format!("not a transactional workload: {what}; expected micro-operations like {example}");
+        self.scan.fail_line(line, message)
+    }
+}
+
+/// A name from the file for messages: short and on one line.
+fn shown(name: &str) -> String {
+    let mut short: String = name.chars().take(SHOWN).collect();
+    if name.chars().nth(SHOWN).is_some() {
+        short.push('…');
+    }
+    escape(&short)
+}

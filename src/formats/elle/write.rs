@@ -1,0 +1,186 @@
+//! History → EDN or JSON, a line per operation.
+
+use super::notation;
+use super::order::{self, Step};
+use super::{EDN, JSON};
+use crate::formats::{WriteError, name};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use rustc_hash::FxHashSet;
+use std::io::{self, BufWriter, Write};
+
+/// Writes EDN.
+pub(super) fn edn(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+    write::<false>(history, out, EDN.name)
+}
+
+/// Writes JSON for elle-cli.
+pub(super) fn json(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
+    write::<true>(history, out, JSON.name)
+}
+
+fn write<const JSON: bool>(history: &History, out: &mut dyn io::Write, format: &'static str) -> Result<(), WriteError> {
+    let cannot = |what| WriteError::CannotSay { format, what };
+    name::refuse_writes_of_nothing(history, format)?;
+    if let Some(what) = beyond(history) {
+        return Err(cannot(what));
+    }
+    let steps = order::steps(history).map_err(cannot)?;
+    let keys = notation::tokens::<JSON>(history.key_names(), format, "keys")?;
+    let values = match history.value_names() {
+        Some(names) => Some(notation::tokens::<JSON>(names, format, "values")?),
+        None => None,
+    };
+    let mut page = Page::<JSON> { history, keys, values, processes: processes(history), out: BufWriter::new(out) };
+    page.all(&steps)?;
+    page.out.flush()?;
+    Ok(())
+}
+
+/// The first thing in a history that Elle has no words for.
+fn beyond(history: &History) -> Option<String> {
+    if let Some(&t) = history.set_up().first() {
+        return Some(format!("that {} set up the initial state", history.transaction_name(t)));
+    }
+    if let Some(s) = history.sessions().find(|&s| history.transactions_of(s).len() == 0) {
+        return Some(format!("the session {}, which has no transactions", history.session_name(s)));
+    }
+    let written: FxHashSet<(KeyId, Value)> = operations(history)
+        .map(|(_, o)| history.operation(o))
+        .filter(|o| o.kind == OperationKind::Write && history.may_be_initial(o.key, o.value))
+        .map(|o| (o.key, o.value))
+        .collect();
+    operations(history).find_map(|(t, o)| {
+        let operation = history.operation(o);
+        if operation.kind == OperationKind::Write || history.lists().read_by(o).is_some() {
+            return None;
+        }
+        let (key, value) = (operation.key, operation.value);
+        let initial = history.may_be_initial(key, value);
+        let problem = match history.outcome(t) {
+            Outcome::Committed if value == Value::UNRECORDED => "whose result was not recorded",
+            Outcome::Unknown if initial => "in a transaction of unknown outcome, where nil is no result",
+            _ if initial && written.contains(&(key, value)) => "because this value is initial and written as well",
+            _ if value.0 <= Value::MAX_NUMBER && history.lists().is_list(key) => {
+                "because only its last element is known"
+            }
+            _ => return None,
+        };
+        Some(format!("the read {}, {problem}", history.operation_text(o)))
+    })
+}
+
+fn operations(history: &History) -> impl Iterator<Item = (TransactionId, OperationId)> + '_ {
+    history.transactions().flat_map(|t| history.operations_of(t).map(move |o| (t, o)))
+}
+
+/// By session: its name if all of them are integers as processes are, else its place.
+fn processes(history: &History) -> Vec<i64> {
+    let number = |s: SessionId| {
+        let name = history.session_name(s);
+        name.parse::<i64>().ok().filter(|number| number.to_string() == name)
+    };
+    let named: Option<Vec<i64>> = history.sessions().map(number).collect();
+    named.unwrap_or_else(|| (0..history.n_sessions() as i64).collect())
+}
+
+/// What is written on.
+struct Page<'h, 'o, const JSON: bool> {
+    history: &'h History,
+    keys: Vec<String>,
+    /// None where all values are numbers.
+    values: Option<Vec<String>>,
+    processes: Vec<i64>,
+    out: BufWriter<&'o mut dyn io::Write>,
+}
+
+impl<const JSON: bool> Page<'_, '_, JSON> {
+    fn all(&mut self, steps: &[Step]) -> io::Result<()> {
+        for (index, step) in steps.iter().enumerate() {
+            if JSON {
+                self.out.write_all(if index == 0 { b"[" } else { b",\n " })?;
+            }
+            self.step(index, step)?;
+            if !JSON {
+                self.out.write_all(b"\n")?;
+            }
+        }
+        match (JSON, steps.is_empty()) {
+            (true, true) => self.out.write_all(b"[]\n"),
+            (true, false) => self.out.write_all(b"]\n"),
+            (false, _) => Ok(()),
+        }
+    }
+
+    fn step(&mut self, index: usize, step: &Step) -> io::Result<()> {
+        let t = step.transaction;
+        let stage = match (step.completes, self.history.outcome(t)) {
+            (false, _) => "invoke",
+            (true, Outcome::Committed) => "ok",
+            (true, Outcome::Aborted) => "fail",
+            (true, Outcome::Unknown) => "info",
+        };
+        let process = self.processes[self.history.session_of(t).index()];
+        match JSON {
+            true => write!(self.out, "{{\"index\":{index},\"type\":\"{stage}\",\"process\":{process},")?,
+            false => write!(self.out, "{{:index {index}, :type :{stage}, :process {process}, ")?,
+        }
+        match (JSON, step.time) {
+            (true, Some(time)) => write!(self.out, "\"time\":{time},")?,
+            (false, Some(time)) => write!(self.out, ":time {time}, ")?,
+            (_, None) => {}
+        }
+        self.out.write_all(if JSON { b"\"f\":\"txn\",\"value\":[" } else { b":f :txn, :value [" })?;
+        for (n, o) in self.history.operations_of(t).enumerate() {
+            if n > 0 {
+                self.separator()?;
+            }
+            self.operation(o, step.completes)?;
+        }
+        self.out.write_all(b"]}")
+    }
+
+    /// A micro-operation; what a read returned is known from its completion on.
+    fn operation(&mut self, o: OperationId, completes: bool) -> io::Result<()> {
+        let operation = self.history.operation(o);
+        let verb = match operation.kind {
+            OperationKind::Read => "r",
+            OperationKind::Write if self.history.lists().is_list(operation.key) => "append",
+            OperationKind::Write => "w",
+        };
+        match JSON {
+            true => write!(self.out, "[\"{verb}\",")?,
+            false => write!(self.out, "[:{verb} ")?,
+        }
+        self.out.write_all(self.keys[operation.key.index()].as_bytes())?;
+        self.separator()?;
+        let unknown =
+            operation.value == Value::UNRECORDED || self.history.may_be_initial(operation.key, operation.value);
+        match (operation.kind, self.history.lists().read_by(o)) {
+            (OperationKind::Write, _) => self.value(operation.value)?,
+            (OperationKind::Read, Some(list)) if completes => {
+                self.out.write_all(b"[")?;
+                for (n, &element) in list.iter().enumerate() {
+                    if n > 0 {
+                        self.separator()?;
+                    }
+                    self.value(element)?;
+                }
+                self.out.write_all(b"]")?;
+            }
+            (OperationKind::Read, None) if completes && !unknown => self.value(operation.value)?,
+            (OperationKind::Read, _) => self.out.write_all(if JSON { b"null" } else { b"nil" })?,
+        }
+        self.out.write_all(b"]")
+    }
+
+    fn separator(&mut self) -> io::Result<()> {
+        self.out.write_all(if JSON { b"," } else { b" " })
+    }
+
+    fn value(&mut self, value: Value) -> io::Result<()> {
+        match &self.values {
+            Some(tokens) => self.out.write_all(tokens[value.0 as usize].as_bytes()),
+            None => write!(self.out, "{}", value.0),
+        }
+    }
+}

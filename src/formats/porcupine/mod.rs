@@ -1,0 +1,8 @@
+//! Histories for Porcupine (anishathalye/porcupine: porcupine_test.go, test_data): logs of single operations whose order
+//! is real time, to be checked for linearizability. Each operation becomes a transaction of its own.
+
+mod etcd;
+mod kv;
+
+pub use etcd::FORMAT as ETCD;
+pub use kv::FORMAT as KV;
