@@ -53,9 +53,16 @@ pub enum Message {
     Failed(String),
 }
 
-/// The levels that the window asks for.
+/// The levels that the window asks for of every history.
 pub fn levels() -> Vec<Level> {
     Options::default().levels
+}
+
+/// The levels that the window asks for of this one: with times also strict serializability.
+pub fn levels_of(history: &History) -> Vec<Level> {
+    let mut levels = levels();
+    levels.extend(history.has_times().then_some(Level::StrictSerializability));
+    levels
 }
 
 /// Starts reading and checking.
@@ -110,7 +117,7 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
         found(check_levels(history, &resolution, QUICK_LOOK_LEVELS.to_vec(), control, outbox), false);
     }
     if control.check().is_ok() {
-        found(check_levels(history, &resolution, levels(), control, outbox), true);
+        found(check_levels(history, &resolution, levels_of(history), control, outbox), true);
     }
 }
 

@@ -61,6 +61,11 @@ impl App {
                 document.browser.transaction = history.transactions().next();
                 document.browser.session =
                     history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
+                for level in super::load::levels_of(&history) {
+                    if document.levels.iter().all(|(known, _)| *known != level) {
+                        document.levels.push((level, None));
+                    }
+                }
                 document.history = Some(history);
                 document.seconds.0 = seconds;
                 if !cancelled {

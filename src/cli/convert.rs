@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Res
     let losses = formats::losses(&history, &again);
     let losses = losses.map_err(|what| anyhow::anyhow!("the format {format} cannot hold this history: {what}"))?;
     for loss in losses {
-        complain(&format!("{format} cannot say {loss}; no verdict changes that needs no times"));
+        complain(&format!("{format} cannot say {loss}"));
     }
     for assumption in history.assumptions() {
         complain(&format!("written as understood: {assumption}"));

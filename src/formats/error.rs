@@ -265,11 +265,8 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.cause)
-    }
-}
+/// Its message says all that its cause does, so there is no source to be told after it.
+impl std::error::Error for OpenError {}
 
 /// Why a history could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -421,7 +421,8 @@ impl History {
         Ok(())
     }
 
-    /// For each key the first value in the history that somebody reads and nobody writes becomes the initial one.
+    /// For each key of which nobody reads the initial version otherwise, the first value in the history that somebody
+    /// reads and nobody writes becomes the initial one.
     fn take_unwritten_as_initial(&mut self, why: &str) {
         let written: FxHashSet<(KeyId, Value)> = (0..self.n_operations())
             .filter(|&o| self.kinds[o] == OperationKind::Write)
@@ -429,6 +430,14 @@ impl History {
             .collect();
         let mut initial = std::mem::take(&mut self.set_up_values);
         initial.resize(self.n_keys(), None);
+        // A key of which the initial version is known has no other one.
+        let is_initial = |o: usize| {
+            let value = self.values[o];
+            let named = Some(value) == self.initial_value && !written.contains(&(self.keys[o], value));
+            self.kinds[o] == OperationKind::Read && (value == Value::INITIAL || named)
+        };
+        let known: FxHashSet<KeyId> =
+            (0..self.n_operations()).filter(|&o| is_initial(o)).map(|o| self.keys[o]).collect();
         let mut n = 0;
         for o in 0..self.n_operations() {
             let (key, value) = (self.keys[o], self.values[o]);
@@ -436,7 +445,7 @@ impl History {
                 && value.0 <= Value::MAX_NUMBER
                 && Some(value) != self.initial_value
                 && !written.contains(&(key, value));
-            if unwritten && initial[key.index()].is_none() {
+            if unwritten && initial[key.index()].is_none() && !known.contains(&key) {
                 initial[key.index()] = Some(value);
                 n += 1;
             }
@@ -493,17 +502,25 @@ impl History {
     /// This history with "the initial version" in place of values that are initial only because a rule says so: what can
     /// be written without the rule.
     pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {
-        if self.set_up_values.is_empty() || !self.set_up.is_empty() {
+        let mut by_rule = self.set_up_values.clone();
+        for o in self.set_up.iter().flat_map(|&t| self.operation_range(t)) {
+            if self.kinds[o] == OperationKind::Write {
+                by_rule[self.keys[o].index()] = None;
+            }
+        }
+        if by_rule.iter().all(Option::is_none) {
             return std::borrow::Cow::Borrowed(self);
         }
         let mut plain = self.clone();
         for o in 0..plain.n_operations() {
-            let initial = self.set_up_values[plain.keys[o].index()] == Some(plain.values[o]);
+            let initial = by_rule[plain.keys[o].index()] == Some(plain.values[o]);
             if initial && plain.kinds[o] == OperationKind::Read {
                 plain.values[o] = Value::INITIAL;
             }
         }
-        plain.set_up_values = Vec::new();
+        for (kept, by_rule) in plain.set_up_values.iter_mut().zip(by_rule) {
+            *kept = kept.filter(|_| by_rule.is_none());
+        }
         std::borrow::Cow::Owned(plain)
     }
 
