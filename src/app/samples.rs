@@ -42,6 +42,11 @@ pub const ALL: &[Sample] = &[
     sample!("tap-l-fractured-read-commit-order.txt", "TAP-l: each older than the other"),
     sample!("tap-m-causality-violation.txt", "TAP-m: the reply without the post"),
     sample!("tap-n-version-order-conflict.txt", "TAP-n: replicas in opposite orders"),
+    sample!("real-time-cycle.txt", "stale after the fact"),
+    sample!("version-order-cycle.txt", "lists in opposite orders"),
+    sample!("incompatible-order.txt", "one list, two orders"),
+    sample!("duplicate-element.txt", "one append, twice in the list"),
+    sample!("ok-lists.txt", "lists, every level satisfied"),
     sample!("ok-serial.txt", "satisfies every level"),
     sample!("ok-snapshot.txt", "old but consistent snapshots"),
 ];

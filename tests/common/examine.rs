@@ -3,7 +3,7 @@
 
 use super::oracle::{self, LEVELS, Observation};
 use super::pattern_oracle::{self, Counts};
-use isoscope::checkers::{self, Findings, Options, Pattern, Verdict};
+use isoscope::checkers::{self, Findings, Level, Options, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
@@ -11,7 +11,9 @@ use isoscope::verify;
 
 /// Decides all levels with the engines.
 pub(crate) fn check(history: &History) -> Findings {
-    checkers::check(history, &Options::default(), &Control::new(), &|_| {})
+    let mut options = Options::default();
+    options.levels.extend(history.has_times().then_some(Level::StrictSerializability));
+    checkers::check(history, &options, &Control::new(), &|_| {})
 }
 
 /// Verdict of the engines at each of [`LEVELS`]; `None` where undecided.
