@@ -60,9 +60,7 @@ pub fn levels() -> Vec<Level> {
 
 /// The levels that the window asks for of this one: with times also strict serializability.
 pub fn levels_of(history: &History) -> Vec<Level> {
-    let mut levels = levels();
-    levels.extend(history.has_times().then_some(Level::StrictSerializability));
-    levels
+    Level::of(history)
 }
 
 /// Starts reading and checking.

@@ -1,5 +1,6 @@
 //! Isolation levels: a row each.
 
+use crate::history::History;
 use std::fmt;
 use std::str::FromStr;
 
@@ -47,6 +48,12 @@ impl Level {
         Level::SnapshotIsolation,
         Level::Serializability,
     ];
+
+    /// The levels that a history can be checked for: with times also strict serializability.
+    pub fn of(history: &History) -> Vec<Level> {
+        let strict = history.has_times().then_some(Level::StrictSerializability);
+        Level::WITHOUT_TIMES.into_iter().chain(strict).collect()
+    }
 
     /// Short code, as in reports.
     pub fn code(self) -> &'static str {

@@ -16,8 +16,8 @@ struct Finding {
     pattern: Pattern,
     reader: TransactionId,
     read: OperationId,
-    /// An append that the argument is about.
-    append: Option<OperationId>,
+    /// Appends that the argument is about.
+    appends: Vec<OperationId>,
     /// Another list that does not go with it.
     other: Option<OperationId>,
 }
@@ -84,7 +84,8 @@ impl Look<'_> {
         let mut add = |pattern: Pattern, append: Option<OperationId>| {
             if !shown.contains(&pattern) {
                 shown.push(pattern);
-                findings.push(Finding { pattern, reader, read, append, other: None });
+                let appends = append.into_iter().collect();
+                findings.push(Finding { pattern, reader, read, appends, other: None });
             }
         };
         for (place, &element) in outside.iter().enumerate() {
@@ -167,17 +168,20 @@ impl Look<'_> {
             let Some(&(other, of_key)) = longest.get(&key) else { continue };
             if !of_key.starts_with(outside) {
                 let pattern = Pattern::IncompatibleOrder;
-                findings.push(Finding { pattern, reader, read, append: None, other: Some(other) });
+                // The first place where the two lists part.
+                let parted = outside.iter().zip(of_key).find(|(a, b)| a != b).map(|(a, b)| [*a, *b]);
+                let appends = parted.into_iter().flatten().filter_map(|element| self.append_of(key, element)).collect();
+                findings.push(Finding { pattern, reader, read, appends, other: Some(other) });
             }
         }
     }
 
     fn violation(&self, finding: &Finding, ordinal: u32) -> Violation {
-        let &Finding { pattern, reader, read, append, other } = finding;
+        let &Finding { pattern, reader, read, ref appends, other } = finding;
         let history = self.history;
         let of = |o: OperationId| history.transaction_of(o);
         let key = history.keys()[read.index()];
-        let mut transactions: Vec<TransactionId> = append.map(of).into_iter().chain(other.map(of)).collect();
+        let mut transactions: Vec<TransactionId> = appends.iter().copied().map(of).chain(other.map(of)).collect();
         transactions.push(reader);
         let place = |t: TransactionId, all: &[TransactionId]| all.iter().position(|&other| other == t);
         let all = transactions.clone();
@@ -186,7 +190,7 @@ impl Look<'_> {
             at += 1;
             place(t, &all) == Some(at - 1)
         });
-        let aborted = (pattern == Pattern::AbortedRead).then_some(append).flatten();
+        let aborted = appends.first().copied().filter(|_| pattern == Pattern::AbortedRead);
         let edges = aborted.map(|write| Edge {
             from: of(write),
             to: reader,
@@ -209,7 +213,7 @@ impl Look<'_> {
             levels: LevelSet::upward(Level::ReadCommitted),
             key: Some(key),
             transactions,
-            operations: append.into_iter().chain(other).chain([read]).collect(),
+            operations: appends.iter().copied().chain(other).chain([read]).collect(),
             edges: edges.into_iter().collect(),
             proof: Proof::Read,
             implied: false,

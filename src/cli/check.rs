@@ -126,10 +126,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
         }
     }
     if levels.is_empty() {
-        levels = Level::WITHOUT_TIMES.to_vec();
-        if history.has_times() {
-            levels.push(Level::StrictSerializability);
-        }
+        levels = Level::of(history);
     }
     Options { levels, max_instances: arguments.max_instances }
 }

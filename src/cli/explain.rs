@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use super::{ExitCode, ExplainArguments, MINIMIZING, input};
-use crate::checkers::{self, Findings, Options, Verdict, Violation};
+use crate::checkers::{self, Findings, Level, Options, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
 use crate::history::History;
@@ -10,7 +10,7 @@ use crate::history::History;
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { max_instances: arguments.max_instances, ..Options::default() };
+    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances };
     let findings = checkers::check(&history, &options, &control, &|_| {});
     let chosen = choose(arguments, &findings)?;
     if chosen.is_empty() {

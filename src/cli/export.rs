@@ -3,7 +3,7 @@
 use super::explain::unknown_violation;
 use super::output::{self, Output};
 use super::{ExitCode, ExportArguments, MINIMIZING, input};
-use crate::checkers::{self, Options};
+use crate::checkers::{self, Level, Options};
 use crate::control::Control;
 use crate::counterexample;
 use crate::export::{ComposeOptions, EXPORTERS, ExportKind, compose, export};
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     })?;
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { max_instances: arguments.max_instances, ..Options::default() };
+    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances };
     let findings = checkers::check(&history, &options, &control, &|_| {});
     let id = arguments.violation;
     let violation = findings

@@ -51,7 +51,7 @@ fn uncut(history: &History, violation: &Violation, level: Level, interrupt: Inte
             (all, same, violation.clone())
         }
     };
-    let verdicts = Level::WITHOUT_TIMES.into_iter().map(|l| match violation.levels.contains(l) || l == level {
+    let verdicts = Level::of(&history).into_iter().map(|l| match violation.levels.contains(l) || l == level {
         true => (l, Verdict::Violated),
         false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
     });
@@ -138,7 +138,7 @@ impl<'a> Cutter<'a> {
         let resolution = relations::resolve(history, control)?;
         let involved = involved_operations(original);
         // A general cycle may shrink to something with a better name; named patterns are kept.
-        let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle);
+        let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
         let wanted = (!general).then_some(original.id.pattern);
         let promoted_by = promotions(history, &resolution);
         Ok(Cutter { history, original, level, control, resolution, involved, wanted, promoted_by })
@@ -420,7 +420,8 @@ impl<'a> Cutter<'a> {
     fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
         let fresh = Control::new().with_time_limit(VERDICTS);
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
-        let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 0 };
+        let levels = Level::of(&found.history);
+        let options = Options { levels: levels.clone(), max_instances: 0 };
         let findings = checkers::check(&found.history, &options, control, &|_| {});
         let verdict = |level: Level| match findings.level(level) {
             Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(self.level) => {
@@ -429,7 +430,7 @@ impl<'a> Cutter<'a> {
             Some(result) => result.verdict.clone(),
             None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
         };
-        Level::WITHOUT_TIMES.into_iter().map(|level| (level, verdict(level))).collect()
+        levels.into_iter().map(|level| (level, verdict(level))).collect()
     }
 }
 

@@ -88,7 +88,9 @@ impl<'a> Teller<'a> {
             let follows = self.violation.edges.iter().position(is_next);
             let then = if follows.is_some() { "then, in the same session, " } else { "" };
             let outcome = if history.outcome(t) == Outcome::Aborted { " and abort" } else { "" };
-            clauses.push(format!("{then}{} write {}{outcome}", self.words.transaction(t), Words::list(&contents)));
+            let lists = history.lists();
+            let verb = if own.iter().all(|w| lists.is_list(history.keys()[w.index()])) { "append" } else { "write" };
+            clauses.push(format!("{then}{} {verb} {}{outcome}", self.words.transaction(t), Words::list(&contents)));
             if let Some(edge) = follows {
                 self.told[edge] = true;
                 edges.push(edge);
@@ -129,15 +131,21 @@ impl<'a> Teller<'a> {
 
     fn tell_wrong(&mut self, pattern: Pattern, reads: Vec<OperationId>, involved: Vec<OperationId>, closing: &str) {
         let words = self.words;
-        let contents: Vec<String> = reads.iter().map(|&r| words.content(r)).collect();
         let Some(&read) = reads.first() else {
             let text = format!("{}: {closing}", pattern.row().meaning);
             return self.step(StepRole::Contradiction, text, Vec::new(), involved);
         };
         let t = words.transaction(words.history.transaction_of(read));
         if observed_nothing(self.violation) {
-            let text = format!("{t} reads {}", Words::list(&contents));
-            self.step(StepRole::Consequence, text, Vec::new(), reads.clone());
+            let readers = reads.chunk_by(|&a, &b| words.history.transaction_of(a) == words.history.transaction_of(b));
+            let clauses: Vec<String> = readers
+                .map(|of_one| {
+                    let contents: Vec<String> = of_one.iter().map(|&r| words.content(r)).collect();
+                    let reader = words.transaction(words.history.transaction_of(of_one[0]));
+                    format!("{reader} reads {}", Words::list(&contents))
+                })
+                .collect();
+            self.step(StepRole::Consequence, Words::list(&clauses), Vec::new(), reads.clone());
         }
         let text = match pattern {
             Pattern::ThinAirRead => {

@@ -11,8 +11,7 @@ use isoscope::verify;
 
 /// Decides all levels with the engines.
 pub(crate) fn check(history: &History) -> Findings {
-    let mut options = Options::default();
-    options.levels.extend(history.has_times().then_some(Level::StrictSerializability));
+    let options = Options { levels: Level::of(history), ..Options::default() };
     checkers::check(history, &options, &Control::new(), &|_| {})
 }
 
