@@ -5,7 +5,7 @@
 //! in sight need to be drawn.
 
 use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
-use crate::history::History;
+use crate::history::{History, TransactionId};
 use crate::report::grouped;
 use std::collections::BTreeSet;
 
@@ -108,7 +108,9 @@ fn label(history: &History, violation: &Violation) -> String {
         return format!("{} · {}", history.transaction_name(*only), history.operation_text(*operation));
     }
     let named = violation.transactions.iter().take(NAMED);
-    let mut names: Vec<String> = named.map(|&t| history.transaction_name(t)).collect();
+    // The font of lists lacks the sign ⊥.
+    let name = |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { history.transaction_name(t) };
+    let mut names: Vec<String> = named.map(|&t| name(t)).collect();
     if violation.transactions.len() > NAMED {
         names.push("…".to_owned());
     }

@@ -155,7 +155,10 @@ impl<'a> Words<'a> {
                 format!("The initial state precedes every transaction, {to} too.")
             }
             Reason::SessionOrder if edge.relation == Relation::RealTime => {
-                format!("{from} had ended before {to} began.")
+                let at = |moment: Option<i64>| moment.map_or_else(String::new, |moment| format!(" (at {moment})"));
+                let ended = at(self.history.interval(edge.from).map(|interval| interval.end));
+                let began = at(self.history.interval(edge.to).map(|interval| interval.start));
+                format!("{from} had ended{ended} before {to} began{began}.")
             }
             Reason::SessionOrder => {
                 let session = self.history.session_name(self.history.session_of(edge.from));

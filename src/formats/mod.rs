@@ -5,7 +5,7 @@
 //! looks through compression and archives (`container`); a folder whose files together are one history is handed to
 //! the reader as its parts. Which format a file has is decided by looking at its first bytes ([`Likelihood`]), the ending
 //! of its name breaks ties. Readers record what stands in the file; what that leaves open is settled by
-//! [`Rules`](crate::history::Rules) behind them. Nothing here knows what a history means.
+//! [`Rules`] behind them. Nothing here knows what a history means.
 
 pub mod awdit;
 pub mod cobra;

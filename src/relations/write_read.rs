@@ -476,7 +476,7 @@ impl<'a> Join<'a> {
         }
         found.sort_by_key(|source| source.writer().map(|w| self.standing[w.index()] != Standing::Committed));
         let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
-        if may_be_initial && !(last_counts && !found.is_empty()) {
+        if may_be_initial && (!last_counts || found.is_empty()) {
             found.push(Source::Initial { after_own_write });
         }
         let reader = TransactionId(transaction);

@@ -117,7 +117,8 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 requests.push(Request::Filter(toggle_word(filter, word)));
             }
         }
-        for relation in Relation::ALL.into_iter().filter(|r| *r != Relation::RealTime) {
+        let in_time = document.history.as_ref().is_some_and(|history| history.has_times());
+        for relation in Relation::ALL.into_iter().filter(|r| in_time || *r != Relation::RealTime) {
             let word = format!("edge:{}", relation.code());
             let on = filter.split_whitespace().any(|w| w.eq_ignore_ascii_case(&word));
             let colour = Palette::of(ui).relation(relation);

@@ -7,6 +7,7 @@ use crate::app::picture::{self, Picture};
 use crate::app::state::{Attention, Document, Focus};
 use crate::app::style::{self, GAP, Palette};
 use crate::counterexample::{Step, StepRole, narrate};
+use crate::history::TransactionId;
 use crate::relations::EdgeIndex;
 use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
@@ -207,7 +208,9 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
     let palette = Palette::of(ui);
     let example = &picture.argument.counterexample;
     let Some(edge) = example.violation.edges.get(index) else { return };
-    let name = |transaction| example.history.transaction_name(transaction);
+    // The font of lists lacks the sign ⊥.
+    let name =
+        |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { example.history.transaction_name(t) };
     let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
     let text = format!("{} → {}", name(edge.from), name(edge.to));
     let response = ui
