@@ -7,6 +7,8 @@ use common::oracle::{self, LEVELS};
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, key_name, session_name};
 use isoscope::checkers::{Pattern, Verdict};
+use isoscope::control::Control;
+use isoscope::counterexample;
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 
 /// Histories per shape in the ordinary run.
@@ -108,6 +110,32 @@ fn engine_and_oracle_agree_on_lists() {
 #[test]
 fn engine_and_oracle_agree_on_lists_of_almost_valid_stores() {
     for_histories(Shape::CLEAN, LISTS, look_at);
+}
+
+#[test]
+fn counterexamples_of_lists_violate_their_level_with_evidence() {
+    for_histories(Shape::SMALL, LISTS / 8, |sketch| {
+        let mut rng = fastrand::Rng::with_seed(sketch.fresh_value());
+        let history = history_of_lists(sketch, &mut rng);
+        let findings = examine::check(&history);
+        for violation in findings.violations.iter().take(4) {
+            let example = counterexample::minimize(&history, violation, &Control::new());
+            let operations = |t| example.history.operations_of(t).map(|o| example.history.operation_text(o));
+            let problem = |what: String| {
+                let line = |t| format!("  {:?}\n", operations(t).collect::<Vec<_>>());
+                let text: String = example.history.transactions().map(line).collect();
+                Err(format!("{}: counterexample to {} {what}\n{text}", violation.id, example.level))
+            };
+            let place = LEVELS.iter().position(|level| *level == example.level).ok_or("a level without times")?;
+            if oracle::verdicts(&example.history)[place] {
+                return problem("violates nothing".to_owned());
+            }
+            if let Err(what) = examine::evidence(&example.history, &examine::check(&example.history)) {
+                return problem(what);
+            }
+        }
+        Ok(())
+    });
 }
 
 /// `a key` with an element, or `r key` with a list.

@@ -10,8 +10,8 @@ use super::translate::translate;
 use super::{Counterexample, Minimality, involved_operations};
 use crate::checkers::{self, Cause, Level, Options, Pattern, Proof, Verdict, Violation};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet};
-use crate::relations::{self, Reason, Resolution, Source, Standing};
+use crate::history::{History, OperationId, OperationKind, Renaming, TransactionId, TransactionSet, Value};
+use crate::relations::{self, Appended, Reason, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Duration;
 
@@ -447,16 +447,25 @@ fn promotions(history: &History, resolution: &Resolution) -> FxHashMap<Transacti
     if resolution.promoted().next().is_none() {
         return promoted_by;
     }
+    let appends = if history.lists().is_empty() { FxHashMap::default() } else { relations::appends(history) };
+    let appender = |read: OperationId, element: &Value| match appends.get(&(history.keys()[read.index()], *element)) {
+        Some(Appended::Once(append)) => Some(history.transaction_of(*append)),
+        _ => None,
+    };
     let mut waiting: Vec<TransactionId> =
         history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
     while let Some(reader) = waiting.pop() {
         for read in history.operations_of(reader) {
-            if let Source::Transaction { writer, .. } = resolution.source_in(reader, read)
-                && resolution.standing(writer) == Standing::Promoted
-                && !promoted_by.contains_key(&writer)
-            {
-                promoted_by.insert(writer, (reader, read));
-                waiting.push(writer);
+            let read_from = match resolution.source_in(reader, read) {
+                Source::Transaction { writer, .. } => Some(writer),
+                _ => None,
+            };
+            let list = history.lists().read_by(read).unwrap_or_default();
+            for writer in read_from.into_iter().chain(list.iter().filter_map(|element| appender(read, element))) {
+                if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
+                    promoted_by.insert(writer, (reader, read));
+                    waiting.push(writer);
+                }
             }
         }
     }
