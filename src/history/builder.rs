@@ -332,7 +332,13 @@ impl Builder {
         Ok(history)
     }
 
-    fn sorted_lists(&self, moves: &Moves) -> Lists {
+    fn sorted_lists(&mut self, moves: &Moves) -> Lists {
+        let places = self.list_reads.iter().map(|&(added, begin)| (OperationId(moves.place_of(added)), begin));
+        if moves.0.is_empty() {
+            // They stand in order as they are: the elements, which may be most of a history, need not be copied.
+            let elements = std::mem::take(&mut self.list_elements);
+            return Lists::in_order(self.is_list.clone(), places.collect(), elements);
+        }
         let mut reads: Vec<(OperationId, &[Value])> = Vec::with_capacity(self.list_reads.len());
         for (n, &(added, begin)) in self.list_reads.iter().enumerate() {
             let end = self.list_reads.get(n + 1).map_or(self.list_elements.len(), |(_, begin)| *begin as usize);

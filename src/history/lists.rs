@@ -27,6 +27,12 @@ impl Lists {
         lists
     }
 
+    /// Of reads in ascending order, each with the place where its elements begin.
+    pub(super) fn in_order(is_list: Vec<bool>, reads: Vec<(OperationId, u64)>, elements: Vec<Value>) -> Lists {
+        debug_assert!(reads.is_sorted(), "reads and elements come in order");
+        Lists { is_list, reads, elements }
+    }
+
     /// Whether no key holds lists.
     pub fn is_empty(&self) -> bool {
         self.is_list.is_empty()
