@@ -27,6 +27,7 @@ mod origin;
 mod restrict;
 mod rules;
 mod stats;
+mod understand;
 
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};

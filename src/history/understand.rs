@@ -1,0 +1,323 @@
+//! Applying [`Rules`]: from what stands in a file to what it means.
+
+use super::names::positional_name;
+use super::{
+    FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId, OperationKind, Outcome,
+    Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
+};
+use rustc_hash::FxHashSet;
+
+impl History {
+    /// This history, understood by `rules`, with a sentence in [`assumptions`](History::assumptions) for each choice that
+    /// changes what it means. Ids change only where failed statements are dropped or split off.
+    ///
+    /// O(operations). Errors: a rule names a value or transaction that is not there.
+    pub fn under(mut self, rules: &Rules) -> Result<History, String> {
+        let recorded = self.figures();
+        self.rules = rules.clone();
+        self.settle_failed(rules.failed);
+        self.settle_unknown(rules.unknown);
+        if rules.times == TimeRule::Ignore && self.intervals.take().is_some() {
+            self.assume("The recorded times are not used (--times ignore).".to_owned());
+        }
+        match rules.lists {
+            ListRule::Last if !self.lists.is_empty() => {
+                self.lists = Lists::default();
+                self.assume(
+                    "Of each list only the last element counts, as if keys were registers (--lists last).".to_owned(),
+                );
+            }
+            ListRule::Merge if !self.lists.is_empty() => {
+                self.assume("Lists of one key need not be prefixes of each other (--lists merge).".to_owned());
+            }
+            _ => {}
+        }
+        self.settle_initial(&rules.initial)?;
+        self.settle_set_up(&rules.set_up)?;
+        self.recorded = (self.figures() != recorded).then_some(recorded);
+        Ok(self)
+    }
+
+    fn assume(&mut self, sentence: String) {
+        self.assumptions.push(sentence);
+    }
+
+    fn settle_failed(&mut self, rule: FailedRule) {
+        let failed = std::mem::take(&mut self.failed);
+        let mut transactions: Vec<TransactionId> = failed.iter().map(|&o| self.transaction_of(o)).collect();
+        transactions.dedup();
+        transactions.retain(|&t| self.outcome(t) != Outcome::Aborted);
+        let (rule, why) = match (rule, self.suggestions.failed) {
+            (FailedRule::Auto, FailedRule::Auto) => (FailedRule::Drop, String::new()),
+            (FailedRule::Auto, suggested) => (suggested, format!(" since {}", self.suggestions.because)),
+            (rule, _) => (rule, String::new()),
+        };
+        if transactions.is_empty() {
+            return;
+        }
+        let n = transactions.len();
+        let (have, them) = if n == 1 { ("transaction has", "it") } else { ("transactions have", "them") };
+        let meaning = match rule {
+            FailedRule::Auto | FailedRule::Drop => {
+                "the failed statements are left out and the rest counts as committed"
+            }
+            FailedRule::Abort => "the whole transaction counts as rolled back",
+            FailedRule::Split => {
+                "everything up to the last failure counts as rolled back, and each later statement as a transaction of \
+                 its own"
+            }
+        };
+        let sentence = format!(
+            "{n} committed {have} failed statements in {them}: {meaning}{why} (--failed {}; drop, abort and split may give \
+             different verdicts).",
+            rule.word()
+        );
+        self.assume(sentence);
+        match rule {
+            FailedRule::Auto | FailedRule::Drop => {
+                // In aborted transactions a failed statement means nothing either way.
+                let dropped: FxHashSet<OperationId> =
+                    failed.into_iter().filter(|&o| self.outcome(self.transaction_of(o)) != Outcome::Aborted).collect();
+                self.retain_operations(|o| !dropped.contains(&o));
+            }
+            FailedRule::Abort => transactions.iter().for_each(|t| self.outcomes[t.index()] = Outcome::Aborted),
+            FailedRule::Split => self.split_after(&failed),
+        }
+    }
+
+    /// Keeps only some operations; transactions stay, even empty ones.
+    fn retain_operations(&mut self, keep: impl Fn(OperationId) -> bool) {
+        let kept: Vec<OperationId> = (0..self.n_operations()).map(OperationId::new).filter(|&o| keep(o)).collect();
+        let begin = |old: &u32| kept.partition_point(|o| o.0 < *old) as u32;
+        self.operation_begin = self.operation_begin.iter().map(begin).collect();
+        let place = |old: OperationId| kept.binary_search(&old).ok().map(OperationId::new);
+        let is_list = if self.lists.is_empty() {
+            Vec::new()
+        } else {
+            (0..self.n_keys()).map(|key| self.lists.is_list(KeyId::new(key))).collect()
+        };
+        let lists = std::mem::take(&mut self.lists);
+        self.lists = Lists::new(is_list, lists.iter().filter_map(|(o, elements)| Some((place(o)?, elements))));
+        self.differs = self.differs.iter().filter_map(|&(o, value)| Some((place(o)?, value))).collect();
+        self.kinds = kept.iter().map(|o| self.kinds[o.index()]).collect();
+        self.keys = kept.iter().map(|o| self.keys[o.index()]).collect();
+        self.values = kept.iter().map(|o| self.values[o.index()]).collect();
+        self.lines = kept.iter().map(|o| self.lines[o.index()]).collect();
+    }
+
+    /// Makes what a transaction did up to its last failed operation an aborted transaction, and each later operation a
+    /// committed one.
+    fn split_after(&mut self, failed: &[OperationId]) {
+        let mut names: Vec<Box<str>> = Vec::new();
+        let mut new_of_old = Vec::with_capacity(self.n_transactions());
+        let (mut session, mut outcomes) = (Vec::new(), Vec::new());
+        let mut intervals: Vec<Option<Interval>> = Vec::new();
+        let mut begin = Vec::with_capacity(self.operation_begin.len());
+        for t in self.transactions() {
+            let range = self.operation_range(t);
+            let name = self.transaction_name(t);
+            new_of_old.push(names.len() as u32);
+            let mut add = |name: String, outcome: Outcome, first: usize| {
+                names.push(name.into());
+                session.push(self.session_of(t));
+                outcomes.push(outcome);
+                intervals.push(self.interval(t));
+                begin.push(first as u32);
+            };
+            let end = failed.partition_point(|o| o.index() < range.end);
+            let last = end.checked_sub(1).map(|at| failed[at].index()).filter(|last| range.contains(last));
+            match last {
+                Some(last) if self.outcome(t) != Outcome::Aborted => {
+                    add(name.clone(), Outcome::Aborted, range.start);
+                    (last + 1..range.end).for_each(|o| add(format!("{name}+{}", o - last), self.outcome(t), o));
+                }
+                _ => add(name, self.outcome(t), range.start),
+            }
+        }
+        let n = names.len() as u32;
+        begin.push(self.n_operations() as u32);
+        let new = |old: &u32| new_of_old.get(*old as usize).copied().unwrap_or(n);
+        self.session_begin = self.session_begin.iter().map(new).collect();
+        self.set_up = self.set_up.iter().map(|t| TransactionId(new(&t.0))).collect();
+        self.transaction_names = Names::Strings(names);
+        self.transaction_session = session;
+        self.outcomes = outcomes;
+        self.intervals = self.intervals.as_ref().map(|_| intervals);
+        self.operation_begin = begin;
+    }
+
+    fn settle_unknown(&mut self, rule: UnknownRule) {
+        let outcome = match rule {
+            UnknownRule::Observed => return,
+            UnknownRule::Aborted => Outcome::Aborted,
+            UnknownRule::Committed => Outcome::Committed,
+        };
+        let mut n = 0;
+        for slot in self.outcomes.iter_mut().filter(|slot| **slot == Outcome::Unknown) {
+            *slot = outcome;
+            n += 1;
+        }
+        if n > 0 {
+            let s = if n == 1 { "" } else { "s" };
+            let word = rule.word();
+            self.assume(format!("{n} transaction{s} of unknown outcome taken as {word} (--unknown {word})."));
+        }
+    }
+
+    fn settle_initial(&mut self, rule: &InitialRule) -> Result<(), String> {
+        let (rule, why) = match rule {
+            InitialRule::Format => (self.suggestions.initial.clone(), self.suggestions.because.clone()),
+            rule => (rule.clone(), String::new()),
+        };
+        match &rule {
+            InitialRule::Format => {}
+            InitialRule::Nothing => {
+                if self.initial_value.take().is_some() {
+                    self.assume("Only \"nothing\" is the initial version (--initial nothing).".to_owned());
+                }
+            }
+            InitialRule::AnyUnwritten => self.take_unwritten_as_initial(&why),
+            InitialRule::Value(name) => {
+                let value = self.value_called(name);
+                let value = value.ok_or_else(|| format!("--initial {name}: no operation has this value"))?;
+                self.initial_value = Some(value);
+                self.assume(format!("The initial version is {name} where nobody writes it (--initial {name})."));
+            }
+        }
+        Ok(())
+    }
+
+    /// For each key of which nobody reads the initial version otherwise, the first value in the history that somebody
+    /// reads and nobody writes becomes the initial one.
+    fn take_unwritten_as_initial(&mut self, why: &str) {
+        let written: FxHashSet<(KeyId, Value)> = (0..self.n_operations())
+            .filter(|&o| self.kinds[o] == OperationKind::Write)
+            .map(|o| (self.keys[o], self.values[o]))
+            .collect();
+        let mut initial = std::mem::take(&mut self.set_up_values);
+        initial.resize(self.n_keys(), None);
+        // A key of which the initial version is known has no other one.
+        let is_initial = |o: usize| {
+            let value = self.values[o];
+            let named = Some(value) == self.initial_value && !written.contains(&(self.keys[o], value));
+            self.kinds[o] == OperationKind::Read && (value == Value::INITIAL || named)
+        };
+        let known: FxHashSet<KeyId> =
+            (0..self.n_operations()).filter(|&o| is_initial(o)).map(|o| self.keys[o]).collect();
+        let mut n = 0;
+        for o in 0..self.n_operations() {
+            let (key, value) = (self.keys[o], self.values[o]);
+            let unwritten = self.kinds[o] == OperationKind::Read
+                && value.0 <= Value::MAX_NUMBER
+                && Some(value) != self.initial_value
+                && !written.contains(&(key, value));
+            if unwritten && initial[key.index()].is_none() && !known.contains(&key) {
+                initial[key.index()] = Some(value);
+                n += 1;
+            }
+        }
+        self.set_up_values = if initial.iter().all(Option::is_none) { Vec::new() } else { initial };
+        if n > 0 {
+            let keys = if n == 1 { "key" } else { "keys" };
+            let why = if why.is_empty() { String::new() } else { format!(" since {why}") };
+            self.assume(format!(
+                "For {n} {keys} the first value that was read without having been written is taken as the initial \
+                 version{why} (--initial any-unwritten; --initial nothing makes these reads thin-air reads)."
+            ));
+        }
+    }
+
+    fn settle_set_up(&mut self, rule: &SetUpRule) -> Result<(), String> {
+        match rule {
+            SetUpRule::Auto => {}
+            SetUpRule::Never => {
+                for t in std::mem::take(&mut self.set_up) {
+                    for o in self.operation_range(t) {
+                        if let Some(slot) = self.set_up_values.get_mut(self.keys[o].index()) {
+                            *slot = None;
+                        }
+                    }
+                }
+            }
+            SetUpRule::Transactions(names) => {
+                let mut found = Vec::new();
+                for name in names {
+                    let called = self.transactions().find(|&t| self.is_called(t, name));
+                    found.push(called.ok_or_else(|| format!("--init txn={name}: there is no such transaction"))?);
+                }
+                found.sort_unstable();
+                found.dedup();
+                self.count_as_initial(&found);
+            }
+        }
+        if !self.set_up.is_empty() {
+            let names: Vec<String> = self.set_up.iter().take(5).map(|&t| self.transaction_name(t)).collect();
+            let (n, more) = (self.set_up.len(), self.set_up.len().saturating_sub(5));
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            self.assume(format!(
+                "{}{more} {} as set-up: what {} the initial version of its keys (--init none makes {} like others).",
+                names.join(", "),
+                if n == 1 { "counts" } else { "count" },
+                if n == 1 { "it writes is" } else { "they write is" },
+                if n == 1 { "it a transaction" } else { "them transactions" },
+            ));
+        }
+        Ok(())
+    }
+
+    /// This history with "the initial version" in place of values that are initial only because a rule says so: what can
+    /// be written without the rule.
+    pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {
+        let mut by_rule = self.set_up_values.clone();
+        for o in self.set_up.iter().flat_map(|&t| self.operation_range(t)) {
+            if self.kinds[o] == OperationKind::Write {
+                by_rule[self.keys[o].index()] = None;
+            }
+        }
+        if by_rule.iter().all(Option::is_none) {
+            return std::borrow::Cow::Borrowed(self);
+        }
+        let mut plain = self.clone();
+        for o in 0..plain.n_operations() {
+            let initial = by_rule[plain.keys[o].index()] == Some(plain.values[o]);
+            if initial && plain.kinds[o] == OperationKind::Read {
+                plain.values[o] = Value::INITIAL;
+            }
+        }
+        for (kept, by_rule) in plain.set_up_values.iter_mut().zip(by_rule) {
+            *kept = kept.filter(|_| by_rule.is_none());
+        }
+        std::borrow::Cow::Owned(plain)
+    }
+
+    /// Whether people call a transaction so: by its name, or by its number alone.
+    fn is_called(&self, t: TransactionId, name: &str) -> bool {
+        let session = || self.session_name(self.session_of(t));
+        let own = self.transaction_name(t);
+        own == name || own.strip_prefix('T') == Some(name) || positional_name(&session(), self.position_of(t)) == name
+    }
+
+    /// Lets transactions count as part of ⊥: the last value each writes to a key is the key's initial version.
+    pub(super) fn count_as_initial(&mut self, transactions: &[TransactionId]) {
+        if transactions.is_empty() {
+            return;
+        }
+        self.set_up_values.resize(self.n_keys(), None);
+        for &t in transactions {
+            for o in self.operation_range(t).filter(|&o| self.kinds[o] == OperationKind::Write) {
+                self.set_up_values[self.keys[o].index()] = Some(self.values[o]);
+            }
+        }
+        self.set_up.extend(transactions);
+        self.set_up.sort_unstable();
+        self.set_up.dedup();
+    }
+
+    /// The value that a file would write so.
+    fn value_called(&self, name: &str) -> Option<Value> {
+        match &self.value_names {
+            Names::Implicit(_) => name.parse().ok().map(Value).filter(|value| value.0 <= Value::MAX_NUMBER),
+            names => (0..names.len()).find(|&at| names.text(at) == name).map(|at| Value(at as u64)),
+        }
+    }
+}
