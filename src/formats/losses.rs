@@ -41,6 +41,11 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
             false => "when transactions ran, which strict serializability needs".to_owned(),
         });
     }
+    if !original.has_times() && again.has_times() {
+        losses.push(
+            "that nothing is known of real time: what is read back has the order written (--times ignore)".to_owned(),
+        );
+    }
     if original.set_up().iter().any(|&t| !again.set_up().contains(&counterpart.of(t))) {
         losses.push(
             "that a transaction set up the initial state: say it again with --init, or verdicts may differ".to_owned(),
