@@ -137,12 +137,17 @@ fn diagram_of(argument: &Argument, drawn: &BTreeSet<EdgeIndex>) -> Diagram {
     let everything = drawn.len() == violation.edges.len() || drawn.is_empty();
     let transactions: Vec<TransactionId> = if everything { violation.transactions.clone() } else { Vec::new() };
     let touched = |t: TransactionId| drawn.iter().any(|&e| violation.edges[e].from == t || violation.edges[e].to == t);
-    let operations: Vec<OperationId> = violation
+    let mut operations: Vec<OperationId> = violation
         .operations
         .iter()
         .copied()
         .filter(|&operation| everything || touched(example.history.transaction_of(operation)))
         .collect();
+    // A list that shows an order is what the argument rests on, although no edge lands on it.
+    operations.extend(drawn.iter().filter_map(|&e| match violation.edges[e].because {
+        Reason::Listed { read, .. } => Some(read),
+        _ => None,
+    }));
     diagram::diagram(&Subject {
         history: &example.history,
         transactions: &transactions,
