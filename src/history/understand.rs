@@ -2,8 +2,8 @@
 
 use super::names::positional_name;
 use super::{
-    FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId, OperationKind, Outcome,
-    Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
+    DuplicateRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId,
+    OperationKind, Outcome, Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
 };
 use rustc_hash::FxHashSet;
 
@@ -34,6 +34,13 @@ impl History {
         }
         self.settle_initial(&rules.initial)?;
         self.settle_set_up(&rules.set_up)?;
+        if rules.duplicates == DuplicateRule::Last {
+            self.assume(
+                "Where several transactions wrote the value that was read, the one that stands last in the history is \
+                 taken to be meant (--duplicates last)."
+                    .to_owned(),
+            );
+        }
         self.recorded = (self.figures() != recorded).then_some(recorded);
         Ok(self)
     }
@@ -231,6 +238,7 @@ impl History {
         match rule {
             SetUpRule::Auto => {}
             SetUpRule::Never => {
+                self.assume("No transaction counts as setting up the initial state (--init none).".to_owned());
                 for t in std::mem::take(&mut self.set_up) {
                     for o in self.operation_range(t) {
                         if let Some(slot) = self.set_up_values.get_mut(self.keys[o].index()) {
@@ -243,7 +251,11 @@ impl History {
                 let mut found = Vec::new();
                 for name in names {
                     let called = self.transactions().find(|&t| self.is_called(t, name));
-                    found.push(called.ok_or_else(|| format!("--init txn={name}: there is no such transaction"))?);
+                    let t = called.ok_or_else(|| format!("--init txn={name}: there is no such transaction"))?;
+                    if self.outcome(t) == Outcome::Aborted {
+                        return Err(format!("--init txn={name}: this transaction aborted, so it set nothing up"));
+                    }
+                    found.push(t);
                 }
                 found.sort_unstable();
                 found.dedup();

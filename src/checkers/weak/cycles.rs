@@ -5,7 +5,8 @@ use super::paths::{Search, Step};
 use super::story::Story;
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::relations::{Node, Relation};
+use crate::history::KeyId;
+use crate::relations::{EdgeIndex, Node, Relation};
 
 /// States visited in search of shorter cycles, all components together; one cycle of each is always found.
 const VISITS: u64 = 5_000_000;
@@ -34,18 +35,8 @@ pub(super) fn add(
         way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
         let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
-        found.violations.push(Violation {
-            id: ViolationId { pattern: Pattern::CyclicCO, ordinal },
-            also: vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()],
-            levels: LevelSet::upward(Level::ReadCommitted),
-            key: None,
-            transactions: story.transactions,
-            operations: Vec::new(),
-            edges: story.edges,
-            proof: Proof::Cycle(cycle),
-            implied: false,
-            group: ordinal,
-        });
+        let also = vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()];
+        found.violations.push(violation(Pattern::CyclicCO, ordinal, also, None, story, cycle));
     }
     Ok(())
 }
@@ -103,20 +94,34 @@ pub(super) fn add_of_versions(
         let has = |relation| story.edges.iter().any(|edge| edge.relation == relation);
         let adya = if has(Relation::WriteRead) { "G1c" } else { "G0" };
         let suffix = if has(Relation::SessionOrder) { "-session" } else { "" };
-        found.violations.push(Violation {
-            id: ViolationId { pattern: Pattern::VersionOrderCycle, ordinal },
-            also: vec![format!("{adya}{suffix}")],
-            levels: LevelSet::upward(Level::ReadCommitted),
-            key: story.edges.iter().find(|edge| edge.relation == Relation::WriteWrite).and_then(|edge| edge.key),
-            transactions: story.transactions,
-            operations: Vec::new(),
-            edges: story.edges,
-            proof: Proof::Cycle(cycle),
-            implied: false,
-            group: ordinal,
-        });
+        let key = story.edges.iter().find(|edge| edge.relation == Relation::WriteWrite).and_then(|edge| edge.key);
+        let also = vec![format!("{adya}{suffix}")];
+        found.violations.push(violation(Pattern::VersionOrderCycle, ordinal, also, key, story, cycle));
     }
     Ok(())
+}
+
+/// A cycle that violates read committed by itself.
+fn violation(
+    pattern: Pattern,
+    ordinal: u32,
+    also: Vec<String>,
+    key: Option<KeyId>,
+    story: Story<'_>,
+    cycle: Vec<EdgeIndex>,
+) -> Violation {
+    Violation {
+        id: ViolationId { pattern, ordinal },
+        also,
+        levels: LevelSet::upward(Level::ReadCommitted),
+        key,
+        transactions: story.transactions,
+        operations: Vec::new(),
+        edges: story.edges,
+        proof: Proof::Cycle(cycle),
+        implied: false,
+        group: ordinal,
+    }
 }
 
 /// A cycle has a write-read edge, so the shortest is one of those edges and the shortest way back.
