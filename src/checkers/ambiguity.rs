@@ -1,7 +1,8 @@
 //! Levels of a history in which some reads have several possible writers: satisfied if one choice of writers is.
 
 use super::decide::{self, Decision, Facts};
-use super::{Level, Pattern, Witness, read_consistency};
+use super::weak::Ground;
+use super::{Level, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Source};
@@ -24,26 +25,6 @@ pub(super) enum Found {
     Violated,
     /// There are too many choices to try them all.
     TooMany,
-}
-
-/// The facts about one index of a resolution, without listing anything.
-pub(super) fn facts(
-    history: &History,
-    resolution: &Resolution,
-    index: &Index,
-    control: &Control,
-) -> Result<Facts, Interrupt> {
-    let reads = read_consistency::instances(history, resolution, index, 0, control)?;
-    Ok(facts_of(&reads.counts.keys().copied().collect::<Vec<_>>(), index))
-}
-
-/// The facts, given which patterns of single reads occur.
-pub(super) fn facts_of(patterns: &[Pattern], index: &Index) -> Facts {
-    Facts {
-        wrong_reads: patterns.iter().any(|pattern| pattern.is_wrong_read()),
-        non_repeatable_reads: patterns.contains(&Pattern::NonRepeatableRead),
-        cyclic: decide::is_cyclic(index),
-    }
 }
 
 /// Tries choices for one level above CI.
@@ -172,10 +153,12 @@ impl<'a> Chooser<'a> {
     pub(super) fn attempt(&self, level: Level, choice: &Choice) -> Result<Option<Witness>, Interrupt> {
         self.control.check()?;
         let index = Index::build_with(self.history, self.resolution, choice, self.control)?;
-        if facts(self.history, self.resolution, &index, self.control)?.violate(level) {
+        let reads = read_consistency::instances(self.history, self.resolution, &index, 0, self.control)?;
+        if Facts::of(reads.counts.keys().copied()).violate(level) {
             return Ok(None);
         }
-        Ok(match decide::ask(&index, level, self.control)? {
+        let ground = Ground::new(&index, self.control)?;
+        Ok(match decide::ask(&index, ground.as_ref(), level, self.control)? {
             Decision::Satisfied(order) => Some(order.witness(level, &index)),
             _ => None,
         })

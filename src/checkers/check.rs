@@ -1,11 +1,12 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
-use super::ambiguity::{Chooser, Found, facts_of};
-use super::decide::{Decision, Decisions, ask, decide_all};
+use super::ambiguity::{Chooser, Found};
+use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
+use super::weak::Ground;
 use super::{
-    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness,
-    cut_isolation, read_consistency, refutation, strict,
+    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness, cut_isolation,
+    read_consistency, refutation, strict,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
@@ -91,6 +92,8 @@ fn check_with(
 struct Prepared {
     resolution: Arc<Resolution>,
     index: Index,
+    /// Of the index; none where SO ∪ WR or the orders that lists show have a cycle.
+    ground: Option<Ground>,
     reads: Instances,
 }
 
@@ -108,7 +111,8 @@ impl Prepared {
         let choice = resolution.choice_of_none();
         let index = Index::build_with(history, &resolution, &choice, control)?;
         let reads = read_consistency::instances(history, &resolution, &index, max_instances, control)?;
-        Ok(Prepared { resolution, index, reads })
+        let ground = Ground::new(&index, control)?;
+        Ok(Prepared { resolution, index, ground, reads })
     }
 }
 
@@ -149,8 +153,7 @@ impl Run<'_> {
     fn check(&mut self, prepared: Prepared) -> Instances {
         self.control.phase("checking", self.levels.len() as u64);
         self.assumptions.extend_from_slice(prepared.resolution.assumptions());
-        let patterns: Vec<Pattern> = prepared.reads.counts.keys().copied().collect();
-        let facts = facts_of(&patterns, &prepared.index);
+        let facts = Facts::of(prepared.reads.counts.keys().copied());
         if self.levels.contains(&Level::CutIsolation) {
             let begin = Instant::now();
             let verdict = match (prepared.resolution.has_multiple_sources(), facts.non_repeatable_reads) {
@@ -168,7 +171,8 @@ impl Run<'_> {
                 self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
             }
         };
-        let mut decisions = decide_all(&prepared.index, facts, &self.engine_levels(), self.control, &told);
+        let mut decisions =
+            decide_all(&prepared.index, prepared.ground.as_ref(), facts, &self.engine_levels(), self.control, &told);
         for (&level, (decision, seconds)) in &decisions {
             let verdict = verdict_of(decision, level, &prepared.index);
             self.verdicts.insert(level, (verdict, *seconds));
@@ -295,7 +299,8 @@ impl Run<'_> {
             _ => Some(Verdict::Undecided(Cause::NoTimestamps)),
         };
         let verdict = known.unwrap_or_else(|| {
-            let decision = ask(&prepared.index, level, self.control).unwrap_or_else(Decision::Undecided);
+            let decision = ask(&prepared.index, prepared.ground.as_ref(), level, self.control);
+            let decision = decision.unwrap_or_else(Decision::Undecided);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
                 (Verdict::Satisfied(_), n) if n > 0 => Verdict::Undecided(Cause::AmbiguousReads(n)),
@@ -309,7 +314,7 @@ impl Run<'_> {
 
     fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
         self.control.phase("listing violations", 0);
-        let Prepared { resolution, index, reads } = prepared;
+        let Prepared { resolution, index, reads, .. } = prepared;
         let max = self.options.max_instances;
         let mut found = evidence::collect(self.history, &index, reads, decisions, max, self.control);
         if resolution.has_multiple_sources() {

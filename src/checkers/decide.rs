@@ -1,11 +1,10 @@
 //! Several levels of one index, side by side, each helped by what is known of the others.
 
 use super::strong::{self, StrongDecision};
-use super::weak::{self, WeakDecision};
-use super::{Event, Level, Witness};
+use super::weak::{self, Ground, WeakDecision};
+use super::{Event, Level, Pattern, Witness};
 use crate::control::{Control, Interrupt};
-use crate::graph::{Digraph, topological_order};
-use crate::relations::{Index, NONE, Node};
+use crate::relations::{Index, Node};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -66,36 +65,44 @@ impl Order {
     }
 }
 
-/// What is known of an index before any engine runs.
+/// What the patterns of single reads say of an index before any engine runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// There is a TAP-a to f: every level above CI is violated.
     pub(super) wrong_reads: bool,
     /// There is a TAP-j: read atomic and everything above is violated.
     pub(super) non_repeatable_reads: bool,
-    /// SO ∪ WR has a cycle: every level above CI is violated.
-    pub(super) cyclic: bool,
 }
 
 impl Facts {
+    /// Given which patterns of single reads occur.
+    pub(super) fn of(patterns: impl Iterator<Item = Pattern> + Clone) -> Facts {
+        Facts {
+            wrong_reads: patterns.clone().any(Pattern::is_wrong_read),
+            non_repeatable_reads: patterns.clone().any(|pattern| pattern == Pattern::NonRepeatableRead),
+        }
+    }
+
     /// Whether they violate a level above CI.
     pub(super) fn violate(self, level: Level) -> bool {
-        self.wrong_reads || self.cyclic || (self.non_repeatable_reads && level.implies(Level::ReadAtomic))
+        self.wrong_reads || (self.non_repeatable_reads && level.implies(Level::ReadAtomic))
     }
 }
 
-/// Whether SO ∪ WR has a cycle. O(nodes + reads).
-pub(super) fn is_cyclic(index: &Index) -> bool {
-    let nodes = 0..index.n_nodes() as Node;
-    let edges = nodes.flat_map(|node| {
-        let written = index.reads_of(node).map(|read| index.writer_of_read(read)).filter(|&writer| writer != NONE);
-        written.map(move |writer| (writer, node)).chain(index.successor(node).map(|next| (node, next)))
-    });
-    topological_order(&Digraph::new(index.n_nodes(), edges)).is_none()
-}
-
-/// Asks the engine of one level above CI.
-pub(super) fn ask(index: &Index, level: Level, control: &Control) -> Result<Decision, Interrupt> {
+/// Asks the engine of one level above CI. `ground` is that of the index: without one, SO ∪ WR or the orders that lists show
+/// have a cycle.
+pub(super) fn ask(
+    index: &Index,
+    ground: Option<&Ground>,
+    level: Level,
+    control: &Control,
+) -> Result<Decision, Interrupt> {
+    let Some(ground) = ground else { return Ok(Decision::Violated) };
+    if level != Level::StrictSerializability
+        && let Some(order) = ground.serial()
+    {
+        return Ok(Decision::Satisfied(Order::Commits(order.to_vec())));
+    }
     Ok(match level {
         Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability => {
             match strong::decide(index, level, control)? {
@@ -104,7 +111,7 @@ pub(super) fn ask(index: &Index, level: Level, control: &Control) -> Result<Deci
                 StrongDecision::Violated { .. } => Decision::Violated,
             }
         }
-        _ => match weak::decide(index, level, control)? {
+        _ => match weak::decide_on(index, Some(ground), level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),
             WeakDecision::Violated => Decision::Violated,
         },
@@ -121,6 +128,7 @@ pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
 /// until [`share_orders`] has replaced it.
 pub(super) fn decide_all(
     index: &Index,
+    ground: Option<&Ground>,
     facts: Facts,
     levels: &[Level],
     control: &Control,
@@ -141,7 +149,7 @@ pub(super) fn decide_all(
         let begin = Instant::now();
         let from_others = || implied(&known.lock().expect("no holder panics"), level);
         let before = if facts.violate(level) { Some(Decision::Violated) } else { from_others() };
-        let decision = before.unwrap_or_else(|| match ask(index, level, control) {
+        let decision = before.unwrap_or_else(|| match ask(index, ground, level, control) {
             Ok(decision) => decision,
             Err(interrupt) => from_others().unwrap_or(Decision::Undecided(interrupt)),
         });

@@ -6,6 +6,7 @@ use super::resolution::{self, Choice, Resolution, Source, Standing};
 use super::{Edge, Reason, Relation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, Interval, KeyId, Operation, OperationId, OperationKind, TransactionId};
+use std::sync::OnceLock;
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
 /// node t is t + 1 while the session lasts.
@@ -42,15 +43,6 @@ pub struct Index {
     pub slot_key: Vec<u32>,
     /// By slot: the write operation.
     pub slot_operation: Vec<OperationId>,
-    /// By slot: its first place in [`reader`](Self::reader).
-    pub reader_begin: Vec<u32>,
-    /// Places in the `read_*` arrays, grouped by the slot that they return.
-    pub reader: Vec<u32>,
-    /// By key: its first place in [`initial_reader`](Self::initial_reader).
-    pub initial_reader_begin: Vec<u32>,
-    /// Places in the `read_*` arrays, grouped by key, of reads that return the initial version.
-    pub initial_reader: Vec<u32>,
-
     /// By node: its first external read. External reads stand in program order; reads that return nothing usable
     /// (thin air, aborted, future, overwritten own writes, unrecorded) are left out.
     pub read_begin: Vec<u32>,
@@ -58,6 +50,8 @@ pub struct Index {
     pub read_key: Vec<u32>,
     /// By external read: the version returned, or [`INITIAL_SLOT`].
     pub read_slot: Vec<Slot>,
+    /// By external read: the node that wrote that version, or [`NONE`] for ⊥.
+    pub read_writer: Vec<u32>,
     /// By external read: the operation.
     pub read_operation: Vec<OperationId>,
 
@@ -74,6 +68,34 @@ pub struct Index {
     /// By node: when it ran, where that is known; empty when the history has no times. A transaction of unknown outcome
     /// may have committed at any time after its start.
     pub interval: Vec<Option<Interval>>,
+
+    /// By node: where in the file its first operation stands, in a unit of the format; empty when the history was not
+    /// read from one file. In many files that is the order in which transactions began or ended.
+    pub recorded_at: Vec<u32>,
+
+    /// Reads grouped by the version they return, made when somebody asks first.
+    pub(crate) readers: OnceLock<Readers>,
+}
+
+/// Places in the `read_*` arrays, grouped by the version that they return.
+#[derive(Clone, Debug)]
+pub(crate) struct Readers {
+    of_slot_begin: Vec<u32>,
+    of_slot: Vec<u32>,
+    of_initial_begin: Vec<u32>,
+    of_initial: Vec<u32>,
+}
+
+impl Readers {
+    /// O(reads + slots + keys).
+    fn new(index: &Index) -> Readers {
+        let external = |&slot: &u32| (slot != INITIAL_SLOT).then_some(slot);
+        let initial = |(&key, &slot): (&u32, &u32)| (slot == INITIAL_SLOT).then_some(key);
+        let (of_slot_begin, of_slot) = grouped(index.read_slot.iter().map(external), index.slot_node.len());
+        let by_key = index.read_key.iter().zip(&index.read_slot).map(initial);
+        let (of_initial_begin, of_initial) = grouped(by_key, index.n_keys());
+        Readers { of_slot_begin, of_slot, of_initial_begin, of_initial }
+    }
 }
 
 impl Index {
@@ -123,19 +145,32 @@ impl Index {
         self.key_begin[key as usize] as usize..self.key_begin[key as usize + 1] as usize
     }
 
-    /// The reads that return a slot, as places in the `read_*` arrays.
+    fn readers(&self) -> &Readers {
+        self.readers.get_or_init(|| Readers::new(self))
+    }
+
+    /// The reads that return a slot, as places in the `read_*` arrays, ascending. The first call takes
+    /// O(reads + slots + keys), all others O(1).
     #[inline]
     pub fn readers_of(&self, slot: Slot) -> &[u32] {
-        &self.reader[self.reader_begin[slot as usize] as usize..self.reader_begin[slot as usize + 1] as usize]
+        let readers = self.readers();
+        let begin = &readers.of_slot_begin;
+        &readers.of_slot[begin[slot as usize] as usize..begin[slot as usize + 1] as usize]
+    }
+
+    /// The reads that return the initial version of a key, as places in the `read_*` arrays, ascending. As fast as
+    /// [`readers_of`](Self::readers_of).
+    #[inline]
+    pub fn readers_of_initial(&self, key: u32) -> &[u32] {
+        let readers = self.readers();
+        let begin = &readers.of_initial_begin;
+        &readers.of_initial[begin[key as usize] as usize..begin[key as usize + 1] as usize]
     }
 
     /// The node that wrote the version a read returns, or [`NONE`] for ⊥.
     #[inline]
     pub fn writer_of_read(&self, read: usize) -> u32 {
-        match self.read_slot[read] {
-            INITIAL_SLOT => NONE,
-            slot => self.slot_node[slot as usize],
-        }
+        self.read_writer[read]
     }
 
     /// The write-read edge of an external read of `reader`, given as a place in the `read_*` arrays: from the last write
@@ -232,13 +267,12 @@ impl Index {
         index.collect_reads(history, resolution, choice, &slot_of_write);
         drop(slot_of_write);
         control.check()?;
-        let external = |slot: u32| (slot != INITIAL_SLOT).then_some(slot);
-        let by_slot = index.read_slot.iter().map(|&slot| external(slot));
-        (index.reader_begin, index.reader) = grouped(by_slot, index.slot_node.len());
-        let initial = index.read_key.iter().zip(&index.read_slot);
-        let initial = initial.map(|(&key, &slot)| (slot == INITIAL_SLOT).then_some(key));
-        (index.initial_reader_begin, index.initial_reader) = grouped(initial, index.n_keys());
         index.lists = lists::list_orders(history, &index);
+        if history.origin().parts.is_empty() {
+            let first = |t: &TransactionId| history.operation_range(*t).next().map(OperationId::new);
+            let line = |t: &TransactionId| first(t).map_or(0, |operation| history.line_of(operation));
+            index.recorded_at = index.transaction.iter().map(line).collect();
+        }
         if history.has_times() {
             index.interval = index.transaction.iter().map(|&t| real_time::interval(history, t)).collect();
         }
@@ -345,6 +379,7 @@ impl Index {
                 };
                 self.read_key.push(keys[o.index()].0);
                 self.read_slot.push(slot);
+                self.read_writer.push(if slot == INITIAL_SLOT { NONE } else { self.slot_node[slot as usize] });
                 self.read_operation.push(o);
             }
         }

@@ -173,11 +173,7 @@ fn check_index(history: &History, resolution: &Resolution, choice: &Choice, inde
                 assert_eq!(index.read_key[read], history.operation(index.read_operation[read]).key.0);
                 let slot = index.read_slot[read];
                 let readers = match slot {
-                    INITIAL_SLOT => {
-                        let key = index.read_key[read] as usize;
-                        let range = index.initial_reader_begin[key]..index.initial_reader_begin[key + 1];
-                        &index.initial_reader[range.start as usize..range.end as usize]
-                    }
+                    INITIAL_SLOT => index.readers_of_initial(index.read_key[read]),
                     slot => index.readers_of(slot),
                 };
                 assert_eq!(readers.iter().filter(|&&reader| reader as usize == read).count(), 1);
@@ -213,7 +209,9 @@ fn check_index(history: &History, resolution: &Resolution, choice: &Choice, inde
             .collect();
         assert_eq!(writes, last.into_iter().collect::<Vec<_>>());
     }
-    assert_eq!(index.reader.len() + index.initial_reader.len(), index.read_key.len());
+    let of_slots: usize = (0..index.slot_node.len() as u32).map(|slot| index.readers_of(slot).len()).sum();
+    let of_initial: usize = (0..index.n_keys() as u32).map(|key| index.readers_of_initial(key).len()).sum();
+    assert_eq!(of_slots + of_initial, index.read_key.len());
     for key in 0..index.n_keys() as u32 {
         assert!(index.slot_node[index.slots_of(key)].is_sorted());
     }

@@ -1,7 +1,8 @@
 //! Verdicts and listings of small histories, and what must hold of all findings.
 
 use super::*;
-use crate::checkers::Proof;
+
+use crate::checkers::{Pattern, Proof};
 use crate::history::{Builder, Interval, Origin, Outcome, Value};
 use crate::relations::testing::{history, random_history};
 use std::sync::Mutex;

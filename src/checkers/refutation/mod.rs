@@ -11,9 +11,9 @@ mod hopeless;
 mod merge;
 mod needs;
 
-use super::ambiguity::facts_of;
-use super::decide::{self, Decision, Decisions};
-use super::{Instances, Level, Pattern, Violation, evidence, read_consistency};
+use super::decide::{self, Decision, Decisions, Facts};
+use super::weak::Ground;
+use super::{Instances, Level, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
@@ -223,9 +223,10 @@ impl Refuter<'_> {
     /// The patterns of single reads in an index, and whether the level is violated there.
     fn is_violated(&self, index: &Index, listed: usize) -> Result<(Instances, bool), Interrupt> {
         let reads = read_consistency::instances(self.history, self.resolution, index, listed, self.control)?;
-        let patterns: Vec<Pattern> = reads.counts.keys().copied().collect();
-        let violates = facts_of(&patterns, index).violate(self.level)
-            || decide::ask(index, self.level, self.control)?.is_violated();
+        let violates = Facts::of(reads.counts.keys().copied()).violate(self.level) || {
+            let ground = Ground::new(index, self.control)?;
+            decide::ask(index, ground.as_ref(), self.level, self.control)?.is_violated()
+        };
         Ok((reads, violates))
     }
 

@@ -169,7 +169,7 @@ impl<'a> Known<'a> {
     fn initial_versions(&mut self) {
         let (index, events) = (self.index, self.events);
         for key in 0..index.n_keys() as u32 {
-            let readers = self.initial_readers(key);
+            let readers = index.readers_of_initial(key);
             if readers.is_empty() || index.slots_of(key).is_empty() {
                 continue;
             }
@@ -212,12 +212,6 @@ impl<'a> Known<'a> {
                 self.base.push(edge);
             }
         }
-    }
-
-    /// The reads that return the initial version of a key.
-    pub(in crate::checkers) fn initial_readers(&self, key: u32) -> &'a [u32] {
-        let begin = &self.index.initial_reader_begin;
-        &self.index.initial_reader[begin[key as usize] as usize..begin[key as usize + 1] as usize]
     }
 
     /// The first writer of a key in each session.

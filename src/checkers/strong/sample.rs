@@ -170,8 +170,6 @@ impl Sample {
             session_begin: (0..=n_sessions).map(|s| self.txns.partition_point(|txn| txn.session < s) as u32).collect(),
             session: self.txns.iter().map(|txn| txn.session).collect(),
             key_begin: vec![0],
-            reader_begin: vec![0],
-            initial_reader_begin: vec![0],
             read_begin: vec![0],
             write_begin: vec![0],
             ..Index::default()
@@ -202,6 +200,7 @@ impl Sample {
                 index.read_key.push(key);
                 let read_slot = if writer == NONE { INITIAL_SLOT } else { slot(&index, writer, key) };
                 index.read_slot.push(read_slot);
+                index.read_writer.push(writer);
                 index.read_operation.push(OperationId(first_operation[t] + place as u32));
             }
             index.read_begin.push(index.read_key.len() as u32);
@@ -210,17 +209,6 @@ impl Sample {
                 index.write_slot.push(slot(&index, t as Node, key));
             }
             index.write_begin.push(index.write_key.len() as u32);
-        }
-        let reads = 0..index.read_key.len() as u32;
-        for slot in 0..index.slot_node.len() as u32 {
-            index.reader.extend(reads.clone().filter(|&read| index.read_slot[read as usize] == slot));
-            index.reader_begin.push(index.reader.len() as u32);
-        }
-        for key in 0..n_keys {
-            let initial =
-                |&read: &u32| index.read_slot[read as usize] == INITIAL_SLOT && index.read_key[read as usize] == key;
-            index.initial_reader.extend(reads.clone().filter(initial));
-            index.initial_reader_begin.push(index.initial_reader.len() as u32);
         }
         index
     }

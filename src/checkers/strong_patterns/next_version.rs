@@ -57,16 +57,12 @@ pub(super) fn anti_dependencies(
     for t in 0..index.n_nodes() as Node {
         index.reads_of(t).for_each(|read| reader_of[read] = t);
     }
-    let initial = |key: u32| {
-        let begin = &index.initial_reader_begin;
-        &index.initial_reader[begin[key as usize] as usize..begin[key as usize + 1] as usize]
-    };
     for key in 0..index.n_keys() as u32 {
         if key % 1024 == 0 {
             control.check()?;
         }
         let versions = index.slots_of(key).map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
-        for (writer, readers) in std::iter::once((NONE, initial(key))).chain(versions) {
+        for (writer, readers) in std::iter::once((NONE, index.readers_of_initial(key))).chain(versions) {
             if readers.is_empty() {
                 continue;
             }

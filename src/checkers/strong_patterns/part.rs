@@ -11,8 +11,6 @@ pub(super) fn part(index: &Index, keep: &[Node]) -> Index {
     let mut part = Index {
         session_begin: vec![0],
         key_begin: vec![0],
-        reader_begin: vec![0],
-        initial_reader_begin: vec![0],
         read_begin: vec![0],
         write_begin: vec![0],
         ..Index::default()
@@ -70,6 +68,7 @@ pub(super) fn part(index: &Index, keep: &[Node]) -> Index {
             };
             part.read_key.push(key_of(index.read_key[read]));
             part.read_slot.push(slot);
+            part.read_writer.push(if slot == INITIAL_SLOT { NONE } else { part.slot_node[slot as usize] });
             part.read_operation.push(index.read_operation[read]);
         }
         part.read_begin.push(part.read_key.len() as u32);
@@ -79,7 +78,6 @@ pub(super) fn part(index: &Index, keep: &[Node]) -> Index {
         }
         part.write_begin.push(part.write_key.len() as u32);
     }
-    group_readers(&mut part, versions.len(), keys.len());
     if !index.interval.is_empty() {
         part.interval = keep.iter().map(|&t| index.interval[t as usize]).collect();
     }
@@ -94,27 +92,6 @@ pub(super) fn part(index: &Index, keep: &[Node]) -> Index {
         });
     }
     part
-}
-
-/// Fills the lists of readers by version and by key of the initial version.
-fn group_readers(part: &mut Index, n_slots: usize, n_keys: usize) {
-    let mut by_slot: Vec<(u32, u32)> = Vec::new();
-    let mut by_key: Vec<(u32, u32)> = Vec::new();
-    for (read, (&slot, &key)) in part.read_slot.iter().zip(&part.read_key).enumerate() {
-        match slot {
-            INITIAL_SLOT => by_key.push((key, read as u32)),
-            slot => by_slot.push((slot, read as u32)),
-        }
-    }
-    by_slot.sort_unstable();
-    by_key.sort_unstable();
-    part.reader = by_slot.iter().map(|&(_, read)| read).collect();
-    part.initial_reader = by_key.iter().map(|&(_, read)| read).collect();
-    let ends = |list: &[(u32, u32)], n: usize| -> Vec<u32> {
-        (0..n as u32).map(|group| list.partition_point(|&(other, _)| other <= group) as u32).collect()
-    };
-    part.reader_begin.extend(ends(&by_slot, n_slots));
-    part.initial_reader_begin.extend(ends(&by_key, n_keys));
 }
 
 #[cfg(test)]
@@ -136,15 +113,14 @@ mod tests {
             assert_eq!(part.read_slot, restricted.read_slot);
             assert_eq!(part.read_begin, restricted.read_begin);
             assert_eq!(part.write_slot, restricted.write_slot);
-            assert_eq!(part.reader, restricted.reader);
-            assert_eq!(part.reader_begin, restricted.reader_begin);
-            let of_key = |index: &Index, key: usize| {
-                let begin = &index.initial_reader_begin;
-                index.initial_reader[begin[key] as usize..begin[key + 1] as usize].to_vec()
-            };
+            assert_eq!(part.read_writer, restricted.read_writer);
+            for slot in 0..part.slot_node.len() as Slot {
+                assert_eq!(part.readers_of(slot), restricted.readers_of(slot));
+            }
             // The sample keeps keys that nobody uses any more; the order of the others is the same.
             let readers = |index: &Index| -> Vec<Vec<u32>> {
-                (0..index.n_keys()).map(|key| of_key(index, key)).filter(|readers| !readers.is_empty()).collect()
+                let of_keys = (0..index.n_keys() as u32).map(|key| index.readers_of_initial(key).to_vec());
+                of_keys.filter(|readers| !readers.is_empty()).collect()
             };
             assert_eq!(readers(&part), readers(&restricted));
             let expected = keep.iter().map(|&t| index.transaction[t as usize]).collect::<Vec<_>>();

@@ -3,8 +3,10 @@
 //! Session order is implicit (a node's successor is the next number), write-read edges are stored once per pair of
 //! nodes in both directions. Knows nothing of axioms.
 
+use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Listed, NONE, Node};
+use std::sync::OnceLock;
 
 /// How many steps of a long loop pass between two looks at the control.
 pub(super) const STRIDE: usize = 4096;
@@ -20,8 +22,8 @@ pub(super) struct Causality<'a> {
     pub(super) index: &'a Index,
     /// By read: the node that reads.
     pub(super) read_node: Vec<Node>,
-    successor_begin: Vec<u32>,
-    successor: Vec<Node>,
+    /// By node, the nodes that read from it: first places and nodes. Made when somebody asks first.
+    successors: OnceLock<(Vec<u32>, Vec<Node>)>,
     predecessor_begin: Vec<u32>,
     predecessor: Vec<Node>,
     /// The pairs of versions that lists order: part of every commit order, at every level.
@@ -34,38 +36,23 @@ impl<'a> Causality<'a> {
         let n = index.n_nodes();
         let mut read_node = vec![0; index.read_key.len()];
         let mut predecessor_begin = Vec::with_capacity(n + 1);
-        let mut predecessor = Vec::new();
+        let mut predecessor = Vec::with_capacity(index.read_key.len());
         let mut seen_by = vec![NONE; n];
-        let mut successor_begin = vec![0u32; n + 2];
         predecessor_begin.push(0);
         for t in 0..n as Node {
             tick(t as usize, control)?;
             for read in index.reads_of(t) {
                 read_node[read] = t;
                 let writer = index.writer_of_read(read);
-                if writer != NONE && writer != t && seen_by[writer as usize] != t {
+                if writer != NONE && seen_by[writer as usize] != t {
                     seen_by[writer as usize] = t;
                     predecessor.push(writer);
-                    successor_begin[writer as usize + 2] += 1;
                 }
             }
             predecessor_begin.push(predecessor.len() as u32);
         }
-        for v in 0..=n {
-            successor_begin[v + 1] += successor_begin[v];
-        }
-        let mut successor = vec![0; predecessor.len()];
-        for t in 0..n {
-            tick(t, control)?;
-            for &writer in &predecessor[predecessor_begin[t] as usize..predecessor_begin[t + 1] as usize] {
-                let place = &mut successor_begin[writer as usize + 1];
-                successor[*place as usize] = t as Node;
-                *place += 1;
-            }
-        }
-        successor_begin.truncate(n + 1);
-        let listed = index.listed();
-        Ok(Causality { index, read_node, successor_begin, successor, predecessor_begin, predecessor, listed })
+        let (successors, listed) = (OnceLock::new(), index.listed());
+        Ok(Causality { index, read_node, successors, predecessor_begin, predecessor, listed })
     }
 
     /// The edges that lists show.
@@ -84,10 +71,32 @@ impl<'a> Causality<'a> {
         self.index.n_nodes()
     }
 
-    /// The nodes that read from `v`, each once, ascending.
+    /// The nodes that read from `v`, each once, ascending. The first call takes O(nodes + reads), all others O(1).
     #[inline]
     pub(super) fn readers(&self, v: Node) -> &[Node] {
-        &self.successor[self.successor_begin[v as usize] as usize..self.successor_begin[v as usize + 1] as usize]
+        let (begin, successor) = self.successors.get_or_init(|| self.group_by_writer());
+        &successor[begin[v as usize] as usize..begin[v as usize + 1] as usize]
+    }
+
+    fn group_by_writer(&self) -> (Vec<u32>, Vec<Node>) {
+        let n = self.n();
+        let mut begin = vec![0u32; n + 2];
+        for &writer in &self.predecessor {
+            begin[writer as usize + 2] += 1;
+        }
+        for v in 0..=n {
+            begin[v + 1] += begin[v];
+        }
+        let mut successor = vec![0; self.predecessor.len()];
+        for t in 0..n as Node {
+            for &writer in self.writers(t) {
+                let place = &mut begin[writer as usize + 1];
+                successor[*place as usize] = t;
+                *place += 1;
+            }
+        }
+        begin.truncate(n + 1);
+        (begin, successor)
     }
 
     /// The nodes `v` reads from, each once, in program order of the first read.
@@ -250,6 +259,12 @@ impl Components {
             *c = n_components - 1 - *c;
         }
         Ok(Components::from_numbers(of, n_components as usize))
+    }
+
+    /// Where SO ∪ WR has no cycle: each node is a component, numbered by an order that contains it.
+    pub(super) fn trivial(order: &LinearOrder) -> Components {
+        let begin = (0..=order.nodes.len() as u32).collect();
+        Components { of: order.place.clone(), begin, members: order.nodes.clone() }
     }
 
     fn from_numbers(of: Vec<u32>, n_components: usize) -> Components {

@@ -13,9 +13,12 @@
 //! A level is satisfied iff SO ∪ WR and the edges t2 → t1 that its axiom forces have no cycle. This module does not
 //! look at single reads (TAP-a to f and j); the caller has done that before.
 
+mod causal;
 mod causality;
 mod chains;
+mod columns;
 mod cycles;
+mod ground;
 mod instances;
 mod order;
 mod paths;
@@ -25,6 +28,7 @@ mod saturate;
 mod story;
 mod survey;
 mod vectors;
+mod window;
 
 #[cfg(test)]
 mod random;
@@ -47,18 +51,41 @@ pub enum WeakDecision {
     Violated,
 }
 
+/// One commit order of a history as a first guess, and the reads it does not explain: the levels' common ground.
+pub struct Ground(ground::Ground);
+
+impl Ground {
+    /// `None` when SO ∪ WR and the orders of versions that lists show have a cycle, which violates every level above CI.
+    /// O(operations), times the logarithm of the number of sessions where times or lines in the file are followed.
+    pub fn new(index: &Index, control: &Control) -> Result<Option<Ground>, Interrupt> {
+        Ok(ground::Ground::new(index, control)?.map(Ground))
+    }
+
+    /// The order, if it explains all reads. Then it is a serial execution: every level up to SER is satisfied by it.
+    pub fn serial(&self) -> Option<&[Node]> {
+        self.0.replay.open.is_empty().then_some(self.0.order.nodes.as_slice())
+    }
+}
+
 /// Decides RC, RA or TCC for a history without TAP-a to f; any other level is taken for TCC.
 ///
 /// A few linear replays as long as the history is close to valid, otherwise within the bounds of saturation:
 /// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds). The vectors of TCC take at most
 /// 2 GB at a time. The result does not depend on the number of threads.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDecision, Interrupt> {
-    let level = match level {
-        Level::ReadCommitted | Level::ReadAtomic => level,
-        _ => Level::TransactionalCausalConsistency,
-    };
-    Ok(match replay::decide(index, level, control)? {
-        Some(order) => WeakDecision::Satisfied(order),
+    decide_on(index, Ground::new(index, control)?.as_ref(), level, control)
+}
+
+/// [`decide`] with the ground of the index, which levels can share; without one the level is violated.
+pub fn decide_on(
+    index: &Index,
+    ground: Option<&Ground>,
+    level: Level,
+    control: &Control,
+) -> Result<WeakDecision, Interrupt> {
+    let Some(Ground(ground)) = ground else { return Ok(WeakDecision::Violated) };
+    Ok(match replay::decide(index, ground, level, control)? {
+        Some(order) => WeakDecision::Satisfied(order.nodes),
         None => WeakDecision::Violated,
     })
 }

@@ -1,58 +1,181 @@
-//! Linear extensions of SO ∪ WR ∪ forced edges that follow a wish.
+//! Linear extensions of SO ∪ WR ∪ forced edges, by merging the sessions.
+//!
+//! The next transaction of an order is always the head of some session, so the sessions are merged like sorted lists:
+//! a head whose predecessors all stand in the order may come next, any other waits for one predecessor that does not.
+//! Only predecessors are asked for, which the reads of a transaction name; no list of successors is needed.
 
-use super::causality::{Causality, ForcedEdges, tick};
+use super::causality::{Forced, tick};
 use crate::control::{Control, Interrupt};
-use crate::relations::Node;
+use crate::relations::{Index, NONE, Node};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-/// Ranks nodes by priority, ties by number: rank by node. O(n log n).
-pub(super) fn ranks(priority: &[u64]) -> Vec<u32> {
-    use rayon::slice::ParallelSliceMut;
-    let mut by_priority: Vec<(u64, Node)> = priority.iter().zip(0..).map(|(&p, v)| (p, v)).collect();
-    by_priority.par_sort_unstable();
-    let mut rank = vec![0; priority.len()];
-    for (place, &(_, v)) in by_priority.iter().enumerate() {
-        rank[v as usize] = place as u32;
-    }
-    rank
+/// Which of the transactions that may come next does.
+#[derive(Clone, Copy)]
+pub(super) enum Wish<'a> {
+    /// The one that could first: a breadth-first order, in which versions are read soon after they are written.
+    FirstCome,
+    /// The one of lowest rank, by node; ties by number.
+    Rank(&'a [u32]),
 }
 
-/// A topological order (Kahn 1962) that takes the node of lowest rank among those that may come next; `None` when
-/// the edges have a cycle. `rank` must be a permutation. O(n log n + edges).
+/// Forced edges by the node where they end.
+#[derive(Default)]
+pub(super) struct Before {
+    begin: Vec<u32>,
+    from: Vec<Node>,
+}
+
+impl Before {
+    /// Groups the edges. Edges into ⊥ are left out. O(n + edges), O(1) without edges.
+    pub(super) fn new(n: usize, edges: &[Forced]) -> Before {
+        if edges.is_empty() {
+            return Before::default();
+        }
+        let mut begin = vec![0u32; n + 2];
+        for edge in edges.iter().filter(|edge| edge.to != NONE) {
+            begin[edge.to as usize + 2] += 1;
+        }
+        for v in 0..=n {
+            begin[v + 1] += begin[v];
+        }
+        let mut from = vec![0; edges.len()];
+        for edge in edges.iter().filter(|edge| edge.to != NONE) {
+            let place = &mut begin[edge.to as usize + 1];
+            from[*place as usize] = edge.from;
+            *place += 1;
+        }
+        begin.truncate(n + 1);
+        Before { begin, from }
+    }
+
+    #[inline]
+    fn of(&self, v: Node) -> &[Node] {
+        match self.begin.is_empty() {
+            true => &[],
+            false => &self.from[self.begin[v as usize] as usize..self.begin[v as usize + 1] as usize],
+        }
+    }
+}
+
+/// A linear order of all nodes and where each stands in it.
+#[derive(Clone, Default)]
+pub(super) struct LinearOrder {
+    /// The nodes in order.
+    pub(super) nodes: Vec<Node>,
+    /// By node: its place.
+    pub(super) place: Vec<u32>,
+}
+
+/// A linear extension of SO ∪ WR and the edges of `before` (Kahn 1962) that follows a wish as far as it can; `None` when
+/// they have a cycle. O(n + edges), times the logarithm of the number of sessions when ranks are wished for.
 pub(super) fn linear_extension(
-    causality: &Causality<'_>,
-    forced: &ForcedEdges,
-    rank: &[u32],
+    index: &Index,
+    before: &Before,
+    wish: Wish<'_>,
     control: &Control,
-) -> Result<Option<Vec<Node>>, Interrupt> {
-    let n = causality.n();
-    let mut node_at = vec![0; n];
-    for (v, &r) in rank.iter().enumerate() {
-        node_at[r as usize] = v as Node;
+) -> Result<Option<LinearOrder>, Interrupt> {
+    let (n, n_sessions) = (index.n_nodes(), index.n_sessions());
+    let mut merge = Merge {
+        index,
+        before,
+        order: LinearOrder { nodes: Vec::with_capacity(n), place: vec![NONE; n] },
+        head: index.session_begin[..n_sessions].to_vec(),
+        seen: vec![0; n_sessions],
+        waiting_for: vec![NONE; n],
+        waiting_next: vec![NONE; n_sessions],
+        ready: match wish {
+            Wish::FirstCome => Ready::FirstCome(VecDeque::with_capacity(n_sessions)),
+            Wish::Rank(rank) => Ready::Rank(BinaryHeap::with_capacity(n_sessions), rank),
+        },
+    };
+    for session in 0..n_sessions as u32 {
+        merge.look_at(session);
     }
-    let mut waiting_for: Vec<u32> = (0..n as Node)
-        .map(|v| causality.writers(v).len() as u32 + u32::from(causality.session_predecessor(v).is_some()))
-        .collect();
-    for edge in forced.all() {
-        waiting_for[edge.to as usize] += 1;
+    while let Some(session) = merge.ready.pop() {
+        tick(merge.order.nodes.len(), control)?;
+        merge.take(session);
     }
-    let mut ready: BinaryHeap<Reverse<u32>> =
-        (0..n).filter(|&v| waiting_for[v] == 0).map(|v| Reverse(rank[v])).collect();
-    let mut order = Vec::with_capacity(n);
-    while let Some(Reverse(r)) = ready.pop() {
-        tick(order.len(), control)?;
-        let v = node_at[r as usize];
-        order.push(v);
-        let mut arrive = |w: Node| {
-            waiting_for[w as usize] -= 1;
-            if waiting_for[w as usize] == 0 {
-                ready.push(Reverse(rank[w as usize]));
+    Ok((merge.order.nodes.len() == n).then_some(merge.order))
+}
+
+struct Merge<'a> {
+    index: &'a Index,
+    before: &'a Before,
+    order: LinearOrder,
+    /// By session: its first node that is not in the order.
+    head: Vec<Node>,
+    /// By session: how many predecessors of its head are known to be in the order.
+    seen: Vec<u32>,
+    /// By node: the first session whose head waits for it.
+    waiting_for: Vec<u32>,
+    /// By session: the next one that waits for the same node.
+    waiting_next: Vec<u32>,
+    ready: Ready<'a>,
+}
+
+impl Merge<'_> {
+    /// Puts the head of a session into the queue, or lets it wait.
+    #[inline]
+    fn look_at(&mut self, session: u32) {
+        let head = self.head[session as usize];
+        if head == self.index.session_begin[session as usize + 1] {
+            return;
+        }
+        let writers = &self.index.read_writer[self.index.reads_of(head)];
+        let before = self.before.of(head);
+        let seen = &mut self.seen[session as usize];
+        loop {
+            let place = *seen as usize;
+            let Some(&predecessor) = writers.get(place).or_else(|| before.get(place - writers.len())) else { break };
+            if predecessor != NONE && self.order.place[predecessor as usize] == NONE {
+                let first = &mut self.waiting_for[predecessor as usize];
+                self.waiting_next[session as usize] = std::mem::replace(first, session);
+                return;
             }
-        };
-        causality.index.successor(v).into_iter().for_each(&mut arrive);
-        causality.readers(v).iter().copied().for_each(&mut arrive);
-        forced.of(v).iter().for_each(|edge| arrive(edge.to));
+            *seen += 1;
+        }
+        self.ready.push(session, head);
     }
-    Ok((order.len() == n).then_some(order))
+
+    /// Appends the head of a session to the order and looks at the sessions that waited for it.
+    #[inline]
+    fn take(&mut self, session: u32) {
+        let node = self.head[session as usize];
+        self.order.place[node as usize] = self.order.nodes.len() as u32;
+        self.order.nodes.push(node);
+        self.head[session as usize] += 1;
+        self.seen[session as usize] = 0;
+        self.look_at(session);
+        let mut waiting = self.waiting_for[node as usize];
+        while waiting != NONE {
+            let next = self.waiting_next[waiting as usize];
+            self.look_at(waiting);
+            waiting = next;
+        }
+    }
+}
+
+/// The sessions whose heads may come next.
+enum Ready<'a> {
+    FirstCome(VecDeque<u32>),
+    Rank(BinaryHeap<Reverse<(u32, u32)>>, &'a [u32]),
+}
+
+impl Ready<'_> {
+    #[inline]
+    fn push(&mut self, session: u32, head: Node) {
+        match self {
+            Ready::FirstCome(queue) => queue.push_back(session),
+            Ready::Rank(heap, rank) => heap.push(Reverse((rank[head as usize], session))),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u32> {
+        match self {
+            Ready::FirstCome(queue) => queue.pop_front(),
+            Ready::Rank(heap, _) => heap.pop().map(|Reverse((_, session))| session),
+        }
+    }
 }

@@ -77,8 +77,6 @@ impl Tiny {
             session: self.session_of().into_iter().map(|s| s as u32).collect(),
             session_begin: vec![0],
             key_begin: vec![0],
-            reader_begin: vec![0],
-            initial_reader_begin: vec![0],
             read_begin: vec![0],
             write_begin: vec![0],
             ..Index::default()
@@ -113,6 +111,7 @@ impl Tiny {
                             from.map_or(INITIAL_SLOT, |w| slot(w, key).expect("the writer writes the key") as u32);
                         index.read_key.push(key);
                         index.read_slot.push(slot);
+                        index.read_writer.push(from.unwrap_or(NONE));
                         index.read_operation.push(OperationId::new(operation_of[t] + at));
                     }
                     Op::Write(key) => {
@@ -123,16 +122,6 @@ impl Tiny {
             }
             index.read_begin.push(index.read_key.len() as u32);
             index.write_begin.push(index.write_key.len() as u32);
-        }
-        for slot in 0..index.slot_node.len() as u32 {
-            index.reader.extend((0..index.read_slot.len() as u32).filter(|&r| index.read_slot[r as usize] == slot));
-            index.reader_begin.push(index.reader.len() as u32);
-        }
-        for key in 0..self.n_keys {
-            let initial =
-                (0..index.read_slot.len()).filter(|&r| (index.read_key[r], index.read_slot[r]) == (key, INITIAL_SLOT));
-            index.initial_reader.extend(initial.map(|r| r as u32));
-            index.initial_reader_begin.push(index.initial_reader.len() as u32);
         }
         index
     }

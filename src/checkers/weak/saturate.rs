@@ -9,7 +9,7 @@ use super::chains::Chains;
 use super::vectors::Vectors;
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, NONE, Node};
+use crate::relations::{NONE, Node};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -249,7 +249,7 @@ pub(super) fn causal_edges(
             tick(version, control)?;
             let (t1, reads) = match version.checked_sub(n_slots) {
                 None => (index.slot_node[version], index.readers_of(version as u32)),
-                Some(key) => (NONE, initial_readers(index, key)),
+                Some(key) => (NONE, index.readers_of_initial(key as u32)),
             };
             edges_of_version(causality, components, chains, past, window.clone(), reads, |t2, read| {
                 edges.push(Forced { from: t2, to: t1, read });
@@ -258,10 +258,6 @@ pub(super) fn causal_edges(
         Ok(edges)
     });
     Ok(parts.collect::<Result<Vec<_>, Interrupt>>()?.concat())
-}
-
-fn initial_readers(index: &Index, key: usize) -> &[u32] {
-    &index.initial_reader[index.initial_reader_begin[key] as usize..index.initial_reader_begin[key + 1] as usize]
 }
 
 fn pieces(n: usize) -> Vec<Range<usize>> {

@@ -73,9 +73,7 @@ impl<'a> Vectors<'a> {
         direction: Direction,
         control: &Control,
     ) -> Result<Vectors<'a>, Interrupt> {
-        let n_chains = window.len();
-        // Blocks of equal width, so that none is mostly empty.
-        let width = n_chains.div_ceil(n_chains.div_ceil(BLOCK).max(1)).max(1);
+        let width = block_width(&window);
         let work = Work { causality, components, chains, rows, direction, width };
         let starts: Vec<u32> = window.clone().step_by(width).collect();
         let blocks =
@@ -96,15 +94,11 @@ impl<'a> Vectors<'a> {
     pub(super) fn precedes(&self, a: Node, b: Node) -> bool {
         self.count(b, self.chains.chain[a as usize]) > self.chains.position[a as usize]
     }
+}
 
-    /// Adds up the entries of each node: of a past vector over all windows, the size of its causal past.
-    pub(super) fn add_sizes(&self, sizes: &mut [u64]) {
-        let width = self.width;
-        sizes.par_iter_mut().enumerate().for_each(|(v, size)| {
-            let row = self.rows.row[v] as usize * width;
-            *size += self.blocks.iter().flat_map(|block| &block[row..row + width]).map(|&n| u64::from(n)).sum::<u64>();
-        });
-    }
+/// Blocks are of equal width, so that none is mostly empty.
+fn block_width(window: &Range<u32>) -> usize {
+    window.len().div_ceil(window.len().div_ceil(BLOCK).max(1)).max(1)
 }
 
 struct Work<'a, 'b> {

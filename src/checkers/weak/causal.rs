@@ -1,0 +1,312 @@
+//! TCC: which of the versions that an order puts between a read's writer and its reader the reader sees.
+//!
+//! Where few are in question, searches backwards answer; otherwise columns of causal order do, block by block. Causal
+//! order does not change while commit orders are tried, so what a reader does not see is asked once.
+
+use super::SMALL_LIMITS;
+use super::causality::{Forced, tick};
+use super::chains::Chains;
+use super::columns::{Block, ChainPlaces, Sweep};
+use super::ground::{Ground, Open, Replay};
+use super::order::LinearOrder;
+use super::replay::{Demands, acyclic, between};
+use super::window::Window;
+use crate::control::{Control, Interrupt};
+use crate::relations::{Index, NONE, Node};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+/// Versions walked for one read before only the last visible writer of each chain is asked for.
+const WALK: usize = if SMALL_LIMITS { 2 } else { 64 };
+
+/// The same where that makes too many questions.
+const SHORT_WALK: usize = if SMALL_LIMITS { 1 } else { 4 };
+
+/// Most questions asked at a time.
+const MOST_QUESTIONS: usize = if SMALL_LIMITS { 8 } else { 1 << 25 };
+
+/// Open reads per piece of parallel work.
+const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
+
+/// Blocks of columns above which it pays to leave out what other predecessors imply.
+const THIN_OUT_ABOVE: usize = if SMALL_LIMITS { 1 } else { 8 };
+
+/// Pieces of work into which searches are cut: each has a mark per transaction.
+const SEARCHES: usize = 16;
+
+/// Does t3 see t2?
+#[derive(Clone, Copy)]
+struct Question {
+    t2: Node,
+    t3: Node,
+    /// The read of t3 that would force t2 before its writer.
+    read: u32,
+}
+
+impl Question {
+    fn pair(self) -> u64 {
+        u64::from(self.t2) << 32 | u64::from(self.t3)
+    }
+}
+
+/// What an order leaves open.
+#[derive(Default)]
+struct Questions {
+    /// By reader.
+    short: Vec<Question>,
+    /// Reads with too many versions in between.
+    long: Vec<Open>,
+}
+
+/// Answers for one history.
+pub(super) struct Causal<'a> {
+    index: &'a Index,
+    ground: &'a Ground,
+    /// Pairs (t2, t3) of which t3 is known not to see t2.
+    unseen: FxHashSet<u64>,
+    /// Made when needed first.
+    sweep: Option<(Chains, Sweep)>,
+}
+
+impl<'a> Causal<'a> {
+    pub(super) fn new(index: &'a Index, ground: &'a Ground) -> Causal<'a> {
+        Causal { index, ground, unseen: FxHashSet::default(), sweep: None }
+    }
+
+    /// What the open reads of an order force.
+    pub(super) fn demands(
+        &mut self,
+        order: &LinearOrder,
+        replay: &Replay,
+        control: &Control,
+    ) -> Result<Demands, Interrupt> {
+        let mut questions = self.questions(replay, WALK, control)?;
+        if questions.short.len() > MOST_QUESTIONS {
+            questions = self.questions(replay, SHORT_WALK, control)?;
+        }
+        let searched = match questions.long.is_empty() {
+            true => self.search(order, &questions.short, control)?,
+            false => None,
+        };
+        let (mut seen, mut edges) = (searched, Vec::new());
+        if seen.is_none() {
+            let (answers, of_long) = self.ask_columns(order, &questions, control)?;
+            let Some(of_long) = of_long else { return Ok(None) };
+            edges = of_long;
+            seen = Some(answers);
+        }
+        let seen = seen.unwrap_or_default();
+        for &at in &seen {
+            let Question { t2, read, .. } = questions.short[at as usize];
+            match self.index.writer_of_read(read as usize) {
+                NONE => return Ok(None),
+                t1 => edges.push(Forced { from: t2, to: t1, read }),
+            }
+        }
+        if !edges.is_empty() {
+            self.remember(&questions.short, &seen);
+        }
+        Ok(Some(edges))
+    }
+
+    /// Keeps the pairs that were asked for in vain.
+    fn remember(&mut self, asked: &[Question], seen: &[u32]) {
+        let mut seen = seen.iter().peekable();
+        self.unseen.reserve(asked.len());
+        for (at, question) in asked.iter().enumerate() {
+            if seen.next_if(|&&place| place as usize == at).is_none() {
+                self.unseen.insert(question.pair());
+            }
+        }
+    }
+
+    fn questions(&self, replay: &Replay, walk: usize, control: &Control) -> Result<Questions, Interrupt> {
+        let parts = replay.parts(OPEN_READS).into_par_iter().map(|part| {
+            control.check()?;
+            let mut questions = Questions::default();
+            for &open in part {
+                let (t3, read) = (open.reader, open.read);
+                let begin = questions.short.len();
+                for (walked, t2) in between(self.index, replay, open).enumerate() {
+                    if walked == walk {
+                        questions.short.truncate(begin);
+                        questions.long.push(open);
+                        break;
+                    }
+                    let question = Question { t2, t3, read };
+                    if !self.unseen.contains(&question.pair()) {
+                        questions.short.push(question);
+                    }
+                }
+            }
+            Ok(questions)
+        });
+        let mut all = Questions::default();
+        for mut part in parts.collect::<Result<Vec<_>, Interrupt>>()? {
+            all.short.append(&mut part.short);
+            all.long.append(&mut part.long);
+        }
+        Ok(all)
+    }
+
+    /// Searches backwards from each reader: the places of the questions answered with yes, ascending. `None` when that
+    /// takes more than a part of what columns would.
+    fn search(
+        &self,
+        order: &LinearOrder,
+        questions: &[Question],
+        control: &Control,
+    ) -> Result<Option<Vec<u32>>, Interrupt> {
+        let index = self.index;
+        let steps = index.read_key.len() + index.n_nodes();
+        // A step costs about as much as eight lines of a block; most searches end within 32.
+        let budget = if SMALL_LIMITS { 40 } else { steps.saturating_mul(index.n_sessions().div_ceil(64)) / 8 };
+        if questions.len().saturating_mul(32) > budget {
+            return Ok(None);
+        }
+        let parts = by_reader(questions, questions.len().div_ceil(SEARCHES).max(OPEN_READS));
+        let budget = budget / parts.len().max(1);
+        let searched = parts.into_par_iter().map(|(first, part)| {
+            let mut window = Window::new(index, order, budget);
+            let mut seen = Vec::new();
+            let mut place = first as u32;
+            for (step, of_reader) in part.chunk_by(|a, b| a.t3 == b.t3).enumerate() {
+                tick(step, control)?;
+                let floor = of_reader.iter().map(|question| order.place[question.t2 as usize]).min().unwrap_or(0);
+                if window.look_back(of_reader[0].t3, floor).is_none() {
+                    return Ok(None);
+                }
+                for question in of_reader {
+                    if window.precedes(question.t2, question.t3) {
+                        seen.push(place);
+                    }
+                    place += 1;
+                }
+            }
+            Ok(Some(seen))
+        });
+        let searched = searched.collect::<Result<Vec<_>, Interrupt>>()?;
+        Ok(searched.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.concat()))
+    }
+
+    /// Asks one block of columns after another: the places of the questions answered with yes, ascending, and what the
+    /// long reads force.
+    fn ask_columns(
+        &mut self,
+        order: &LinearOrder,
+        questions: &Questions,
+        control: &Control,
+    ) -> Result<(Vec<u32>, Demands), Interrupt> {
+        if self.sweep.is_none() {
+            let (causality, components) = acyclic(self.index, self.ground, control)?;
+            let chains = Chains::new(&causality, &components, control)?;
+            let order = &self.ground.order;
+            let mut sweep = Sweep::new(self.index, order, &chains, control)?;
+            if sweep.n_blocks() > THIN_OUT_ABOVE {
+                sweep.thin_out(&ChainPlaces { order, chains: &chains }, control)?;
+            }
+            self.sweep = Some((chains, sweep));
+        }
+        let Some((chains, sweep)) = &self.sweep else { return Ok((Vec::new(), None)) };
+        let width = sweep.width() as u32;
+        let block_of = |question: &Question| (chains.chain[question.t2 as usize] / width) as usize;
+        let (begin, by_block) = grouped(questions.short.iter().map(block_of), sweep.n_blocks());
+        let place = |t3: Node| self.ground.order.place[t3 as usize];
+        // A few long rows of blocks, so that one memory serves many blocks.
+        let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
+        let asked = (0..n_rows).into_par_iter().map(|row| {
+            let (mut seen, mut edges, mut used): (Vec<u32>, Demands, _) = (Vec::new(), Some(Vec::new()), None);
+            for number in (row..sweep.n_blocks()).step_by(n_rows) {
+                let of_block = &by_block[begin[number] as usize..begin[number + 1] as usize];
+                if of_block.is_empty() && questions.long.is_empty() {
+                    continue;
+                }
+                let block = sweep.block(number, used.take(), control)?;
+                let sees = |&&at: &&u32| {
+                    let Question { t2, t3, .. } = questions.short[at as usize];
+                    block.precedes(chains, t2, place(t3))
+                };
+                seen.extend(of_block.iter().filter(sees));
+                merge(&mut edges, self.demands_of_long(order, chains, width, &block, &questions.long));
+                used = Some(block);
+            }
+            Ok((seen, edges))
+        });
+        let (mut seen, mut edges): (Vec<u32>, Demands) = (Vec::new(), Some(Vec::new()));
+        for (seen_in_row, edges_of_row) in asked.collect::<Result<Vec<_>, Interrupt>>()? {
+            seen.extend(seen_in_row);
+            merge(&mut edges, edges_of_row);
+        }
+        seen.par_sort_unstable();
+        Ok((seen, edges))
+    }
+
+    /// For each read the last writer of its key in each chain of a block that the reader sees, where the order has it
+    /// after the writer that was read.
+    fn demands_of_long(
+        &self,
+        order: &LinearOrder,
+        chains: &Chains,
+        width: u32,
+        block: &Block,
+        long: &[Open],
+    ) -> Demands {
+        let index = self.index;
+        let mut edges = Vec::new();
+        for open in long {
+            let t1 = index.writer_of_read(open.read as usize);
+            let place = self.ground.order.place[open.reader as usize];
+            for (chain, run) in chains.runs(index.read_key[open.read as usize], block.first..block.first + width) {
+                let seen = block.count(place, chain);
+                let seen = &run[..run.partition_point(|&t2| chains.position[t2 as usize] < seen)];
+                match seen.last() {
+                    Some(_) if t1 == NONE => return None,
+                    Some(&t2) if order.place[t2 as usize] > order.place[t1 as usize] => {
+                        edges.push(Forced { from: t2, to: t1, read: open.read });
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(edges)
+    }
+}
+
+/// Adds what one part forces to what others do; one contradiction is enough.
+fn merge(all: &mut Demands, part: Demands) {
+    match (&mut *all, part) {
+        (Some(all), Some(edges)) => all.extend(edges),
+        _ => *all = None,
+    }
+}
+
+/// Questions in parts of about equal size, those of one reader together, each with the place of its first question.
+fn by_reader(questions: &[Question], len: usize) -> Vec<(usize, &[Question])> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    while begin < questions.len() {
+        let mut end = (begin + len).min(questions.len());
+        while end < questions.len() && questions[end].t3 == questions[end - 1].t3 {
+            end += 1;
+        }
+        parts.push((begin, &questions[begin..end]));
+        begin = end;
+    }
+    parts
+}
+
+/// Places by group, ascending in each: first places and places.
+fn grouped(groups: impl Iterator<Item = usize> + Clone, n: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut begin = vec![0u32; n + 1];
+    groups.clone().for_each(|group| begin[group + 1] += 1);
+    for group in 0..n {
+        begin[group + 1] += begin[group];
+    }
+    let mut next = begin.clone();
+    let mut places = vec![0; begin[n] as usize];
+    for (place, group) in groups.enumerate() {
+        places[next[group] as usize] = place as u32;
+        next[group] += 1;
+    }
+    (begin, places)
+}

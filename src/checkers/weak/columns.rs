@@ -1,0 +1,240 @@
+//! Causal order for many questions at once: who precedes whom, a block of chains at a time.
+//!
+//! Along a chain the strict causal predecessors of a node are the first few; a column says how many, for every node. A
+//! block of columns fills one cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as
+//! element-wise maxima of predecessors' lines, which mostly stand shortly before. Then all questions about these chains
+//! are answered and the block is dropped: memory does not grow with the number of chains.
+
+use super::SMALL_LIMITS;
+use super::causality::tick;
+use super::chains::Chains;
+use super::order::LinearOrder;
+use crate::control::{Control, Interrupt};
+use crate::relations::{Index, NONE, Node};
+
+/// Bytes per node and block: a cache line.
+const LINE: usize = if SMALL_LIMITS { 4 } else { 64 };
+
+/// A predecessor, for the sweep.
+#[derive(Clone, Copy)]
+struct Predecessor {
+    place: u32,
+    chain: u32,
+    position: u32,
+}
+
+/// The predecessors of all nodes, in an order that contains SO ∪ WR.
+pub(super) struct Sweep {
+    /// By place in the order: first place in `predecessor`.
+    begin: Vec<u32>,
+    predecessor: Vec<Predecessor>,
+    n_chains: usize,
+    /// Nodes of the longest chain.
+    longest: u32,
+}
+
+impl Sweep {
+    /// Writes down the predecessors. O(nodes + reads).
+    pub(super) fn new(
+        index: &Index,
+        order: &LinearOrder,
+        chains: &Chains,
+        control: &Control,
+    ) -> Result<Sweep, Interrupt> {
+        let mut begin = Vec::with_capacity(order.nodes.len() + 1);
+        let mut predecessor: Vec<Predecessor> = Vec::with_capacity(index.n_nodes() + index.read_key.len());
+        for (step, &t) in order.nodes.iter().enumerate() {
+            tick(step, control)?;
+            let first = predecessor.len();
+            begin.push(first as u32);
+            let earlier = (index.position(t) > 0).then(|| t - 1);
+            let writers = index.read_writer[index.reads_of(t)].iter().copied().filter(|&writer| writer != NONE);
+            for u in writers.chain(earlier) {
+                let place = order.place[u as usize];
+                // Where many reads name one writer, the last mention counts; a few repetitions do no harm.
+                if predecessor[first..].iter().rev().take(8).all(|other| other.place != place) {
+                    let (chain, position) = (chains.chain[u as usize], chains.position[u as usize]);
+                    predecessor.push(Predecessor { place, chain, position });
+                }
+            }
+        }
+        begin.push(predecessor.len() as u32);
+        let longest = chains.length.iter().copied().max().unwrap_or(0);
+        Ok(Sweep { begin, predecessor, n_chains: chains.len(), longest })
+    }
+
+    /// Number of chains in a block.
+    pub(super) fn width(&self) -> usize {
+        match self.longest {
+            0..=0xFF => LINE,
+            0x100..=0xFFFF => LINE / 2,
+            _ => LINE / 4,
+        }
+    }
+
+    /// Number of blocks.
+    pub(super) fn n_blocks(&self) -> usize {
+        self.n_chains.div_ceil(self.width())
+    }
+
+    /// Computes one block, in the memory of an earlier one. O(nodes + reads), a cache line per node.
+    pub(super) fn block(&self, number: usize, used: Option<Block>, control: &Control) -> Result<Block, Interrupt> {
+        let first = (number * self.width()) as u32;
+        let column = |chain: u32| chain.wrapping_sub(first) as usize;
+        let columns = match (self.longest, used.map(|block| block.columns)) {
+            (0..=0xFF, Some(Columns::Short(used))) => Columns::Short(self.lines(column, used, control)?),
+            (0..=0xFF, _) => Columns::Short(self.lines(column, Vec::new(), control)?),
+            (0x100..=0xFFFF, Some(Columns::Medium(used))) => Columns::Medium(self.lines(column, used, control)?),
+            (0x100..=0xFFFF, _) => Columns::Medium(self.lines(column, Vec::new(), control)?),
+            (_, Some(Columns::Long(used))) => Columns::Long(self.lines(column, used, control)?),
+            (_, _) => Columns::Long(self.lines(column, Vec::new(), control)?),
+        };
+        Ok(Block { first, columns })
+    }
+
+    fn lines<T: Count, const W: usize>(
+        &self,
+        column: impl Fn(u32) -> usize,
+        mut lines: Vec<Line<T, W>>,
+        control: &Control,
+    ) -> Result<Vec<Line<T, W>>, Interrupt> {
+        lines.clear();
+        lines.reserve(self.begin.len() - 1);
+        for (step, range) in self.begin.windows(2).enumerate() {
+            tick(step, control)?;
+            let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
+            // Apart from what follows, so that the maxima stay in registers.
+            let mut line = [T::default(); W];
+            for u in predecessors {
+                let other = &lines[u.place as usize].0;
+                line = std::array::from_fn(|column| line[column].max(other[column]));
+            }
+            lines.push(Line(line));
+            let line = &mut lines[step].0;
+            for u in predecessors {
+                if let Some(mine) = line.get_mut(column(u.chain)) {
+                    *mine = (*mine).max(T::from_position(u.position));
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Leaves out predecessors that precede another one, as far as a few chains, evenly chosen, show it: those of long
+    /// ago, mostly, which would be looked up again for every block. As much work as about four blocks.
+    pub(super) fn thin_out(&mut self, places: &ChainPlaces<'_>, control: &Control) -> Result<(), Interrupt> {
+        let step = self.n_chains.div_ceil(LINE / 4).max(1) as u32;
+        let column = |chain: u32| if chain.is_multiple_of(step) { (chain / step) as usize } else { usize::MAX };
+        let past = self.lines::<u32, { LINE / 4 }>(column, Vec::new(), control)?;
+        let future = self.first_followers::<{ LINE / 4 }>(column, places, control)?;
+        let mut kept: Vec<Predecessor> = Vec::with_capacity(self.predecessor.len() / 2);
+        let mut begin = Vec::with_capacity(self.begin.len());
+        for range in self.begin.windows(2) {
+            begin.push(kept.len() as u32);
+            let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
+            let Some(latest) = predecessors.iter().map(|u| u.place).max() else { continue };
+            let latest_sees = &past[latest as usize].0;
+            let precedes_latest = |u: &Predecessor| {
+                let followers = &future[u.place as usize].0;
+                followers.iter().zip(latest_sees).any(|(first, seen)| first < seen)
+            };
+            kept.extend(predecessors.iter().filter(|u| u.place == latest || !precedes_latest(u)));
+        }
+        begin.push(kept.len() as u32);
+        (self.begin, self.predecessor) = (begin, kept);
+        Ok(())
+    }
+
+    /// By place and column: the position of the first node of the chain that strictly follows, or the greatest number.
+    fn first_followers<const W: usize>(
+        &self,
+        column: impl Fn(u32) -> usize,
+        places: &ChainPlaces<'_>,
+        control: &Control,
+    ) -> Result<Vec<Line<u32, W>>, Interrupt> {
+        let n = self.begin.len() - 1;
+        let mut lines = vec![Line([u32::MAX; W]); n];
+        for place in (0..n).rev() {
+            tick(place, control)?;
+            let mut line = lines[place].0;
+            let (chain, position) = places.of(place);
+            if let Some(mine) = line.get_mut(column(chain)) {
+                *mine = (*mine).min(position);
+            }
+            for u in &self.predecessor[self.begin[place] as usize..self.begin[place + 1] as usize] {
+                let other = &mut lines[u.place as usize].0;
+                *other = std::array::from_fn(|column| line[column].min(other[column]));
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// Where in which chain the nodes of an order stand.
+pub(super) struct ChainPlaces<'a> {
+    pub(super) order: &'a LinearOrder,
+    pub(super) chains: &'a Chains,
+}
+
+impl ChainPlaces<'_> {
+    fn of(&self, place: usize) -> (u32, u32) {
+        let t = self.order.nodes[place] as usize;
+        (self.chains.chain[t], self.chains.position[t])
+    }
+}
+
+/// The entries of one node.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Line<T, const W: usize>([T; W]);
+
+/// A number of nodes at the beginning of a chain.
+trait Count: Copy + Ord + Default {
+    /// As many as end at this position. Chains are short enough for the type.
+    fn from_position(position: u32) -> Self;
+}
+
+macro_rules! counts {
+    ($($type:ty),*) => {
+        $(impl Count for $type {
+            #[inline]
+            fn from_position(position: u32) -> $type {
+                (position + 1) as $type
+            }
+        })*
+    };
+}
+
+counts!(u8, u16, u32);
+
+enum Columns {
+    Short(Vec<Line<u8, LINE>>),
+    Medium(Vec<Line<u16, { LINE / 2 }>>),
+    Long(Vec<Line<u32, { LINE / 4 }>>),
+}
+
+/// The columns of a few chains.
+pub(super) struct Block {
+    /// The first chain.
+    pub(super) first: u32,
+    columns: Columns,
+}
+
+impl Block {
+    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order.
+    #[inline]
+    pub(super) fn count(&self, place: u32, chain: u32) -> u32 {
+        let (line, column) = (place as usize, (chain - self.first) as usize);
+        match &self.columns {
+            Columns::Short(lines) => u32::from(lines[line].0[column]),
+            Columns::Medium(lines) => u32::from(lines[line].0[column]),
+            Columns::Long(lines) => lines[line].0[column],
+        }
+    }
+
+    /// Whether `a`, whose chain is in the block, strictly precedes the node at a place of the order.
+    #[inline]
+    pub(super) fn precedes(&self, chains: &Chains, a: Node, place: u32) -> bool {
+        self.count(place, chains.chain[a as usize]) > chains.position[a as usize]
+    }
+}

@@ -1,0 +1,209 @@
+//! What RC, RA and TCC are decided on: one commit order as a first guess, and the reads that it does not explain.
+//!
+//! A read is explained by an order if it returns the version that is the newest of its key by then. An order that explains
+//! all reads is a serial execution and satisfies every level; otherwise the levels differ only in what they ask of the
+//! reads left open, so one replay serves all of them.
+
+use super::SMALL_LIMITS;
+use super::causality::Forced;
+use super::order::{Before, LinearOrder, Wish, linear_extension};
+use crate::control::{Control, Interrupt};
+use crate::relations::{INITIAL_SLOT, Index, Node, Slot};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Most reads looked at to learn whether what a file says of time can be believed.
+const SAMPLE: usize = 4096;
+
+/// Fewest transactions per piece of a replay.
+const PIECE: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
+
+/// In place of a version while a piece is replayed: the newest one of before the piece.
+const BEFORE: Slot = u32::MAX - 1;
+
+/// The levels' common ground.
+pub(super) struct Ground {
+    /// The edges that lists show: part of every commit order.
+    pub(super) listed: Vec<Forced>,
+    /// The first guess.
+    pub(super) order: LinearOrder,
+    /// What it leaves open.
+    pub(super) replay: Replay,
+}
+
+impl Ground {
+    /// Guesses an order and replays it; `None` when SO ∪ WR and the orders that lists show have a cycle.
+    ///
+    /// The guess is the order of the recorded times, else of the lines in the file, where these agree with what was
+    /// read; else breadth-first. O(n + reads), times the logarithm of the number of sessions where times or lines are
+    /// followed.
+    pub(super) fn new(index: &Index, control: &Control) -> Result<Option<Ground>, Interrupt> {
+        let places = index.read_key.len() as u32..;
+        let listed = index.listed();
+        let listed: Vec<Forced> =
+            places.zip(&listed).map(|(read, pair)| Forced { from: pair.older, to: pair.newer, read }).collect();
+        let before = Before::new(index.n_nodes(), &listed);
+        let recorded = recorded_ranks(index);
+        let wish = recorded.as_deref().map_or(Wish::FirstCome, Wish::Rank);
+        let Some(order) = linear_extension(index, &before, wish, control)? else { return Ok(None) };
+        let replay = Replay::new(index, &order, control)?;
+        Ok(Some(Ground { listed, order, replay }))
+    }
+}
+
+/// Ranks by time or line, where at least 49 of 50 reads return what was written before by that measure.
+fn recorded_ranks(index: &Index) -> Option<Vec<u32>> {
+    if !index.interval.is_empty() {
+        let ends: Option<Vec<i64>> = index.interval.iter().map(|interval| interval.map(|ran| ran.end)).collect();
+        if let Some(ends) = ends
+            && is_believable(index, |v| ends[v as usize])
+        {
+            let mut by_end: Vec<Node> = (0..index.n_nodes() as Node).collect();
+            by_end.par_sort_unstable_by_key(|&v| (ends[v as usize], v));
+            let mut rank = vec![0; by_end.len()];
+            by_end.iter().zip(0..).for_each(|(&v, place)| rank[v as usize] = place);
+            return Some(rank);
+        }
+    }
+    let lines = &index.recorded_at;
+    (!lines.is_empty() && is_believable(index, |v| lines[v as usize])).then(|| lines.clone())
+}
+
+fn is_believable<T: Ord>(index: &Index, when: impl Fn(Node) -> T) -> bool {
+    let step = (index.n_nodes() / SAMPLE).max(1);
+    let (mut forward, mut all) = (0, 0);
+    for t in (0..index.n_nodes() as Node).step_by(step) {
+        for &writer in index.read_writer[index.reads_of(t)].iter().filter(|&&writer| writer != crate::relations::NONE) {
+            all += 1;
+            forward += usize::from(when(writer) < when(t));
+        }
+    }
+    all > 0 && forward * 50 >= all * 49
+}
+
+/// A read that an order does not explain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    /// Who reads.
+    pub(super) reader: Node,
+    /// The read, as a place in the `read_*` arrays.
+    pub(super) read: u32,
+    /// The version that is the newest when the reader's turn comes. The version read is further back.
+    pub(super) newest: Slot,
+}
+
+/// What an order does to the versions.
+#[derive(Default)]
+pub(super) struct Replay {
+    /// By slot: the version of the key before it.
+    pub(super) previous: Vec<Slot>,
+    /// Reads that are not explained, by the order, then program order.
+    pub(super) open: Vec<Open>,
+}
+
+impl Replay {
+    /// Replays an order that contains SO ∪ WR. Linear, in parallel by pieces of the order: what a piece does not know
+    /// of what came before it is filled in afterwards. The result does not depend on the pieces.
+    pub(super) fn new(index: &Index, order: &LinearOrder, control: &Control) -> Result<Replay, Interrupt> {
+        let previous: Vec<AtomicU32> = (0..index.slot_node.len()).map(|_| AtomicU32::new(INITIAL_SLOT)).collect();
+        let pieces = pieces(index, order);
+        let replayed = pieces.par_iter().enumerate().map(|(number, nodes)| {
+            control.check()?;
+            Ok(Piece::new(index, &order.nodes[nodes.clone()], number == 0, &previous))
+        });
+        let mut replayed: Vec<Piece> = replayed.collect::<Result<_, Interrupt>>()?;
+        let mut previous: Vec<Slot> = previous.into_iter().map(AtomicU32::into_inner).collect();
+        let mut newest: Vec<Slot> = Vec::new();
+        for piece in &mut replayed {
+            control.check()?;
+            if !newest.is_empty() {
+                piece.connect(index, &newest, &mut previous);
+            }
+            newest = std::mem::take(&mut piece.current);
+        }
+        let open = match <[Piece; 1]>::try_from(replayed) {
+            Ok([piece]) => piece.open,
+            Err(pieces) => pieces.into_iter().flat_map(|piece| piece.open).collect(),
+        };
+        Ok(Replay { previous, open })
+    }
+
+    /// The open reads in parts of about equal size, those of one reader together.
+    pub(super) fn parts(&self, len: usize) -> Vec<&[Open]> {
+        let mut parts = Vec::new();
+        let mut rest = self.open.as_slice();
+        while !rest.is_empty() {
+            let mut end = len.min(rest.len());
+            while end < rest.len() && rest[end].reader == rest[end - 1].reader {
+                end += 1;
+            }
+            let (part, behind) = rest.split_at(end);
+            parts.push(part);
+            rest = behind;
+        }
+        parts
+    }
+}
+
+/// Pieces of an order, one per thread, as long as they are worth their table of keys.
+fn pieces(index: &Index, order: &LinearOrder) -> Vec<Range<usize>> {
+    let n = order.nodes.len();
+    let most = (n / PIECE).min((index.read_key.len() + index.write_key.len()) / index.n_keys().max(1));
+    let length = n.div_ceil(rayon::current_num_threads().min(most).max(1)).max(1);
+    (0..n).step_by(length).map(|begin| begin..(begin + length).min(n)).collect()
+}
+
+/// What one piece of an order does, as far as it can tell by itself.
+struct Piece {
+    /// By key: the newest version.
+    current: Vec<Slot>,
+    /// The first version that the piece makes of each key.
+    first: Vec<Slot>,
+    open: Vec<Open>,
+}
+
+impl Piece {
+    fn new(index: &Index, nodes: &[Node], is_first: bool, previous: &[AtomicU32]) -> Piece {
+        let unknown = if is_first { INITIAL_SLOT } else { BEFORE };
+        let mut piece = Piece { current: vec![unknown; index.n_keys()], first: Vec::new(), open: Vec::new() };
+        for &t in nodes {
+            let reads = index.reads_of(t);
+            let read = index.read_key[reads.clone()].iter().zip(&index.read_slot[reads.clone()]);
+            for ((&key, &slot), place) in read.zip(reads.start as u32..) {
+                let newest = piece.current[key as usize];
+                if newest != slot {
+                    piece.open.push(Open { reader: t, read: place, newest });
+                }
+            }
+            let writes = index.writes_of(t);
+            for (&key, &slot) in index.write_key[writes.clone()].iter().zip(&index.write_slot[writes]) {
+                let before = std::mem::replace(&mut piece.current[key as usize], slot);
+                match before {
+                    BEFORE => piece.first.push(slot),
+                    // Each version is made in one piece.
+                    before => previous[slot as usize].store(before, Ordering::Relaxed),
+                }
+            }
+        }
+        piece
+    }
+
+    /// Fills in the versions that were the newest when the piece began.
+    fn connect(&mut self, index: &Index, newest: &[Slot], previous: &mut [Slot]) {
+        for &slot in &self.first {
+            previous[slot as usize] = newest[index.slot_key[slot as usize] as usize];
+        }
+        self.open.retain_mut(|open| {
+            if open.newest == BEFORE {
+                open.newest = newest[index.read_key[open.read as usize] as usize];
+            }
+            open.newest != index.read_slot[open.read as usize]
+        });
+        self.current.iter_mut().zip(newest).for_each(|(current, &before)| {
+            if *current == BEFORE {
+                *current = before;
+            }
+        });
+    }
+}
