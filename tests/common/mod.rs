@@ -5,6 +5,7 @@
 
 pub(crate) mod examine;
 pub(crate) mod oracle;
+pub(crate) mod papers;
 pub(crate) mod pattern_oracle;
 pub(crate) mod random;
 pub(crate) mod shop;

@@ -122,7 +122,7 @@ fn a_join_looks_at_what_is_new_only() {
 #[test]
 fn clocks_that_would_be_too_large_are_refused() {
     let index = sessions(&[3, 3]);
-    let graph = Digraph::new(6, std::iter::empty());
+    let graph = Digraph::new(6, [(0, 1), (1, 2), (3, 4), (4, 5)].into_iter());
     let components = strong_components(&graph);
     let control = Control::new();
     assert!(Vectors::new(&graph, &components, &index, 47, &control).is_err());
