@@ -3,6 +3,7 @@
 // Every test binary compiles this module and uses its own part of it.
 #![allow(dead_code)]
 
+pub(crate) mod enumerate;
 pub(crate) mod examine;
 pub(crate) mod oracle;
 pub(crate) mod papers;

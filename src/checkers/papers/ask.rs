@@ -185,7 +185,7 @@ fn violations(
     let violated = of(|verdict| *verdict == Verdict::Violated);
     let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_)));
     // Where reads have several writers nothing is decided, and what is listed must hold for all of them.
-    if violated.weakest().is_none() {
+    if violated.weakest().is_none() || max_instances == 0 {
         return Vec::new();
     }
     let mut found = input.reads;
