@@ -27,8 +27,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Of this many histories of the full run, one is also looked at for evidence and counted by brute force.
+/// Of this many histories one is also looked at for evidence and counted by brute force.
 const LOOKED_AT_CLOSELY: u64 = 64;
+/// The same in the full run.
+const OF_ALL_LOOKED_AT_CLOSELY: u64 = 4096;
 
 /// Of this many shapes of three transactions the ordinary run takes one, and of this many histories of each.
 const SHAPES: u64 = 97;
@@ -180,7 +182,7 @@ fn all_histories_of_up_to_three_transactions() {
         let mut shapes = numbered(transactions, 3);
         shapes.retain(|(name, _)| name % shards == shard);
         let n = go_through(&shapes, thin_air, |shape, reads| {
-            Some(mixed(shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY))
+            Some(mixed(shape ^ reads.number).is_multiple_of(OF_ALL_LOOKED_AT_CLOSELY))
         });
         println!("{n} histories of {transactions} transactions after {:?}", begin.elapsed());
         all += n;

@@ -8,6 +8,8 @@ use common::papers::{
 };
 use common::random::{Shape, for_histories};
 use isoscope::checkers::{Checker, Findings};
+use isoscope::control::Control;
+use isoscope::formats;
 use serde_json::Value as Json;
 
 /// Histories per shape in the ordinary run.
@@ -219,5 +221,44 @@ fn a_stale_initial_read_through_session_order_is_a_fractured_read() {
     for checker in PLUMES {
         let found = ask(&history, checker);
         assert_eq!((signs(&found).as_str(), word(&found).as_str()), ("++--", "k"));
+    }
+}
+
+/// A minimal history per pattern of Plume's table: the letters that each paper gives it, and the levels it violates.
+#[test]
+fn each_pattern_is_found_by_its_letter_in_a_history_of_its_own() {
+    // Plume's letter, C4's letters, verdicts at CI, RC, RA, TCC.
+    let expected = [
+        ('a', "a", "+---"),
+        ('b', "b", "+---"),
+        ('c', "c", "+---"),
+        ('d', "d", "+---"),
+        ('e', "", "+---"),
+        ('f', "e", "+---"),
+        ('g', "g", "+---"),
+        ('h', "h", "+---"),
+        ('i', "i", "+---"),
+        ('j', "fl", "-+--"),
+        ('k', "h", "++--"),
+        ('l', "l", "++--"),
+        ('m', "jk", "+++-"),
+        ('n', "l", "+++-"),
+    ];
+    for (letter, c4, verdicts) in expected {
+        let path = common::repository(&format!("tests/data/taps/tap-{letter}.txt"));
+        let history = formats::open(&path, Some("plume"), &Control::new()).expect("it is part of the repository");
+        compare_with_oracle(&history).unwrap_or_else(|problem| panic!("tap-{letter}: {problem}"));
+        for checker in PLUMES {
+            let found = ask(&history, checker);
+            assert_eq!((word(&found), signs(&found)), (letter.to_string(), verdicts.to_owned()), "{checker}");
+        }
+        for checker in [Checker::C4, Checker::C4TreeClocks] {
+            let found = ask(&history, checker);
+            let verdict = if c4.is_empty() { "+" } else { "-" };
+            assert_eq!((c4_word(&found).as_str(), signs(&found).as_str()), (c4, verdict), "{checker} on tap-{letter}");
+        }
+        let found = ask(&history, Checker::BiswasEneaSaturation);
+        assert_eq!(signs(&found), verdicts[1..], "tap-{letter}");
+        assert!(found.patterns.is_empty() && found.c4_patterns.is_empty());
     }
 }
