@@ -119,12 +119,11 @@ fn compare_one(history: &History, fast: &Findings, found: &Findings) -> Result<(
     if !checker.is_plume() && !found.patterns.is_empty() {
         return Err(format!("counts Plume's patterns: {:?}", found.patterns));
     }
-    if checker.is_c4() != !found.c4_patterns.is_empty() && !(checker.is_c4() && found_signs == "+") {
-        // What is wrong with lists only has no letter.
-        let of_lists = fast.patterns.keys().any(|pattern| pattern.is_of_lists());
-        if !of_lists {
-            return Err(format!("C4's patterns: {:?}", found.c4_patterns));
-        }
+    // What is wrong with lists only has no letter of C4's.
+    let of_lists = fast.patterns.keys().any(|pattern| pattern.is_of_lists());
+    let has_letters = !found.c4_patterns.is_empty();
+    if has_letters != (checker.is_c4() && found_signs == "-") && !(checker.is_c4() && of_lists) {
+        return Err(format!("{found_signs} with C4's patterns {:?}", found.c4_patterns));
     }
     match found_signs == expected {
         true => examine::evidence(history, found),
@@ -155,7 +154,6 @@ pub(crate) fn compare_with_oracle(history: &History) -> Result<(), String> {
     let counts = pattern_oracle::count(&observation, &choice).letters;
     let counts: BTreeMap<String, u64> = counts.into_iter().map(|(letter, count)| (letter.to_string(), count)).collect();
     let found = letters(&ask(history, Checker::Plume));
-    // Where TCC is satisfied there are none but the reads; where only CI is asked and violated, too.
     if found != counts {
         return Err(format!("Plume's patterns {found:?}, brute force counts {counts:?}"));
     }
