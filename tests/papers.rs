@@ -3,12 +3,14 @@
 mod common;
 
 use common::papers::{
-    PAPERS, WEAK, ask, ask_one_cm, ask_plume_rc, c4_letters, c4_word, compare, compare_with_oracle, letters, signs,
+    self, PAPERS, WEAK, ask, ask_one_cm, ask_plume_rc, c4_letters, c4_word, compare, compare_with_oracle, letters,
+    signs,
 };
 use common::random::{self, Shape, for_histories};
-use isoscope::checkers::{Checker, Findings};
+use isoscope::checkers::{self, Checker, Findings, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats;
+use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -289,4 +291,61 @@ fn each_pattern_is_found_by_its_letter_in_a_history_of_its_own() {
         assert_eq!(signs(&found), verdicts[1..], "tap-{letter}");
         assert!(found.patterns.is_empty() && found.c4_patterns.is_empty());
     }
+}
+
+/// Transactions of one write each, with a session each.
+fn lonely(n: u64) -> History {
+    let mut builder = Builder::new(Origin::default());
+    for number in 0..n {
+        let session = builder.session_number(number);
+        let draft = builder.transaction(session, Outcome::Committed);
+        let key = builder.key_number(number);
+        builder.operation(draft, OperationKind::Write, key, Value(1), 0);
+    }
+    builder.finish().expect("it fits")
+}
+
+fn reasons(findings: &Findings) -> Vec<String> {
+    let undecided = findings.levels.iter().filter_map(|result| match &result.verdict {
+        Verdict::Undecided(cause) => Some(format!("{}: {cause}", result.level)),
+        _ => None,
+    });
+    undecided.collect()
+}
+
+#[test]
+fn what_would_take_too_much_memory_is_undecided_with_the_reason() {
+    let history = lonely(17_000);
+    for checker in [Checker::Plume, Checker::PlumeTreeClocks, Checker::C4, Checker::C4TreeClocks] {
+        let found = ask(&history, checker);
+        let reasons = reasons(&found);
+        assert_eq!(reasons.len(), if checker.is_c4() { 1 } else { 3 }, "{reasons:?}");
+        let clear = |reason: &String| reason.contains("clocks would take") && reason.contains("MB allowed");
+        assert!(reasons.iter().all(clear), "{reasons:?}");
+    }
+    assert_eq!(signs(&ask(&history, Checker::PlumeSearch)), "++++");
+    let found = ask(&lonely(140_000), Checker::BiswasEneaSaturation);
+    assert_eq!(signs(&found), "++?");
+    assert!(reasons(&found)[0].starts_with("TCC: the transitive closure would take 2337 MB"), "{:?}", reasons(&found));
+}
+
+#[test]
+fn a_stopped_check_is_undecided() {
+    let history = common::plume("w(1,1,0,0) r(1,1,1,1)");
+    let control = Control::new();
+    control.stop();
+    for checker in PAPERS {
+        let found = checkers::check(&history, &papers::options(checker), &control, &|_| {});
+        assert!(reasons(&found).iter().all(|reason| reason.ends_with("cancelled")), "{checker}");
+        assert_eq!(reasons(&found).len(), checker.levels().len(), "{checker}");
+    }
+}
+
+/// Levels that a checker does not know are undecided, whatever else is asked.
+#[test]
+fn a_level_that_the_checker_does_not_know_is_undecided() {
+    let options = Options { checker: Checker::C4, ..Options::default() };
+    let found = checkers::check(&common::plume("w(1,1,0,0) r(1,1,1,1)"), &options, &Control::new(), &|_| {});
+    assert_eq!(signs(&found), "???+???");
+    assert_eq!(reasons(&found)[0], "CI: the checker c4 does not decide CI");
 }

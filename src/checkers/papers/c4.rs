@@ -147,7 +147,8 @@ fn check_cm_tap(
 ) -> Result<(), Stop> {
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
-        tick(t3 as usize, control)?;
+        // A transaction may take many searches.
+        control.check()?;
         reader.load(view, t3);
         reader.triples(view, control, |Triple { t1, t2, t3, sight }| {
             if !axiom.sees(&sight, || co.precedes(t2, t3, Fixed::End)) {

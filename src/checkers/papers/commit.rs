@@ -8,7 +8,7 @@
 //! hold causally already are left out where that costs no search, as C4's program does: the closure is the same.
 
 use super::order::{Fixed, Order};
-use super::view::{Reader, Sight, Triple, View, tick};
+use super::view::{Reader, Sight, Triple, View};
 use super::{RcRule, Stop};
 use crate::checkers::Level;
 use crate::control::Control;
@@ -62,7 +62,8 @@ pub(super) fn build_cm(
     let mut forced = Edges::default();
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
-        tick(t3 as usize, control)?;
+        // A transaction may take many searches.
+        control.check()?;
         reader.load(view, t3);
         reader.triples(view, control, |Triple { t1, t2, t3, sight }| {
             let seen = axiom.sees(&sight, || causal.precedes(t2, t3, Fixed::End));

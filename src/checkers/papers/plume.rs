@@ -20,7 +20,7 @@
 
 use super::commit::{Axiom, build_cm};
 use super::order::{Fixed, Means, Order};
-use super::view::{Reader, Sight, Triple, View, tick};
+use super::view::{Reader, Sight, Triple, View};
 use super::{RcRule, Stop};
 use crate::checkers::{Level, Pattern};
 use crate::control::Control;
@@ -121,7 +121,8 @@ fn check_cm_tap(
     let mut tally = Tally { counts: [0; 6], any: false };
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
-        tick(t3 as usize, control)?;
+        // A transaction may take many searches.
+        control.check()?;
         reader.load(view, t3);
         reader.triples(view, control, |Triple { t1, t2, t3, sight }| {
             if !axiom.sees(&sight, || co.precedes(t2, t3, Fixed::End)) {

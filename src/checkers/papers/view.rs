@@ -13,7 +13,7 @@ use crate::graph::{Components, Digraph, strong_components};
 use crate::relations::{Index, NONE, Node};
 
 /// Steps between two looks at the control.
-const STRIDE: usize = 1 << 14;
+const STRIDE: usize = 1 << 10;
 
 /// Looks at the control once in a while.
 #[inline]
