@@ -130,6 +130,65 @@ fn unreadable_inputs_give_one_clear_line() {
     assert_unusable(&isoscope(["verify".as_ref(), good.as_os_str(), good.as_os_str()]), &["good.txt", "line 1"]);
 }
 
+/// Two updates seen by the same session in either order: RA holds, but not with one commit order for all levels.
+const ONE_ORDER_TRAP: &str = "a: [w x 1]\nb: [w x 2] [r x 1] [r x 2]\n";
+
+#[test]
+fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
+    let folder = Folder::new();
+    let path = folder.file("h.txt", FRACTURED);
+    let levels = [
+        ("plume", vec!["CI", "RC", "RA", "TCC"]),
+        ("plume-tc", vec!["CI", "RC", "RA", "TCC"]),
+        ("plume-dfs", vec!["CI", "RC", "RA", "TCC"]),
+        ("c4", vec!["TCC"]),
+        ("c4-tc", vec!["TCC"]),
+        ("be-sat", vec!["RC", "RA", "TCC"]),
+    ];
+    for (checker, expected) in levels {
+        let output = check(&path, &["--checker", checker, "--json", "--witness"]);
+        assert_eq!(code(&output), 1, "{checker}");
+        let report = &reports(&output)[0];
+        let entries = report["levels"].as_array().expect("levels");
+        let found: Vec<&str> = entries.iter().map(|level| level["level"].as_str().expect("a code")).collect();
+        assert_eq!(found, expected, "{checker}");
+        for level in entries {
+            let holds = matches!(level["level"].as_str(), Some("CI" | "RC"));
+            assert_eq!(level["verdict"], if holds { "satisfied" } else { "violated" }, "{checker}");
+            assert_eq!(level["checker"], checker);
+            assert_eq!(level["witness"].is_array(), holds);
+        }
+        assert_eq!(report["violations"][0]["id"], "TAP-k/1", "{checker}");
+        let counts = report["patterns"].as_object().expect("counts");
+        match checker {
+            "be-sat" => assert!(counts.is_empty()),
+            "c4" | "c4-tc" => {
+                assert_eq!((counts.len(), &counts["C4 TAP-h"], &counts["C4 TAP-a"]), (12, &1.into(), &0.into()));
+            }
+            _ => assert_eq!((counts.len(), &counts["TAP-k"], &counts["TAP-a"]), (14, &1.into(), &0.into())),
+        }
+        let saved = folder.file("report.json", &output.stdout);
+        assert_eq!(code(&isoscope(["verify".as_ref(), path.as_os_str(), saved.as_os_str()])), 0, "{checker}");
+    }
+}
+
+#[test]
+fn as_published_is_said_where_it_is_asked_for() {
+    let folder = Folder::new();
+    let path = folder.file("h.txt", ONE_ORDER_TRAP);
+    assert_eq!(code(&check(&path, &["--checker", "plume", "--level", "RA"])), 0);
+    let output = check(&path, &["--checker", "plume", "--level", "RA", "--one-cm"]);
+    assert_eq!(code(&output), 1);
+    let text = stdout(&output);
+    assert!(text.contains("RA is violated as published") && text.contains("by the axioms RA is satisfied"), "{text}");
+    let path = folder.file("again.txt", "a: [w x 1] [w x 2]\nb: [r x 2, r x 1]\n");
+    assert_eq!(code(&check(&path, &["--checker", "plume", "--level", "RC"])), 1);
+    assert_eq!(code(&check(&path, &["--checker", "plume", "--level", "RC", "--rc", "be"])), 1);
+    let output = check(&path, &["--checker", "plume", "--level", "RC", "--rc", "plume"]);
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).contains("Definition 4"), "{}", stdout(&output));
+}
+
 #[test]
 fn bad_usage_gives_one_clear_line() {
     let folder = Folder::new();
@@ -137,6 +196,11 @@ fn bad_usage_gives_one_clear_line() {
     assert_unusable(&check(&good, &["--level", "XY"]), &["XY", "RC"]);
     assert_unusable(&check(&good, &["--level", "LIN"]), &["LIN"]);
     assert_unusable(&check(&good, &["--checker", "polysi"]), &["polysi", "fast"]);
+    assert_unusable(&check(&good, &["--checker", "c4", "--level", "TCC,SI"]), &["c4", "SI", "only TCC"]);
+    assert_unusable(&check(&good, &["--checker", "be-sat", "--level", "CI"]), &["be-sat", "CI", "RC, RA, TCC"]);
+    assert_unusable(&check(&good, &["--one-cm"]), &["--one-cm", "plume"]);
+    assert_unusable(&check(&good, &["--checker", "c4", "--rc", "plume"]), &["--rc", "plume"]);
+    assert_unusable(&check(&good, &["--checker", "plume", "--rc", "adya"]), &["adya", "be or plume"]);
     assert_unusable(&check(&good, &["--format", "nonsense"]), &["nonsense", "expected"]);
     assert_unusable(&check(&good, &["--time-limit", "soon"]), &["soon"]);
     assert_unusable(&check(&good, &["--frobnicate"]), &["--frobnicate"]);

@@ -4,6 +4,7 @@ mod common;
 
 use common::examine;
 use common::oracle::{self, LEVELS};
+use common::papers;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, key_name, session_name};
 use isoscope::checkers::{Pattern, Verdict};
@@ -99,7 +100,9 @@ fn look_at(sketch: &Sketch) -> Result<(), String> {
         return Err(format!("engine {engine}\noracle {oracle}\n{}", text()));
     }
     examine::hierarchy(verdicts)?;
-    examine::evidence(&history, &findings).map_err(|problem| format!("{problem}\n{}", text()))
+    examine::evidence(&history, &findings).map_err(|problem| format!("{problem}\n{}", text()))?;
+    papers::compare(&history, &papers::PAPERS).map_err(|problem| format!("{problem}\n{}", text()))?;
+    Ok(())
 }
 
 #[test]

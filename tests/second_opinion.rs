@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use std::sync::LazyLock;
 
 fn report_on(history: &History) -> Report {
-    let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 20 };
+    let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 20, ..Options::default() };
     let findings = checkers::check(history, &options, &Control::new(), &|_| {});
     Report::new(history, &findings, Settings { read_seconds: 0.0, witness: true })
 }
@@ -377,7 +377,7 @@ fn counterexamples_are_small_true_and_irreducible() {
     for (shape, seed) in (0..400).flat_map(|seed| [(Shape::SMALL, seed), (Shape::AMBIGUOUS, seed)]) {
         let sketch = sketch(shape, seed);
         let history = sketch.history();
-        let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 4 };
+        let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 4, ..Options::default() };
         let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
         for violation in &findings.violations {
             let example = counterexample::minimize(&history, violation, &Control::new());

@@ -5,8 +5,8 @@ use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::weak::Ground;
 use super::{
-    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness, cut_isolation,
-    read_consistency, refutation, strict,
+    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
+    cut_isolation, papers, read_consistency, refutation, strict,
 };
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
@@ -14,9 +14,6 @@ use crate::relations::{Choice, Index, Resolution, n_ambiguous_elements, resolve}
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-
-/// Name of the engines in reports.
-const CHECKER: &str = "fast";
 
 /// Checks a history against the levels asked for and lists what violates them.
 ///
@@ -27,6 +24,9 @@ const CHECKER: &str = "fast";
 /// CI is violated exactly by TAP-j. Every other level is violated by TAP-a to f, by a cycle of SO ∪ WR, or if no commit
 /// order fits its axioms (Biswas & Enea 2019, Definition 2.2). Where reads have several possible writers, a level is
 /// satisfied if one choice of writers satisfies it.
+///
+/// [`Options::checker`] may ask a paper's algorithm in place of the engines: then each level is decided on its own, by
+/// that algorithm, and where its published answer differs from the axioms the assumptions say so.
 pub fn check(
     history: &History,
     options: &Options,
@@ -73,10 +73,13 @@ fn check_with(
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
-    let prepared = Prepared::new(history, resolution, options.max_instances, control);
+    let prepared = Prepared::new(history, resolution, options, control);
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let found = match prepared {
+        Ok(prepared) if options.checker != Checker::Fast => {
+            return run.ask_paper(prepared, index_seconds, begin);
+        }
         Ok(prepared) => run.check(prepared),
         Err(interrupt) => {
             for level in run.levels.clone() {
@@ -92,7 +95,7 @@ fn check_with(
 struct Prepared {
     resolution: Arc<Resolution>,
     index: Index,
-    /// Of the index; none where SO ∪ WR or the orders that lists show have a cycle.
+    /// Of the index, for the engines; none where SO ∪ WR or the orders that lists show have a cycle.
     ground: Option<Ground>,
     reads: Instances,
 }
@@ -101,7 +104,7 @@ impl Prepared {
     fn new(
         history: &History,
         resolution: Option<Arc<Resolution>>,
-        max_instances: usize,
+        options: &Options,
         control: &Control,
     ) -> Result<Prepared, Interrupt> {
         let resolution = match resolution {
@@ -110,8 +113,11 @@ impl Prepared {
         };
         let choice = resolution.choice_of_none();
         let index = Index::build_with(history, &resolution, &choice, control)?;
-        let reads = read_consistency::instances(history, &resolution, &index, max_instances, control)?;
-        let ground = Ground::new(&index, control)?;
+        let reads = read_consistency::instances(history, &resolution, &index, options.max_instances, control)?;
+        let ground = match options.checker {
+            Checker::Fast => Ground::new(&index, control)?,
+            _ => None,
+        };
         Ok(Prepared { resolution, index, ground, reads })
     }
 }
@@ -139,7 +145,13 @@ impl Run<'_> {
             is_new
         };
         if is_new {
-            (self.observe)(&LevelResult { level, verdict, checker: CHECKER, seconds, sources: Vec::new() });
+            (self.observe)(&LevelResult {
+                level,
+                verdict,
+                checker: self.options.checker.name(),
+                seconds,
+                sources: Vec::new(),
+            });
             self.control.advance(1);
         }
     }
@@ -369,15 +381,35 @@ impl Run<'_> {
         }
     }
 
+    /// The same by an algorithm as published.
+    fn ask_paper(self, prepared: Prepared, index_seconds: f64, begin: Instant) -> Findings {
+        self.control.phase("checking", self.levels.len() as u64);
+        let Prepared { resolution, index, reads, .. } = prepared;
+        let input = papers::Input { history: self.history, resolution: &resolution, index: &index, reads };
+        let asked = papers::ask(input, self.options, &self.levels, self.control, self.observe);
+        Findings {
+            checker: self.options.checker,
+            levels: asked.levels,
+            patterns: asked.found.counts,
+            c4_patterns: asked.c4_patterns,
+            violations: asked.found.violations,
+            assumptions: asked.assumptions,
+            index_seconds,
+            check_seconds: begin.elapsed().as_secs_f64(),
+        }
+    }
+
     fn findings(mut self, found: Instances, index_seconds: f64, check_seconds: f64) -> Findings {
         let levels = self.levels.iter().filter_map(|level| {
             let (verdict, seconds) = self.verdicts.remove(level)?;
             let sources = self.sources.remove(level).unwrap_or_default();
-            Some(LevelResult { level: *level, verdict, checker: CHECKER, seconds, sources })
+            Some(LevelResult { level: *level, verdict, checker: self.options.checker.name(), seconds, sources })
         });
         Findings {
+            checker: self.options.checker,
             levels: levels.collect(),
             patterns: found.counts,
+            c4_patterns: BTreeMap::new(),
             violations: found.violations,
             assumptions: self.assumptions,
             index_seconds,

@@ -2,11 +2,13 @@
 //!
 //! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC) and strong levels (PC, SI, SER)
 //! have an engine each; both work on the [`Index`](crate::relations::Index) and answer with a witness, with
-//! violations, or with the reason why they could not decide. No checker starts threads of its own (it uses the rayon
+//! violations, or with the reason why they could not decide. The papers' own algorithms for the weak levels can be asked
+//! instead ([`Checker`]). No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
 
 mod ambiguity;
 mod check;
+mod checker;
 mod cut_isolation;
 mod decide;
 pub mod derivation;
@@ -14,6 +16,7 @@ mod evidence;
 mod level;
 mod list_reads;
 mod monotonic_reads;
+mod papers;
 mod pattern;
 #[cfg(test)]
 mod proof_rules;
@@ -26,7 +29,9 @@ mod violation;
 pub mod weak;
 
 pub use check::{check, check_resolved};
+pub use checker::{Checker, RcRule};
 pub use level::{Level, LevelSet};
+pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
 pub use violation::{Instances, Proof, Violation, ViolationId};
 
@@ -40,11 +45,23 @@ pub struct Options {
     pub levels: Vec<Level>,
     /// Most instances listed per pattern; counts stay exact.
     pub max_instances: usize,
+    /// Who decides. Levels that it cannot decide are undecided.
+    pub checker: Checker,
+    /// For the variants of Plume: one commit order, built with the causal axiom, for all levels, as published.
+    pub one_commit_order: bool,
+    /// For the variants of Plume: what read committed means.
+    pub rc: RcRule,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 1000 }
+        Options {
+            levels: Level::WITHOUT_TIMES.to_vec(),
+            max_instances: 1000,
+            checker: Checker::Fast,
+            one_commit_order: false,
+            rc: RcRule::BiswasEnea,
+        }
     }
 }
 
@@ -83,6 +100,16 @@ pub enum Cause {
     /// Lists contain elements that several transactions appended, so the order of those versions is not known.
     #[error("elements of lists that were appended more than once ({0})")]
     RepeatedElements(usize),
+    /// The checker would need more memory than it may take.
+    #[error("{what} would take {megabytes} MB, more than the {allowed} MB allowed")]
+    TooLarge {
+        /// What for.
+        what: &'static str,
+        /// How much it would be, in units of 2²⁰ bytes.
+        megabytes: u64,
+        /// How much it may be.
+        allowed: u64,
+    },
     /// The level is not checked by this version for this kind of history.
     #[error("{0}")]
     Unsupported(String),
@@ -129,10 +156,14 @@ pub struct LevelResult {
 /// Everything found out about one history.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
+    /// Who decided.
+    pub checker: Checker,
     /// In the order of the levels asked for.
     pub levels: Vec<LevelResult>,
-    /// All instances of each pattern that occurs, listed or not.
+    /// All instances of each pattern that occurs, listed or not. Empty for checkers that do not know these patterns.
     pub patterns: BTreeMap<Pattern, u64>,
+    /// For the variants of C4: all instances of its own patterns.
+    pub c4_patterns: BTreeMap<C4Pattern, u64>,
     /// Listed instances, by pattern, smallest first, implied ones last.
     pub violations: Vec<Violation>,
     /// Choices made on the input that the verdicts rest on, in words.

@@ -1,6 +1,6 @@
 //! The arguments, as typed values.
 
-use crate::checkers::{Level, ViolationId};
+use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
 use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
 use clap::{Args, Parser, Subcommand};
@@ -51,18 +51,31 @@ pub enum Command {
 #[command(after_help = "Examples:\n  \
     isoscope check history.txt\n  \
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
-    isoscope check --json --witness history.txt > report.json\n\n\
+    isoscope check --json --witness history.txt > report.json\n  \
+    isoscope check --checker plume-tc --one-cm history.txt\n\n\
+    Checkers:\n  \
+    fast                        the engines of this program; all levels\n  \
+    plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
+    c4, c4-tc                   C4's algorithm and its own twelve letters, with vector or tree clocks; TCC\n  \
+    be-sat                      Biswas & Enea's saturation; RC, RA, TCC, without patterns\n\n\
     Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided.")]
 pub struct CheckArguments {
     /// Histories, or folders of histories
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
-    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER or their long names [default: all of these]
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER or their long names [default: all that the checker decides]
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
-    /// Checker to use
-    #[arg(long, value_name = "NAME", default_value = "fast", value_parser = checker)]
-    pub(super) checker: String,
+    /// Who decides: fast, or an algorithm as published (below)
+    #[arg(long, value_name = "NAME", default_value_t = Checker::Fast)]
+    pub(super) checker: Checker,
+    /// With plume: one commit order, built with the causal axiom, for all levels, as published
+    #[arg(long)]
+    pub(super) one_cm: bool,
+    /// With plume: read committed of Biswas & Enea (be) or of Plume (plume), which lets two reads of one key go
+    /// backwards
+    #[arg(long, value_name = "WHOSE")]
+    pub(super) rc: Option<RcRule>,
     /// Print one JSON object per history and line
     #[arg(long)]
     pub(super) json: bool,
@@ -88,7 +101,9 @@ impl CheckArguments {
         CheckArguments {
             paths,
             level: Vec::new(),
-            checker: "fast".to_owned(),
+            checker: Checker::Fast,
+            one_cm: false,
+            rc: None,
             json: false,
             time_limit: None,
             threads: None,
@@ -313,13 +328,6 @@ fn level(text: &str) -> Result<Level, String> {
 
 fn violation(text: &str) -> Result<ViolationId, String> {
     text.parse()
-}
-
-fn checker(text: &str) -> Result<String, String> {
-    match text.eq_ignore_ascii_case("fast") {
-        true => Ok("fast".to_owned()),
-        false => Err("this version has one checker, `fast`".to_owned()),
-    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -26,6 +26,7 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
     if let Some(name) = &arguments.reading.format {
         input::known_format(name)?;
     }
+    checker_can(arguments)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads.map_or(0, usize::from))
         .build()
@@ -118,6 +119,22 @@ fn print(path: &Path, checked: &Checked, arguments: &CheckArguments, line_width:
     }
 }
 
+/// Fails when the checker cannot do what is asked of it.
+fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
+    let checker = arguments.checker;
+    for &level in &arguments.level {
+        if !checker.levels().contains(&level) {
+            let decided: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
+            anyhow::bail!("the checker {checker} does not decide {level}, only {}", decided.join(", "));
+        }
+    }
+    let options = [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some())];
+    match options.into_iter().find(|(_, is_asked)| *is_asked && !checker.is_plume()) {
+        Some((option, _)) => anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only"),
+        None => Ok(()),
+    }
+}
+
 fn options(arguments: &CheckArguments, history: &History) -> Options {
     let mut levels = Vec::new();
     for &level in &arguments.level {
@@ -127,8 +144,15 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     }
     if levels.is_empty() {
         levels = Level::of(history);
+        levels.retain(|level| arguments.checker.levels().contains(level));
     }
-    Options { levels, max_instances: arguments.max_instances }
+    Options {
+        levels,
+        max_instances: arguments.max_instances,
+        checker: arguments.checker,
+        one_commit_order: arguments.one_cm,
+        rc: arguments.rc.unwrap_or_default(),
+    }
 }
 
 /// What the verdicts amount to.
@@ -149,9 +173,14 @@ fn paint_of(verdict: &Verdict) -> Paint {
     }
 }
 
-/// Pattern ids with counts, in the order of the table.
-fn counts(findings: &Findings) -> Vec<(Pattern, u64)> {
-    Pattern::all().filter_map(|p| findings.patterns.get(&p).map(|&n| (p, n))).filter(|(_, n)| *n > 0).collect()
+/// Ids of patterns with what they mean and counts, in the order of the table.
+fn counts(findings: &Findings) -> Vec<(&'static str, String, u64)> {
+    let ours = Pattern::all().filter_map(|pattern| {
+        let row = pattern.row();
+        Some((row.id, format!("{}: {}", row.title, row.meaning), *findings.patterns.get(&pattern)?))
+    });
+    let c4 = findings.c4_patterns.iter().map(|(pattern, &n)| (pattern.id(), pattern.meaning().to_owned(), n));
+    ours.chain(c4).filter(|(.., n)| *n > 0).collect()
 }
 
 /// One history in one line.
@@ -164,7 +193,7 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
         };
         out.paint(paint_of(&result.verdict), &format!("{}{mark}", result.level))
     });
-    let counts: Vec<String> = counts(findings).into_iter().map(|(p, n)| format!("{p} {}", grouped(n))).collect();
+    let counts: Vec<String> = counts(findings).into_iter().map(|(id, _, n)| format!("{id} {}", grouped(n))).collect();
     let patterns = if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) };
     format!("{path:width$}  {}{patterns}\n", verdicts.collect::<Vec<_>>().join(" "))
 }
@@ -180,12 +209,10 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     let counts = counts(findings);
     if !counts.is_empty() {
         text += &format!("\n{}\n", out.paint(Paint::Strong, "Anomalies"));
-        let id_width = counts.iter().map(|(p, _)| p.id().len()).max().unwrap_or(0);
-        let count_width = counts.iter().map(|(_, n)| grouped(*n).len()).max().unwrap_or(0);
-        for (pattern, n) in counts {
-            let row = pattern.row();
-            let (id, n) = (row.id, grouped(n));
-            text += &format!("  {id:id_width$}  {n:>count_width$}  {}: {}\n", row.title, row.meaning);
+        let id_width = counts.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
+        let count_width = counts.iter().map(|(.., n)| grouped(*n).len()).max().unwrap_or(0);
+        for (id, meaning, n) in counts {
+            text += &format!("  {id:id_width$}  {:>count_width$}  {meaning}\n", grouped(n));
         }
     }
     text += &violations(path, history, findings, out);
@@ -264,7 +291,9 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
         text += &format!("  {id:width$}  {level:3}  {}\n", title(history, violation));
         text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
     }
-    let all: u64 = findings.patterns.values().sum();
+    // A checker with other patterns, or none, counts other things than are listed.
+    let counted: u64 = findings.patterns.values().sum();
+    let all = counted.max(findings.violations.len() as u64);
     if all > chosen.len() as u64 {
         text += &format!("  and {} more\n", grouped(all - chosen.len() as u64));
     }

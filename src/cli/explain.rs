@@ -10,7 +10,7 @@ use crate::history::History;
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances };
+    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});
     let chosen = choose(arguments, &findings)?;
     if chosen.is_empty() {

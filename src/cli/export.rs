@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     })?;
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances };
+    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});
     let id = arguments.violation;
     let violation = findings

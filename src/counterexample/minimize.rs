@@ -312,7 +312,7 @@ impl<'a> Cutter<'a> {
             return Answer::No;
         }
         let (small, renaming) = self.cut(keep);
-        let options = Options { levels: vec![self.level], max_instances: LISTED };
+        let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
         // A transaction of the small history must not pass for a set-up transaction: in the whole it is none.
         let resolution = match relations::resolve(&small, self.control) {
             Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
@@ -421,7 +421,7 @@ impl<'a> Cutter<'a> {
         let fresh = Control::new().with_time_limit(VERDICTS);
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
         let levels = Level::of(&found.history);
-        let options = Options { levels: levels.clone(), max_instances: 0 };
+        let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
         let findings = checkers::check(&found.history, &options, control, &|_| {});
         let verdict = |level: Level| match findings.level(level) {
             Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(self.level) => {

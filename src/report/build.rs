@@ -1,7 +1,9 @@
 //! From findings to a report.
 
 use super::*;
-use crate::checkers::{Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
+use crate::checkers::{
+    C4Pattern, Checker, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness,
+};
 use crate::counterexample::edge_reason;
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
@@ -68,7 +70,17 @@ pub(super) fn facts(history: &History) -> HistoryFacts {
 }
 
 /// A pattern is listed when it occurs, or with 0 when a level that forbids it was asked for and decided.
+/// A checker that knows other patterns, or none, counts no others.
 fn counts(findings: &Findings) -> Counts {
+    if findings.checker.is_c4() {
+        let decided = findings.levels.iter().any(|result| !matches!(result.verdict, Verdict::Undecided(_)));
+        let count = |pattern: C4Pattern| findings.c4_patterns.get(&pattern).copied().unwrap_or(0);
+        let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
+        return Counts(if decided { entries.collect() } else { Vec::new() });
+    }
+    if findings.checker == Checker::BiswasEneaSaturation {
+        return Counts(Vec::new());
+    }
     let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
     let looked_for = |pattern: Pattern| {
         findings.levels.iter().filter(decided).any(|result| result.level.implies(pattern.row().level))

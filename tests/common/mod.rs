@@ -3,8 +3,10 @@
 // Every test binary compiles this module and uses its own part of it.
 #![allow(dead_code)]
 
+pub(crate) mod enumerate;
 pub(crate) mod examine;
 pub(crate) mod oracle;
+pub(crate) mod papers;
 pub(crate) mod pattern_oracle;
 pub(crate) mod random;
 pub(crate) mod shop;

@@ -131,6 +131,12 @@ pub(crate) fn verdicts(history: &History) -> [bool; 7] {
     satisfied
 }
 
+/// The verdict at CI, RC, RA and TCC of the only explanation of a history.
+pub(crate) fn weak_verdicts(observation: &Observation, choice: &Choice) -> [bool; 4] {
+    let satisfied = observation.satisfied(choice, [false, false, false, false, true, true, true]);
+    std::array::from_fn(|place| satisfied[place])
+}
+
 impl Observation {
     /// Reads the history and finds the possible writers of every read.
     pub(crate) fn of(history: &History) -> Observation {

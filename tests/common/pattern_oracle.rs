@@ -9,6 +9,7 @@
 //! the forced t2 → ⊥ puts t2 and all before it ahead of everything in that commit order.
 
 use super::oracle::{BOTTOM, Choice, Observation};
+use isoscope::history::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Exact numbers of instances by letter or, above TCC, by name; and which TAP-h to n are implied only.
@@ -40,6 +41,64 @@ pub(crate) fn count(observation: &Observation, choice: &Choice) -> Counts {
     }
     facts.count_triples(&mut counts);
     counts.divergence = facts.divergence();
+    counts
+}
+
+/// C4's twelve letters, in which reads after an own write take no part but as d: a to e by reads, f by pairs of
+/// consecutive reads of a key with different values, g by components, h, i, k, l by quadruples, j by those of ⊥.
+pub(crate) fn count_c4(observation: &Observation, choice: &Choice) -> BTreeMap<char, u64> {
+    let mut counts: BTreeMap<char, u64> = BTreeMap::new();
+    let mut add = |letter: char| *counts.entry(letter).or_default() += 1;
+    let mut first_reads = choice.clone();
+    for t in (0..observation.transactions.len()).filter(|&t| choice.active[t]) {
+        let operations = &observation.transactions[t].operations;
+        for (at, meaning) in observation.meaning[t].iter().enumerate() {
+            match meaning {
+                Some(super::oracle::Meaning::Wrong(letter @ ('a' | 'b' | 'c'))) => add(*letter),
+                Some(super::oracle::Meaning::From(_)) => {
+                    let wrong = observation.wrong_reading(t, at, choice.source[t][at].expect("the writer is known"));
+                    if wrong.contains(&'d') {
+                        add('d');
+                        first_reads.source[t][at] = None;
+                    } else if wrong.contains(&'f') {
+                        add('e');
+                    }
+                }
+                _ => {}
+            }
+            let read = operations[at];
+            let is_read = |i: usize| !operations[i].is_write && operations[i].value != Value::UNRECORDED;
+            let same_key = |&i: &usize| operations[i].key == read.key;
+            if !is_read(at) || (0..at).filter(same_key).any(|i| operations[i].is_write) {
+                continue;
+            }
+            let before = (0..at).rev().filter(same_key).find(|&i| is_read(i));
+            let initial = |i: usize| choice.source[t][i] == Some(BOTTOM);
+            if before.is_some_and(|i| operations[i].value != read.value && !(initial(i) && initial(at))) {
+                add('f');
+            }
+        }
+    }
+    let facts = Facts::new(observation, &first_reads);
+    (0..facts.cycles()).for_each(|_| add('g'));
+    let quadruples: BTreeSet<_> = facts
+        .reads()
+        .into_iter()
+        .flat_map(|(t3, x, t1, _)| facts.other_writers(x, t1, t3).into_iter().map(move |t2| (x, t1, t2, t3)))
+        .filter(|&(_, t1, t2, t3)| {
+            !facts.on_one_cycle(t1, t2) && !facts.on_one_cycle(t2, t3) && !facts.on_one_cycle(t1, t3)
+        })
+        .filter(|&(_, _, t2, t3)| facts.causal[t2][t3])
+        .collect();
+    for (x, t1, t2, t3) in quadruples {
+        let Some(order) = facts.order(t1, t2) else { continue };
+        let operations = facts.observation.transactions[t3].operations.len();
+        let other_key = facts.reads_from_before(t3, t2, operations, Some(x));
+        add([['k', 'l'], ['h', 'i']][usize::from(other_key)][usize::from(order > 0)]);
+        if t1 == BOTTOM {
+            add('j');
+        }
+    }
     counts
 }
 

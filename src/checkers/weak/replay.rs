@@ -36,7 +36,7 @@ pub(super) fn decide(
 ) -> Result<Option<LinearOrder>, Interrupt> {
     let mut judge = match level {
         Level::ReadCommitted | Level::ReadAtomic => Judge::Marks { atomic: level == Level::ReadAtomic },
-        _ => Judge::Causal(Causal::new(index, ground)),
+        _ => Judge::Causal(Box::new(Causal::new(index, ground))),
     };
     let mut found = ground.listed.clone();
     let mut later: Option<(LinearOrder, Replay)> = None;
@@ -101,7 +101,7 @@ enum Judge<'a> {
     /// From its own reads and session: RC and RA.
     Marks { atomic: bool },
     /// From everything that led to it: TCC.
-    Causal(Causal<'a>),
+    Causal(Box<Causal<'a>>),
 }
 
 impl<'a> Judge<'a> {

@@ -1,0 +1,122 @@
+//! Who decides: the fast engines, or an algorithm as published.
+
+use super::Level;
+use std::fmt;
+use std::str::FromStr;
+
+/// A checker that can be asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Checker {
+    /// The engines of this program: every level.
+    #[default]
+    Fast,
+    /// Plume, Algorithm 1, with vector clocks.
+    Plume,
+    /// Plume, Algorithm 1, with tree clocks.
+    PlumeTreeClocks,
+    /// Plume, Algorithm 1, with depth-first searches in place of clocks.
+    PlumeSearch,
+    /// C4, Algorithm 2, with vector clocks.
+    C4,
+    /// C4, Algorithm 2, with tree clocks.
+    C4TreeClocks,
+    /// Biswas & Enea 2019, Algorithm 1: saturation.
+    BiswasEneaSaturation,
+}
+
+use Checker::*;
+
+/// Weakest first.
+const WEAK: [Level; 4] =
+    [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
+
+impl Checker {
+    /// All checkers, the default first.
+    pub const ALL: [Checker; 7] = [Fast, Plume, PlumeTreeClocks, PlumeSearch, C4, C4TreeClocks, BiswasEneaSaturation];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fast => "fast",
+            Plume => "plume",
+            PlumeTreeClocks => "plume-tc",
+            PlumeSearch => "plume-dfs",
+            C4 => "c4",
+            C4TreeClocks => "c4-tc",
+            BiswasEneaSaturation => "be-sat",
+        }
+    }
+
+    /// The levels it can decide, weakest first; SSER takes a history with times.
+    pub fn levels(self) -> &'static [Level] {
+        match self {
+            Fast => &Level::ALL,
+            Plume | PlumeTreeClocks | PlumeSearch => &WEAK,
+            BiswasEneaSaturation => &WEAK[1..],
+            C4 | C4TreeClocks => &WEAK[3..],
+        }
+    }
+
+    /// Whether it is a variant of Plume's algorithm.
+    pub fn is_plume(self) -> bool {
+        matches!(self, Plume | PlumeTreeClocks | PlumeSearch)
+    }
+
+    /// Whether it is a variant of C4's algorithm, which has letters of its own.
+    pub fn is_c4(self) -> bool {
+        matches!(self, C4 | C4TreeClocks)
+    }
+}
+
+impl fmt::Display for Checker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Checker {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Checker, String> {
+        let found = Checker::ALL.into_iter().find(|checker| checker.name().eq_ignore_ascii_case(text.trim()));
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Checker::ALL.into_iter().map(Checker::name).collect();
+            format!("unknown checker `{text}`, expected one of {}", names.join(", "))
+        })
+    }
+}
+
+/// What read committed demands where two reads of a transaction are of the same key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RcRule {
+    /// The same as where they are of different keys (Biswas & Enea 2019, Fig. 2a).
+    #[default]
+    BiswasEnea,
+    /// Nothing (Plume, Definition 4: y ≠ x).
+    Plume,
+}
+
+impl FromStr for RcRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RcRule, String> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "be" => Ok(RcRule::BiswasEnea),
+            "plume" => Ok(RcRule::Plume),
+            _ => Err(format!("unknown rule `{text}`, expected be or plume")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for checker in Checker::ALL {
+            assert_eq!(checker.name().to_uppercase().parse(), Ok(checker));
+        }
+        assert!("polysi".parse::<Checker>().is_err());
+    }
+}

@@ -1,0 +1,198 @@
+//! From a checker and the levels asked for to results: each level on its own.
+
+use super::order::Means;
+use super::plume::{self, How};
+use super::{C4Pattern, Stop, be_sat, c4};
+use crate::checkers::{
+    Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, RcRule, Verdict, Witness, evidence, weak,
+};
+use crate::control::Control;
+use crate::history::History;
+use crate::relations::{Index, Node, Resolution, n_ambiguous_elements};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// What a paper's algorithm says of a history.
+#[derive(Debug, Default)]
+pub(in crate::checkers) struct Asked {
+    /// In the order asked for.
+    pub(in crate::checkers) levels: Vec<LevelResult>,
+    /// The algorithm's own counts, and the fast engine's telling.
+    pub(in crate::checkers) found: Instances,
+    /// Counts by C4's letters.
+    pub(in crate::checkers) c4_patterns: BTreeMap<C4Pattern, u64>,
+    /// What the answers rest on, in words.
+    pub(in crate::checkers) assumptions: Vec<String>,
+}
+
+/// One history, prepared.
+pub(in crate::checkers) struct Input<'a> {
+    pub(in crate::checkers) history: &'a History,
+    pub(in crate::checkers) resolution: &'a Resolution,
+    pub(in crate::checkers) index: &'a Index,
+    /// TAP-a to f and j.
+    pub(in crate::checkers) reads: Instances,
+}
+
+/// Asks the algorithm of `options` for each of the levels, which are different. Listed violations are told by the fast
+/// engine: they must hold by the axioms, whoever found them. What was found when `control` ends the work is kept.
+pub(in crate::checkers) fn ask(
+    input: Input<'_>,
+    options: &Options,
+    levels: &[Level],
+    control: &Control,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Asked {
+    let mut run = Run { input: &input, options, control, asked: Asked::default() };
+    run.asked.assumptions.extend_from_slice(input.resolution.assumptions());
+    run.asked.assumptions.extend(as_published(options).map(str::to_owned));
+    run.asked.found.counts = match options.checker.is_plume() {
+        true => input.reads.counts.clone(),
+        false => BTreeMap::new(),
+    };
+    for &level in levels {
+        let begin = Instant::now();
+        let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
+        let seconds = begin.elapsed().as_secs_f64();
+        let result = LevelResult { level, verdict, checker: options.checker.name(), seconds, sources: Vec::new() };
+        observe(&result);
+        control.advance(1);
+        run.asked.levels.push(result);
+    }
+    let mut asked = run.asked;
+    asked.found.violations = violations(input, &asked.levels, options.max_instances, control);
+    asked
+}
+
+/// What the options ask for that is not the rule here.
+fn as_published(options: &Options) -> impl Iterator<Item = &'static str> {
+    let one =
+        "As published (Plume, Algorithm 1), one commit order, built with the causal axiom, is used for all levels.";
+    let rc = "Read committed is Plume's (Definition 4): two reads of one key in a transaction may go backwards.";
+    let plume = options.checker.is_plume();
+    let one = (plume && options.one_commit_order).then_some(one);
+    one.into_iter().chain((plume && options.rc == RcRule::Plume).then_some(rc))
+}
+
+struct Run<'a> {
+    input: &'a Input<'a>,
+    options: &'a Options,
+    control: &'a Control,
+    asked: Asked,
+}
+
+impl Run<'_> {
+    fn decide(&mut self, level: Level) -> Result<Verdict, Cause> {
+        let checker = self.options.checker;
+        if !checker.levels().contains(&level) {
+            return Err(Cause::Unsupported(format!("the checker {checker} does not decide {level}")));
+        }
+        let resolution = self.input.resolution;
+        if resolution.has_multiple_sources() {
+            return Err(Cause::AmbiguousReads(resolution.reads_with_multiple_sources().len()));
+        }
+        self.control.check()?;
+        if level == Level::CutIsolation {
+            return Ok(match self.occurs(Pattern::NonRepeatableRead) {
+                true => Verdict::Violated,
+                false => Verdict::Satisfied(Witness::Reads),
+            });
+        }
+        let order = match checker {
+            Checker::C4 => self.c4(Means::Vectors)?,
+            Checker::C4TreeClocks => self.c4(Means::TreeClocks)?,
+            Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
+                true => None,
+                false => be_sat::check(self.input.index, level, self.control)?,
+            },
+            Checker::PlumeTreeClocks => self.plume(level, Means::TreeClocks)?,
+            Checker::PlumeSearch => self.plume(level, Means::Search)?,
+            Checker::Plume | Checker::Fast => self.plume(level, Means::Vectors)?,
+        };
+        let unordered = n_ambiguous_elements(self.input.history, resolution);
+        match order {
+            None => Ok(Verdict::Violated),
+            Some(_) if unordered > 0 => Err(Cause::RepeatedElements(unordered)),
+            Some(nodes) => Ok(Verdict::Satisfied(self.witness(&nodes))),
+        }
+    }
+
+    fn occurs(&self, pattern: Pattern) -> bool {
+        self.input.reads.counts.contains_key(&pattern)
+    }
+
+    /// Whether the reads of single transactions violate a level above CI.
+    fn violated_by_reads(&self, level: Level) -> bool {
+        self.input.reads.counts.keys().any(|pattern| pattern.is_wrong_read())
+            || (level != Level::ReadCommitted && self.occurs(Pattern::NonRepeatableRead))
+    }
+
+    fn witness(&self, nodes: &[Node]) -> Witness {
+        Witness::CommitOrder(nodes.iter().map(|&node| self.input.index.transaction[node as usize]).collect())
+    }
+
+    /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
+    fn plume(&mut self, level: Level, means: Means) -> Result<Option<Vec<Node>>, Stop> {
+        let Options { one_commit_order, rc, .. } = *self.options;
+        let how = How { means, one_commit_order, rc };
+        let found = plume::check(self.input.index, level, &how, self.control)?;
+        for (&pattern, &count) in &found.counts {
+            let known = self.asked.found.counts.entry(pattern).or_default();
+            *known = (*known).max(count);
+        }
+        if self.violated_by_reads(level) {
+            return Ok(None);
+        }
+        let is_published = one_commit_order && level != Level::TransactionalCausalConsistency;
+        if found.order.is_none() && is_published {
+            let how = How { one_commit_order: false, ..how };
+            if plume::check(self.input.index, level, &how, self.control)?.order.is_some() {
+                let name = level.long_name().replace('-', " ");
+                self.asked.assumptions.push(format!(
+                    "{level} is violated as published, one commit order for all levels: an order that the causal axiom \
+                     forces is held against {name}; by the axioms {level} is satisfied."
+                ));
+            }
+        }
+        Ok(found.order)
+    }
+
+    fn c4(&mut self, means: Means) -> Result<Option<Vec<Node>>, Stop> {
+        let Input { history, resolution, index, ref reads } = *self.input;
+        let found = c4::check(c4::Input { history, resolution, index, reads }, means, self.control)?;
+        if found.order.is_some() && self.occurs(Pattern::NotMyLastWrite) {
+            let n = reads.counts[&Pattern::NotMyLastWrite];
+            self.asked.assumptions.push(format!(
+                "TCC is satisfied as published: C4 has no pattern for the read of an own overwritten write ({n} found, \
+                 Plume's TAP-e); by the axioms TCC is violated."
+            ));
+        }
+        self.asked.c4_patterns = found.counts;
+        Ok(found.order)
+    }
+}
+
+/// What violates the violated levels by the axioms, without what an algorithm calls satisfied.
+fn violations(
+    input: Input<'_>,
+    levels: &[LevelResult],
+    max_instances: usize,
+    control: &Control,
+) -> Vec<crate::checkers::Violation> {
+    let of = |wanted: fn(&Verdict) -> bool| -> LevelSet {
+        levels.iter().filter(|result| wanted(&result.verdict)).map(|result| result.level).collect()
+    };
+    let violated = of(|verdict| *verdict == Verdict::Violated);
+    let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_)));
+    // Where reads have several writers nothing is decided, and what is listed must hold for all of them.
+    if violated.weakest().is_none() || max_instances == 0 {
+        return Vec::new();
+    }
+    let mut found = input.reads;
+    if let Ok(more) = weak::instances(input.history, input.index, violated, max_instances, control) {
+        let is_new = |pattern: Pattern| pattern != Pattern::NonRepeatableRead;
+        found.violations.extend(more.violations.into_iter().filter(|violation| is_new(violation.id.pattern)));
+    }
+    evidence::arrange(&mut found, satisfied, max_instances);
+    found.violations
+}

@@ -1,0 +1,63 @@
+//! Reachability by plain depth-first search (Plume, section 5.5.4: "neither" vectors nor tree clocks).
+//!
+//! O(vertices + edges) per search; the vertices that the last search in each direction reached are remembered, so many
+//! questions with the same end in common take one. 16 bytes a vertex and the reversed graph.
+
+use super::order::Fixed;
+use crate::graph::Digraph;
+
+/// Searches in one graph.
+pub(super) struct Search<'a> {
+    graph: &'a Digraph,
+    reversed: Digraph,
+    from: Last,
+    to: Last,
+}
+
+impl<'a> Search<'a> {
+    /// Reverses the graph.
+    pub(super) fn new(graph: &'a Digraph) -> Search<'a> {
+        let last = || Last { root: None, number: 0, reached: vec![0; graph.n_vertices()], open: Vec::new() };
+        Search { graph, reversed: graph.reversed(), from: last(), to: last() }
+    }
+
+    /// Whether a path of at least one edge leads from `a` to `b`.
+    pub(super) fn reaches(&mut self, a: u32, b: u32, fixed: Fixed) -> bool {
+        match fixed {
+            Fixed::Start => self.from.reaches(self.graph, a, b),
+            Fixed::End => self.to.reaches(&self.reversed, b, a),
+        }
+    }
+}
+
+/// The last search in one direction.
+struct Last {
+    root: Option<u32>,
+    number: u32,
+    /// By vertex: number of the last search that reached it.
+    reached: Vec<u32>,
+    open: Vec<u32>,
+}
+
+impl Last {
+    fn reaches(&mut self, graph: &Digraph, root: u32, vertex: u32) -> bool {
+        if self.root != Some(root) {
+            self.search(graph, root);
+        }
+        self.reached[vertex as usize] == self.number
+    }
+
+    fn search(&mut self, graph: &Digraph, root: u32) {
+        self.root = Some(root);
+        self.number += 1;
+        self.open.push(root);
+        while let Some(vertex) = self.open.pop() {
+            for &next in graph.successors(vertex) {
+                if self.reached[next as usize] != self.number {
+                    self.reached[next as usize] = self.number;
+                    self.open.push(next);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Every small history there is: all engines, all papers' algorithms and brute force agree.
+//!
+//! The ordinary run looks at all histories of two transactions of at most three operations on two keys, and at some of
+//! those of three transactions. The full run looks at all of these, too:
+//!
+//! ```text
+//! ISOSCOPE_SHARDS=100 ISOSCOPE_SHARD=0 cargo test --release --test exhaustive -- --ignored --nocapture
+//! ```
+//!
+//! Without `ISOSCOPE_SHARDS` it does all of them. `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what
+//! nobody wrote (default: all): such a read puts nothing in order, yet makes five times as many histories.
+
+mod common;
+
+use common::enumerate::{Reads, Shape, shapes};
+use common::examine;
+use common::oracle::{self, LEVELS, Observation};
+use common::papers::{self, PAPERS};
+use common::pattern_oracle;
+use isoscope::checkers::{self, Checker, Findings, Options, Pattern};
+use isoscope::control::Control;
+use isoscope::history::History;
+use isoscope::relations::{Resolution, resolve};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Of this many histories one is also looked at for evidence and counted by brute force.
+const LOOKED_AT_CLOSELY: u64 = 64;
+/// The same in the full run.
+const OF_ALL_LOOKED_AT_CLOSELY: u64 = 4096;
+
+/// Of this many shapes of three transactions the ordinary run takes one, and of this many histories of each.
+const SHAPES: u64 = 97;
+const HISTORIES: u64 = 61;
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// Asks a checker without a word on what it finds.
+fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Findings {
+    let levels = LEVELS.into_iter().filter(|level| checker.levels().contains(level)).collect();
+    let options = Options { levels, max_instances: 0, checker, ..Options::default() };
+    checkers::check_resolved(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
+}
+
+/// Verdicts of all checkers, and the counts of each that counts.
+fn verdicts_agree(history: &History) -> Result<(), String> {
+    let resolution = Arc::new(resolve(history, &Control::new()).map_err(|stopped| stopped.to_string())?);
+    let fast = ask(history, &resolution, Checker::Fast);
+    let found = examine::engine_verdicts(&fast);
+    let expected = oracle::verdicts(history).map(Some);
+    if found != expected {
+        return Err(format!("the engine says {}, brute force {}", examine::signs(found), examine::signs(expected)));
+    }
+    let only_e = fast.patterns.contains_key(&Pattern::NotMyLastWrite);
+    let mut plume: Option<BTreeMap<String, u64>> = None;
+    let mut c4: Option<BTreeMap<char, u64>> = None;
+    for checker in PAPERS {
+        let said = ask(history, &resolution, checker);
+        let found = examine::engine_verdicts(&said);
+        for (place, level) in LEVELS.iter().enumerate().filter(|(_, level)| checker.levels().contains(level)) {
+            let published = checker.is_c4() && only_e && found[place] == Some(true) && expected[place] == Some(false);
+            if found[place] != expected[place] && !published {
+                return Err(format!(
+                    "{checker} at {level}: {:?}, brute force says {:?}",
+                    found[place], expected[place]
+                ));
+            }
+        }
+        let same = if checker.is_plume() {
+            let counts = papers::letters(&said);
+            *plume.get_or_insert_with(|| counts.clone()) == counts
+        } else {
+            let counts = papers::c4_letters(&said);
+            !checker.is_c4() || *c4.get_or_insert_with(|| counts.clone()) == counts
+        };
+        if !same {
+            return Err(format!("{checker} counts {:?} {:?}, not {plume:?} {c4:?}", said.patterns, said.c4_patterns));
+        }
+    }
+    // The fast engine does not look for weak patterns where causal consistency holds: then there are none but a to f and j.
+    let counts = papers::letters(&fast);
+    match plume == Some(counts.clone()) {
+        true => Ok(()),
+        false => Err(format!("Plume counts {plume:?}, the fast engine {counts:?}")),
+    }
+}
+
+/// Evidence, and all counts against brute force.
+fn all_agrees(history: &History) -> Result<(), String> {
+    verdicts_agree(history)?;
+    examine::examine(history)?;
+    papers::compare_with_oracle(history)?;
+    let observation = Observation::of(history);
+    if let [choice] = observation.choices().as_slice() {
+        let counts = pattern_oracle::count_c4(&observation, choice);
+        let found = papers::c4_letters(&papers::ask(history, Checker::C4TreeClocks));
+        if found != counts {
+            return Err(format!("C4's letters {found:?}, brute force counts {counts:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Mixes a number (Steele, Lea & Flood 2014, SplitMix64), so that shards and samples are alike.
+fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Goes through the histories of some shapes that `choose` takes, in parallel. Returns how many those were.
+fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Reads) -> Option<bool> + Sync) -> u64 {
+    let looked_at = AtomicU64::new(0);
+    let failures: Vec<String> = shapes
+        .par_iter()
+        .flat_map_iter(|(name, shape)| {
+            let mut failures = Vec::new();
+            let mut n = 0;
+            shape.histories(thin_air, |reads| {
+                let Some(closely) = choose(*name, reads) else { return };
+                n += 1;
+                let sketch = shape.sketch(reads);
+                let history = sketch.history();
+                let agree = if closely { all_agrees(&history) } else { verdicts_agree(&history) };
+                if let Err(problem) = agree
+                    && failures.len() < 3
+                {
+                    failures.push(format!("{sketch}{problem}\n"));
+                }
+            });
+            looked_at.fetch_add(n, Ordering::Relaxed);
+            failures
+        })
+        .collect();
+    let shown = failures[..failures.len().min(3)].join("\n");
+    assert!(failures.is_empty(), "{} and more fail, for example:\n\n{shown}", failures.len());
+    looked_at.into_inner()
+}
+
+/// Shapes with a number each that does not depend on where they stand.
+fn numbered(n: usize, most: usize) -> Vec<(u64, Shape)> {
+    (0..).zip(shapes(n, most)).map(|(place, shape)| (mixed(place << 4 | n as u64), shape)).collect()
+}
+
+#[test]
+fn all_histories_of_one_or_two_transactions() {
+    let one = go_through(&numbered(1, 3), usize::MAX, |_, _| Some(true));
+    let two = go_through(&numbered(2, 3), usize::MAX, |shape, reads| {
+        Some((shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY))
+    });
+    println!("{one} histories of one transaction, {two} of two");
+    assert!(one > 100 && two > 100_000);
+}
+
+#[test]
+fn some_histories_of_three_transactions() {
+    let mut shapes = numbered(3, 3);
+    shapes.retain(|(name, _)| name.is_multiple_of(SHAPES));
+    let n = go_through(&shapes, usize::MAX, |shape, reads| {
+        let lot = mixed(shape ^ reads.number);
+        lot.is_multiple_of(HISTORIES).then_some((lot / HISTORIES).is_multiple_of(LOOKED_AT_CLOSELY))
+    });
+    println!("{n} histories of three transactions");
+    assert!(n > 10_000);
+}
+
+#[test]
+#[ignore = "hours: see the top of the file"]
+fn all_histories_of_up_to_three_transactions() {
+    let shards = number("ISOSCOPE_SHARDS").unwrap_or(1).max(1);
+    let shard = number("ISOSCOPE_SHARD").unwrap_or(0);
+    let thin_air = number("ISOSCOPE_THIN_AIR").map_or(usize::MAX, |most| most as usize);
+    let begin = Instant::now();
+    let mut all = 0;
+    for transactions in 1..=3 {
+        let mut shapes = numbered(transactions, 3);
+        shapes.retain(|(name, _)| name % shards == shard);
+        let n = go_through(&shapes, thin_air, |shape, reads| {
+            Some(mixed(shape ^ reads.number).is_multiple_of(OF_ALL_LOOKED_AT_CLOSELY))
+        });
+        println!("{n} histories of {transactions} transactions after {:?}", begin.elapsed());
+        all += n;
+    }
+    println!("shard {shard} of {shards}: {all} histories in {:?}", begin.elapsed());
+}
