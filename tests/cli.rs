@@ -180,6 +180,7 @@ fn as_published_is_said_where_it_is_asked_for() {
     let output = check(&path, &["--checker", "plume", "--level", "RA", "--one-cm"]);
     assert_eq!(code(&output), 1);
     let text = stdout(&output);
+    assert!(text.lines().next().is_some_and(|line| line.ends_with("checked by plume")), "{text}");
     assert!(text.contains("RA is violated as published") && text.contains("by the axioms RA is satisfied"), "{text}");
     let path = folder.file("again.txt", "a: [w x 1] [w x 2]\nb: [r x 2, r x 1]\n");
     assert_eq!(code(&check(&path, &["--checker", "plume", "--level", "RC"])), 1);

@@ -3,7 +3,7 @@
 use super::input;
 use super::output::{Output, Paint};
 use super::{CheckArguments, ExitCode, complain};
-use crate::checkers::{self, Findings, Level, LevelResult, Options, Pattern, Verdict};
+use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Verdict};
 use crate::control::Control;
 use crate::counterexample::{summary, title};
 use crate::formats::{self, Found, OpenError};
@@ -201,7 +201,11 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
 /// One history at length.
 fn page(path: &str, checked: &Checked, out: &Output) -> String {
     let Checked { history, health, findings, .. } = checked;
-    let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts(history)));
+    let mut facts = facts(history);
+    if findings.checker != Checker::Fast {
+        facts += &format!(" · checked by {}", findings.checker);
+    }
+    let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts));
     text += &doubts(path, health, out);
     for result in &findings.levels {
         text += &level_line(result, out);
