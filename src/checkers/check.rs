@@ -113,11 +113,14 @@ impl Prepared {
         };
         let choice = resolution.choice_of_none();
         let index = Index::build_with(history, &resolution, &choice, control)?;
-        let reads = read_consistency::instances(history, &resolution, &index, options.max_instances, control)?;
-        let ground = match options.checker {
-            Checker::Fast => Ground::new(&index, control)?,
-            _ => None,
-        };
+        let (reads, ground) = rayon::join(
+            || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
+            || match options.checker {
+                Checker::Fast => Ground::new(&index, control),
+                _ => Ok(None),
+            },
+        );
+        let (reads, ground) = (reads?, ground?);
         Ok(Prepared { resolution, index, ground, reads })
     }
 }

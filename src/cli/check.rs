@@ -97,8 +97,10 @@ fn examine_and_check(history: &History, options: &Options, control: &Control) ->
         return (Health::default(), checkers::check(history, options, control, &|_| {}));
     };
     let resolve_seconds = begin.elapsed().as_secs_f64();
-    let health = health::examine(history, &resolution, control).unwrap_or_default();
-    let mut findings = checkers::check_resolved(history, resolution, options, control, &|_| {});
+    let (health, mut findings) = rayon::join(
+        || health::examine(history, &resolution, control).unwrap_or_default(),
+        || checkers::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
+    );
     findings.index_seconds += resolve_seconds;
     (health, findings)
 }

@@ -17,6 +17,7 @@
 //! the names of their axioms.
 
 mod index;
+mod index_build;
 mod initial_state;
 mod lists;
 mod real_time;

@@ -4,12 +4,12 @@
 //! order does not change while commit orders are tried, so what a reader does not see is asked once.
 
 use super::SMALL_LIMITS;
-use super::causality::{Forced, tick};
+use super::causality::{Components, Forced, tick};
 use super::chains::Chains;
 use super::columns::{Block, ChainPlaces, Sweep};
 use super::ground::{Ground, Open, Replay};
 use super::order::LinearOrder;
-use super::replay::{Demands, acyclic, between};
+use super::replay::{Demands, between};
 use super::window::Window;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
@@ -198,8 +198,7 @@ impl<'a> Causal<'a> {
         control: &Control,
     ) -> Result<(Vec<u32>, Demands), Interrupt> {
         if self.sweep.is_none() {
-            let (causality, components) = acyclic(self.index, self.ground, control)?;
-            let chains = Chains::new(&causality, &components, control)?;
+            let chains = Chains::new(self.index, &Components::trivial(&self.ground.order), control)?;
             let order = &self.ground.order;
             let mut sweep = Sweep::new(self.index, order, &chains, control)?;
             if sweep.n_blocks() > THIN_OUT_ABOVE {

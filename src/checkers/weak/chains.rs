@@ -5,9 +5,9 @@
 //! per transaction) sessions are put end to end where the first transaction of one reads from the last of another.
 
 use super::SMALL_LIMITS;
-use super::causality::{Causality, Components, STRIDE};
+use super::causality::{Components, STRIDE};
 use crate::control::{Control, Interrupt};
-use crate::relations::{NONE, Node};
+use crate::relations::{Index, NONE, Node};
 
 /// Up to so many sessions nothing is joined.
 const JOIN_ABOVE: usize = if SMALL_LIMITS { 1 } else { 256 };
@@ -37,15 +37,10 @@ pub(super) struct Chains {
 
 impl Chains {
     /// Covers the nodes. `components` are those of SO ∪ WR. O(n + slots), sorting slots when sessions are joined.
-    pub(super) fn new(
-        causality: &Causality<'_>,
-        components: &Components,
-        control: &Control,
-    ) -> Result<Chains, Interrupt> {
-        let index = causality.index;
+    pub(super) fn new(index: &Index, components: &Components, control: &Control) -> Result<Chains, Interrupt> {
         let n_sessions = index.n_sessions();
         let next = match n_sessions > JOIN_ABOVE {
-            true => joined_sessions(causality, components),
+            true => joined_sessions(index, components),
             false => vec![NONE; n_sessions],
         };
         let mut is_first = vec![true; n_sessions];
@@ -53,8 +48,8 @@ impl Chains {
             is_first[session as usize] = false;
         }
         let mut chains = Chains {
-            chain: vec![0; causality.n()],
-            position: vec![0; causality.n()],
+            chain: vec![0; index.n_nodes()],
+            position: vec![0; index.n_nodes()],
             length: Vec::new(),
             writer: index.slot_node.clone(),
             run_begin: Vec::with_capacity(index.n_keys() + 1),
@@ -125,14 +120,14 @@ impl Chains {
 
 /// By session: the session put behind it, or [`NONE`]. Never circular, since an end joined to a beginning in another
 /// component is a step forward in a topological order.
-fn joined_sessions(causality: &Causality<'_>, components: &Components) -> Vec<u32> {
-    let index = causality.index;
+fn joined_sessions(index: &Index, components: &Components) -> Vec<u32> {
     let mut next = vec![NONE; index.n_sessions()];
     for &head in components.order() {
         if index.position(head) > 0 {
             continue;
         }
-        let free_ends = causality.writers(head).iter().copied().filter(|&end| {
+        let writers = index.read_writer[index.reads_of(head)].iter().copied().filter(|&writer| writer != NONE);
+        let free_ends = writers.filter(|&end| {
             index.successor(end).is_none()
                 && next[index.session[end as usize] as usize] == NONE
                 && !components.same(end, head)

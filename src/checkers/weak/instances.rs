@@ -49,7 +49,7 @@ pub(super) fn instances(
         cycles::add(&causality, &components, max_instances, &mut found, control)?;
     }
     cycles::add_of_versions(&causality, &components, max_instances, &mut found, control)?;
-    let chains = Chains::new(&causality, &components, control)?;
+    let chains = Chains::new(index, &components, control)?;
     let rows = Rows::new(&components);
     let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
     let (_, forced, commit_components) = commit.levels.last().expect("a level was asked for");

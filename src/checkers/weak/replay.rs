@@ -72,11 +72,7 @@ pub(super) fn decide(
 }
 
 /// SO ∪ WR without a cycle: each node is a component, numbered by the order.
-pub(super) fn acyclic<'a>(
-    index: &'a Index,
-    ground: &Ground,
-    control: &Control,
-) -> Result<(Causality<'a>, Components), Interrupt> {
+fn acyclic<'a>(index: &'a Index, ground: &Ground, control: &Control) -> Result<(Causality<'a>, Components), Interrupt> {
     Ok((Causality::new(index, control)?, Components::trivial(&ground.order)))
 }
 
@@ -86,7 +82,7 @@ fn all_causal_edges(
     components: &Components,
     control: &Control,
 ) -> Result<Vec<Forced>, Interrupt> {
-    let chains = Chains::new(causality, components, control)?;
+    let chains = Chains::new(causality.index, components, control)?;
     let rows = Rows::new(components);
     let mut edges = Vec::new();
     for window in rows.windows(&chains, 1, VECTOR_BYTES) {

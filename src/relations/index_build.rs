@@ -1,0 +1,311 @@
+//! From a resolved history to its index, in parallel by ranges of transactions.
+
+use super::index::{INITIAL_SLOT, Index, NONE};
+use super::lists;
+use super::real_time;
+use super::resolution::{self, Choice, Resolution, Source, Standing};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Fewest operations of a part: less is not worth a table of keys. Unit tests cut small histories up, too.
+const PART: usize = if cfg!(test) { 1 } else { 1 << 16 };
+
+impl Index {
+    /// Builds the index of a resolved history; ambiguous reads take their first candidate.
+    ///
+    /// See [`Index::build_with`].
+    pub fn build(history: &History, resolution: &Resolution, control: &Control) -> Result<Index, Interrupt> {
+        Index::build_with(history, resolution, &resolution.default_choice(), control)
+    }
+
+    /// Builds the index of a resolved history under a choice for the ambiguous reads; those without a chosen source
+    /// are left out.
+    ///
+    /// Nodes are the committed transactions that are not part of ⊥ and the unknown ones that must have committed under
+    /// the choice. O(operations + keys), in parallel in the current rayon pool; the result is the same for any number of
+    /// threads. About 4 bytes an operation more than the result while it runs, and 8 bytes a key and thread. Errors: only
+    /// when `control` says to stop.
+    pub fn build_with(
+        history: &History,
+        resolution: &Resolution,
+        choice: &Choice,
+        control: &Control,
+    ) -> Result<Index, Interrupt> {
+        control.check()?;
+        let mut index = Index::default();
+        index.number_nodes(history, &resolution.promoted_by(choice), resolution);
+        let parts = parts(history, &index);
+        let slot_of_write = index.number_slots(history, &parts, control)?;
+        control.check()?;
+        index.collect_reads(history, resolution, choice, &slot_of_write, &parts);
+        drop(slot_of_write);
+        control.check()?;
+        index.lists = lists::list_orders(history, &index);
+        if history.origin().parts.is_empty() {
+            let first = |t: &TransactionId| history.operation_range(*t).next().map(OperationId::new);
+            let line = |t: &TransactionId| first(t).map_or(0, |operation| history.line_of(operation));
+            index.recorded_at = index.transaction.iter().map(line).collect();
+        }
+        if history.has_times() {
+            index.interval = index.transaction.iter().map(|&t| real_time::interval(history, t)).collect();
+        }
+        Ok(index)
+    }
+
+    fn number_nodes(&mut self, history: &History, promoted: &[TransactionId], resolution: &Resolution) {
+        self.node = vec![NONE; history.n_transactions()];
+        self.session_begin.push(0);
+        for session in history.sessions() {
+            for t in history.transactions_of(session) {
+                let takes_part = match resolution.standing(t) {
+                    Standing::Committed | Standing::Promoted => true,
+                    Standing::Possible => promoted.binary_search(&t).is_ok(),
+                    Standing::Dropped | Standing::Aborted | Standing::Initial => false,
+                };
+                if takes_part {
+                    self.node[t.index()] = self.transaction.len() as u32;
+                    self.transaction.push(t);
+                    self.session.push(session.0);
+                }
+            }
+            self.session_begin.push(self.transaction.len() as u32);
+        }
+    }
+
+    /// Numbers the last writes by (key, node); by write operation of a node, the slot of its node and key.
+    fn number_slots(&mut self, history: &History, parts: &[Part], control: &Control) -> Result<Vec<u32>, Interrupt> {
+        let n_keys = history.n_keys();
+        let counted: Vec<Counted> = parts.par_iter().map(|part| Counted::new(history, self, part)).collect();
+        control.check()?;
+        let mut next: Vec<Vec<u32>> = Vec::with_capacity(parts.len());
+        self.write_begin = Vec::with_capacity(self.n_nodes() + 1);
+        let mut n_writes = 0u32;
+        for counted in counted {
+            self.write_begin.extend(counted.writes_of_node.iter().map(|&writes| {
+                let begin = n_writes;
+                n_writes += writes;
+                begin
+            }));
+            next.push(counted.of_key);
+        }
+        self.write_begin.push(n_writes);
+        // Slots of a key: first those of the first part, then those of the next.
+        self.key_begin = Vec::with_capacity(n_keys + 1);
+        let mut begin = 0;
+        for key in 0..n_keys {
+            self.key_begin.push(begin);
+            for of_part in &mut next {
+                begin += std::mem::replace(&mut of_part[key], begin);
+            }
+        }
+        self.key_begin.push(begin);
+
+        let n_slots = n_writes as usize;
+        let slot_node: Vec<AtomicU32> = (0..n_slots).map(|_| AtomicU32::new(0)).collect();
+        let slot_operation: Vec<AtomicU32> = (0..n_slots).map(|_| AtomicU32::new(0)).collect();
+        self.write_key = vec![0; n_slots];
+        self.write_slot = vec![0; n_slots];
+        let mut slot_of_write = vec![NONE; history.n_operations()];
+        let mut work = Vec::with_capacity(parts.len());
+        let mut rest = (self.write_key.as_mut_slice(), self.write_slot.as_mut_slice(), slot_of_write.as_mut_slice());
+        for (part, next) in parts.iter().zip(next) {
+            let n_writes = self.write_begin[part.nodes.end] - self.write_begin[part.nodes.start];
+            let (keys, other_keys) = rest.0.split_at_mut(n_writes as usize);
+            let (slots, other_slots) = rest.1.split_at_mut(n_writes as usize);
+            let (of_write, others_of_write) = rest.2.split_at_mut(part.operations.len());
+            rest = (other_keys, other_slots, others_of_write);
+            work.push(Numbering { part, next, keys, slots, of_write, node: &slot_node, operation: &slot_operation });
+        }
+        let transactions = &self.transaction;
+        work.into_par_iter().for_each(|work| work.run(history, transactions));
+        self.slot_node = slot_node.into_iter().map(AtomicU32::into_inner).collect();
+        self.slot_operation = slot_operation.into_iter().map(|o| OperationId(o.into_inner())).collect();
+        self.slot_key = Vec::with_capacity(n_slots);
+        for (key, range) in (0..).zip(self.key_begin.windows(2)) {
+            self.slot_key.resize(self.slot_key.len() + (range[1] - range[0]) as usize, key);
+        }
+        Ok(slot_of_write)
+    }
+
+    fn collect_reads(
+        &mut self,
+        history: &History,
+        resolution: &Resolution,
+        choice: &Choice,
+        slot_of_write: &[u32],
+        parts: &[Part],
+    ) {
+        let index = &*self;
+        let collect = |part: &Part| Reads::of(history, resolution, choice, slot_of_write, index, part);
+        let collected: Vec<Reads> = parts.par_iter().map(collect).collect();
+        self.read_begin = Vec::with_capacity(self.n_nodes() + 1);
+        for mut reads in collected {
+            let before = self.read_key.len() as u32;
+            self.read_begin.extend(reads.begin.iter().map(|begin| begin + before));
+            if self.read_key.is_empty() {
+                (self.read_key, self.read_slot) = (reads.key, reads.slot);
+                (self.read_writer, self.read_operation) = (reads.writer, reads.operation);
+            } else {
+                self.read_key.append(&mut reads.key);
+                self.read_slot.append(&mut reads.slot);
+                self.read_writer.append(&mut reads.writer);
+                self.read_operation.append(&mut reads.operation);
+            }
+        }
+        self.read_begin.push(self.read_key.len() as u32);
+    }
+}
+
+/// A range of nodes and the operations up to the next part's.
+struct Part {
+    nodes: Range<usize>,
+    operations: Range<usize>,
+}
+
+/// One part per thread, as far as they are worth it. Operations ascend with nodes.
+fn parts(history: &History, index: &Index) -> Vec<Part> {
+    let (n_nodes, n_operations) = (index.n_nodes(), history.n_operations());
+    let most = n_operations / PART.max(history.n_keys());
+    let n_parts = rayon::current_num_threads().min(most).clamp(1, n_nodes.max(1));
+    let first_node = |part: usize| n_nodes * part / n_parts;
+    let first_operation = |part: usize| match part {
+        0 => 0,
+        _ if part == n_parts => n_operations,
+        _ => history.operation_range(index.transaction[first_node(part)]).start,
+    };
+    let part = |n: usize| Part {
+        nodes: first_node(n)..first_node(n + 1),
+        operations: first_operation(n)..first_operation(n + 1),
+    };
+    (0..n_parts).map(part).collect()
+}
+
+/// How many keys the nodes of a part write.
+struct Counted {
+    /// By key: how many nodes write it.
+    of_key: Vec<u32>,
+    /// By node of the part.
+    writes_of_node: Vec<u32>,
+}
+
+impl Counted {
+    fn new(history: &History, index: &Index, part: &Part) -> Counted {
+        let (kinds, keys) = (history.kinds(), history.keys());
+        let mut of_key = vec![0; history.n_keys()];
+        let mut seen_by = vec![NONE; history.n_keys()];
+        let mut writes_of_node = Vec::with_capacity(part.nodes.len());
+        for node in part.nodes.clone() {
+            let mut writes = 0;
+            let operations = history.operation_range(index.transaction[node]);
+            for o in operations.filter(|&o| kinds[o] == OperationKind::Write) {
+                let key = keys[o].index();
+                if seen_by[key] != node as u32 {
+                    seen_by[key] = node as u32;
+                    of_key[key] += 1;
+                    writes += 1;
+                }
+            }
+            writes_of_node.push(writes);
+        }
+        Counted { of_key, writes_of_node }
+    }
+}
+
+/// Where a part writes its slots.
+struct Numbering<'a> {
+    part: &'a Part,
+    /// By key: the next slot of this part.
+    next: Vec<u32>,
+    keys: &'a mut [u32],
+    slots: &'a mut [u32],
+    of_write: &'a mut [u32],
+    /// By slot. Each is written by the part of its node only.
+    node: &'a [AtomicU32],
+    operation: &'a [AtomicU32],
+}
+
+impl Numbering<'_> {
+    fn run(mut self, history: &History, transactions: &[TransactionId]) {
+        let (kinds, keys) = (history.kinds(), history.keys());
+        // While a key is worked on by node n, the slot of n is the one before `next`.
+        let mut seen_by = vec![NONE; history.n_keys()];
+        let mut written: Vec<u32> = Vec::new();
+        let mut at = 0;
+        for node in self.part.nodes.clone() {
+            written.clear();
+            let operations = history.operation_range(transactions[node]);
+            for o in operations.filter(|&o| kinds[o] == OperationKind::Write) {
+                let key = keys[o].index();
+                if seen_by[key] != node as u32 {
+                    seen_by[key] = node as u32;
+                    self.node[self.next[key] as usize].store(node as u32, Ordering::Relaxed);
+                    self.next[key] += 1;
+                    written.push(key as u32);
+                }
+                let slot = self.next[key] - 1;
+                self.operation[slot as usize].store(o as u32, Ordering::Relaxed);
+                self.of_write[o - self.part.operations.start] = slot;
+            }
+            written.sort_unstable();
+            for &key in &written {
+                self.keys[at] = key;
+                self.slots[at] = self.next[key as usize] - 1;
+                at += 1;
+            }
+        }
+    }
+}
+
+/// The external reads of a part.
+#[derive(Default)]
+struct Reads {
+    /// By node of the part.
+    begin: Vec<u32>,
+    key: Vec<u32>,
+    slot: Vec<u32>,
+    writer: Vec<u32>,
+    operation: Vec<OperationId>,
+}
+
+impl Reads {
+    fn of(
+        history: &History,
+        resolution: &Resolution,
+        choice: &Choice,
+        slot_of_write: &[u32],
+        index: &Index,
+        part: &Part,
+    ) -> Reads {
+        let keys = history.keys();
+        let mut reads = Reads::default();
+        for node in part.nodes.clone() {
+            reads.begin.push(reads.key.len() as u32);
+            for o in history.operations_of(index.transaction[node]) {
+                let slot = match resolution.code[o.index()] {
+                    _ if resolution.is_open_after_own_write(o) => continue,
+                    resolution::INITIAL => INITIAL_SLOT,
+                    resolution::AMBIGUOUS => match resolution.chosen(o, choice) {
+                        Some(Source::Transaction { write, .. }) => slot_of_write[write.index()],
+                        Some(Source::Initial { .. }) => INITIAL_SLOT,
+                        _ => continue,
+                    },
+                    // Own writes (future or overwritten) and writes of aborted transactions are no versions to read.
+                    write if write < resolution::FIRST_SPECIAL => match slot_of_write[write as usize] {
+                        NONE => continue,
+                        slot if index.slot_node[slot as usize] == node as u32 => continue,
+                        slot => slot,
+                    },
+                    _ => continue,
+                };
+                reads.key.push(keys[o.index()].0);
+                reads.slot.push(slot);
+                reads.writer.push(if slot == INITIAL_SLOT { NONE } else { index.slot_node[slot as usize] });
+                reads.operation.push(o);
+            }
+        }
+        reads
+    }
+}
