@@ -309,13 +309,70 @@ fn counts_stay_exact_when_fewer_instances_are_listed() {
 fn the_report_does_not_depend_on_the_number_of_threads() {
     let folder = Folder::new();
     let path = folder.file("f.txt", FRACTURED.to_owned() + &ABORTED_READ.replace(['a', 'b'], "q"));
-    let stripped = |threads: &str| {
-        let mut report = reports(&check(&path, &["--json", "--witness", "--threads", threads])).remove(0);
-        report["timings"] = Json::Null;
-        report["levels"].as_array_mut().expect("levels").iter_mut().for_each(|level| level["seconds"] = Json::Null);
-        report.to_string()
+    assert_eq!(without_times(&path, "1"), without_times(&path, "3"));
+}
+
+/// The report as text, but for how long it took.
+fn without_times(path: &Path, threads: &str) -> String {
+    let arguments = ["--json", "--witness", "--level", "RC,RA,TCC", "--threads", threads];
+    let mut report = reports(&check(path, &arguments)).remove(0);
+    report["timings"].as_object_mut().expect("timings").values_mut().for_each(|seconds| *seconds = 0.0.into());
+    report["levels"].as_array_mut().expect("levels").iter_mut().for_each(|level| level["seconds"] = 0.0.into());
+    report.to_string()
+}
+
+/// 40 sessions that each read from a lagging prefix of one log and their own writes, in the order of the sessions; every
+/// `stale`-th read returns the version before that.
+fn lagging_store(transactions: u64, stale: u64) -> String {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = move |n: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) % n
     };
-    assert_eq!(stripped("1"), stripped("3"));
+    let mut versions: Vec<Vec<(u64, u64)>> = vec![Vec::new(); 2000];
+    let mut seen = [0u64; 40];
+    let mut lines = vec![String::new(); 40];
+    let mut reads = 0;
+    for t in 0..transactions {
+        let session = random(40);
+        let prefix = &mut seen[session as usize];
+        *prefix = (*prefix).max(t.saturating_sub(random(400)));
+        let mut written: Vec<u64> = Vec::new();
+        for _ in 0..5 {
+            let key = random(2000);
+            let of_key = &mut versions[key as usize];
+            if random(2) == 0 && !written.contains(&key) {
+                let visible = |&&(at, by): &&(u64, u64)| at < *prefix || by == session;
+                reads += 1;
+                let back = usize::from(reads % stale == 0);
+                let position = of_key.iter().rev().position(|version| visible(&version));
+                let place = position.map_or(0, |p| (of_key.len() - p).saturating_sub(back));
+                lines[session as usize] += &format!("r({key},{place},{session},{t})\n");
+            } else if !written.contains(&key) {
+                of_key.push((t, session));
+                written.push(key);
+                lines[session as usize] += &format!("w({key},{},{session},{t})\n", of_key.len());
+            }
+        }
+    }
+    lines.concat()
+}
+
+#[test]
+fn the_report_of_a_large_history_does_not_depend_on_the_number_of_threads() {
+    let folder = Folder::new();
+    for (name, stale, satisfied) in [("lagging", u64::MAX, true), ("stale", 50, false)] {
+        let path = folder.file(&format!("{name}.txt"), lagging_store(40_000, stale));
+        let one = without_times(&path, "1");
+        assert!(one == without_times(&path, "2"), "{name}: two threads tell something else");
+        assert!(one == without_times(&path, "5"), "{name}: five threads tell something else");
+        assert_eq!(one.contains("violated"), !satisfied, "{name}");
+        let report = folder.file("report.json", &one);
+        let output = isoscope(["verify".as_ref(), path.as_os_str(), report.as_os_str()]);
+        assert_eq!(code(&output), 0, "{name}: {}{}", stdout(&output), stderr(&output));
+    }
 }
 
 #[test]
@@ -501,4 +558,31 @@ fn without_a_display_the_findings_come_as_text() {
     assert_eq!(code(&output), 1);
     assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
     assert!(stdout(&output).contains("violated"), "{}", stdout(&output));
+}
+
+#[test]
+fn kinds_of_anomalies_are_counted_by_history_as_the_papers_do() {
+    let taps = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/taps");
+    let output = isoscope(["stats".as_ref(), "--plume-table".as_ref(), "--json".as_ref(), taps.as_os_str()]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    assert_eq!(lines.len(), 14);
+    for line in &lines {
+        let path = line["history"]["path"].as_str().expect("a path");
+        let letter = path.trim_end_matches(".txt").chars().last().expect("a letter");
+        let kinds = line["plume"].as_array().expect("kinds");
+        assert!(kinds.iter().any(|kind| *kind == format!("TAP-{letter}")), "{path}: {kinds:?}");
+        assert!(letter == 'e' || line["c4"].as_array().is_some_and(|kinds| !kinds.is_empty()), "{path}");
+        assert_eq!(line["undecided"], Json::Null);
+    }
+    let folder = Folder::new();
+    folder.file("bad.txt", "r(1,");
+    let paths = [taps.as_os_str(), folder.0.path().as_os_str()];
+    let output = isoscope([["stats".as_ref(), "--plume-table".as_ref()], paths].concat());
+    assert_eq!(output.status.code(), Some(2), "one that cannot be read never stops the rest");
+    let table = stdout(&output);
+    let rows = table.lines().filter(|line| line.starts_with(&*taps.to_string_lossy()));
+    assert_eq!(rows.clone().count(), 2, "one row for each paper: {table}");
+    rows.for_each(|row| assert!(row.contains(" 14 "), "{row}"));
 }

@@ -290,12 +290,15 @@ pub struct ConvertArguments {
 
 /// What `stats` needs.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  isoscope stats history.txt --json")]
+#[command(after_help = "Examples:\n  isoscope stats history.txt --json\n  isoscope stats --plume-table runs/")]
 pub struct StatsArguments {
-    /// The history
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-    /// Print one JSON object
+    /// The history; with --plume-table any number of histories and folders of histories
+    #[arg(value_name = "PATH", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Count in how many histories each kind of anomaly occurs, as Plume's Table 4 and C4's Table 2 do
+    #[arg(long)]
+    pub(super) plume_table: bool,
+    /// Print one JSON object, with --plume-table one for each history
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -13,6 +13,7 @@ mod export;
 mod input;
 mod minimize;
 mod output;
+mod plume_table;
 mod stats;
 mod verify;
 

@@ -1,7 +1,7 @@
 //! `isoscope stats`: figures of a history, and whether it can be trusted.
 
 use super::output::{Output, Paint};
-use super::{ExitCode, StatsArguments, input};
+use super::{ExitCode, StatsArguments, input, plume_table};
 use crate::control::Control;
 use crate::health::{self, Finding, Health, Severity};
 use crate::history::{History, Spread, Statistics};
@@ -9,7 +9,16 @@ use crate::relations;
 use crate::report::{StatisticsReport, grouped};
 
 pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
-    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    if let Some(name) = &arguments.reading.format {
+        input::known_format(name)?;
+    }
+    if arguments.plume_table {
+        return plume_table::run(&arguments.paths, &arguments.reading, arguments.json, out);
+    }
+    let [file] = arguments.paths.as_slice() else {
+        anyhow::bail!("figures are those of one history; several go with --plume-table");
+    };
+    let (history, _) = input::open(file, &arguments.reading)?;
     let control = Control::new();
     let statistics = Statistics::of(&history);
     let resolution = relations::resolve(&history, &control)?;
