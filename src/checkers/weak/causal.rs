@@ -6,7 +6,7 @@
 use super::SMALL_LIMITS;
 use super::causality::{Components, Forced, tick};
 use super::chains::Chains;
-use super::columns::{Block, ChainPlaces, Sweep};
+use super::columns::{Block, Sweep};
 use super::ground::{Ground, Open, Replay};
 use super::order::LinearOrder;
 use super::replay::{Demands, between};
@@ -27,9 +27,6 @@ const MOST_QUESTIONS: usize = if SMALL_LIMITS { 8 } else { 1 << 25 };
 
 /// Open reads per piece of parallel work.
 const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
-
-/// Blocks of columns above which it pays to leave out what other predecessors imply.
-const THIN_OUT_ABOVE: usize = if SMALL_LIMITS { 1 } else { 8 };
 
 /// Pieces of work into which searches are cut: each has a mark per transaction.
 const SEARCHES: usize = 16;
@@ -121,6 +118,8 @@ impl<'a> Causal<'a> {
     }
 
     fn questions(&self, replay: &Replay, walk: usize, control: &Control) -> Result<Questions, Interrupt> {
+        // No order that contains SO ∪ WR has t2 behind t3 if t3 sees it, so the first guess answers many questions.
+        let place = &self.ground.order.place;
         let parts = replay.parts(OPEN_READS).into_par_iter().map(|part| {
             control.check()?;
             let mut questions = Questions::default();
@@ -134,7 +133,8 @@ impl<'a> Causal<'a> {
                         break;
                     }
                     let question = Question { t2, t3, read };
-                    if !self.unseen.contains(&question.pair()) {
+                    let may_see = place[t2 as usize] < place[t3 as usize];
+                    if may_see && !self.unseen.contains(&question.pair()) {
                         questions.short.push(question);
                     }
                 }
@@ -159,9 +159,11 @@ impl<'a> Causal<'a> {
     ) -> Result<Option<Vec<u32>>, Interrupt> {
         let index = self.index;
         let steps = index.read_key.len() + index.n_nodes();
-        // A step costs about as much as eight lines of a block; most searches end within 32.
-        let budget = if SMALL_LIMITS { 40 } else { steps.saturating_mul(index.n_sessions().div_ceil(64)) / 8 };
-        if questions.len().saturating_mul(32) > budget {
+        // A step costs as much as a few lines of a block, and few searches need less than some hundred steps: no more than
+        // a small part of what columns cost is spent on trying.
+        let budget = if SMALL_LIMITS { 40 } else { steps.saturating_mul(index.n_sessions().div_ceil(64)) / 32 };
+        let least = if SMALL_LIMITS { 1 } else { 256 };
+        if questions.len().saturating_mul(least) > budget {
             return Ok(None);
         }
         let parts = by_reader(questions, questions.len().div_ceil(SEARCHES).max(OPEN_READS));
@@ -200,10 +202,7 @@ impl<'a> Causal<'a> {
         if self.sweep.is_none() {
             let chains = Chains::new(self.index, &Components::trivial(&self.ground.order), control)?;
             let order = &self.ground.order;
-            let mut sweep = Sweep::new(self.index, order, &chains, control)?;
-            if sweep.n_blocks() > THIN_OUT_ABOVE {
-                sweep.thin_out(&ChainPlaces { order, chains: &chains }, control)?;
-            }
+            let sweep = Sweep::new(self.index, order, &chains, control)?;
             self.sweep = Some((chains, sweep));
         }
         let Some((chains, sweep)) = &self.sweep else { return Ok((Vec::new(), None)) };

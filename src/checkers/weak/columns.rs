@@ -80,21 +80,20 @@ impl Sweep {
     /// Computes one block, in the memory of an earlier one. O(nodes + reads), a cache line per node.
     pub(super) fn block(&self, number: usize, used: Option<Block>, control: &Control) -> Result<Block, Interrupt> {
         let first = (number * self.width()) as u32;
-        let column = |chain: u32| chain.wrapping_sub(first) as usize;
         let columns = match (self.longest, used.map(|block| block.columns)) {
-            (0..=0xFF, Some(Columns::Short(used))) => Columns::Short(self.lines(column, used, control)?),
-            (0..=0xFF, _) => Columns::Short(self.lines(column, Vec::new(), control)?),
-            (0x100..=0xFFFF, Some(Columns::Medium(used))) => Columns::Medium(self.lines(column, used, control)?),
-            (0x100..=0xFFFF, _) => Columns::Medium(self.lines(column, Vec::new(), control)?),
-            (_, Some(Columns::Long(used))) => Columns::Long(self.lines(column, used, control)?),
-            (_, _) => Columns::Long(self.lines(column, Vec::new(), control)?),
+            (0..=0xFF, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
+            (0..=0xFF, _) => Columns::Short(self.lines(first, Vec::new(), control)?),
+            (0x100..=0xFFFF, Some(Columns::Medium(used))) => Columns::Medium(self.lines(first, used, control)?),
+            (0x100..=0xFFFF, _) => Columns::Medium(self.lines(first, Vec::new(), control)?),
+            (_, Some(Columns::Long(used))) => Columns::Long(self.lines(first, used, control)?),
+            (_, _) => Columns::Long(self.lines(first, Vec::new(), control)?),
         };
         Ok(Block { first, columns })
     }
 
     fn lines<T: Count, const W: usize>(
         &self,
-        column: impl Fn(u32) -> usize,
+        first: u32,
         mut lines: Vec<Line<T, W>>,
         control: &Control,
     ) -> Result<Vec<Line<T, W>>, Interrupt> {
@@ -112,74 +111,12 @@ impl Sweep {
             lines.push(Line(line));
             let line = &mut lines[step].0;
             for u in predecessors {
-                if let Some(mine) = line.get_mut(column(u.chain)) {
+                if let Some(mine) = line.get_mut(u.chain.wrapping_sub(first) as usize) {
                     *mine = (*mine).max(T::from_position(u.position));
                 }
             }
         }
         Ok(lines)
-    }
-
-    /// Leaves out predecessors that precede another one, as far as a few chains, evenly chosen, show it: those of long
-    /// ago, mostly, which would be looked up again for every block. As much work as about four blocks.
-    pub(super) fn thin_out(&mut self, places: &ChainPlaces<'_>, control: &Control) -> Result<(), Interrupt> {
-        let step = self.n_chains.div_ceil(LINE / 4).max(1) as u32;
-        let column = |chain: u32| if chain.is_multiple_of(step) { (chain / step) as usize } else { usize::MAX };
-        let past = self.lines::<u32, { LINE / 4 }>(column, Vec::new(), control)?;
-        let future = self.first_followers::<{ LINE / 4 }>(column, places, control)?;
-        let mut kept: Vec<Predecessor> = Vec::with_capacity(self.predecessor.len() / 2);
-        let mut begin = Vec::with_capacity(self.begin.len());
-        for range in self.begin.windows(2) {
-            begin.push(kept.len() as u32);
-            let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
-            let Some(latest) = predecessors.iter().map(|u| u.place).max() else { continue };
-            let latest_sees = &past[latest as usize].0;
-            let precedes_latest = |u: &Predecessor| {
-                let followers = &future[u.place as usize].0;
-                followers.iter().zip(latest_sees).any(|(first, seen)| first < seen)
-            };
-            kept.extend(predecessors.iter().filter(|u| u.place == latest || !precedes_latest(u)));
-        }
-        begin.push(kept.len() as u32);
-        (self.begin, self.predecessor) = (begin, kept);
-        Ok(())
-    }
-
-    /// By place and column: the position of the first node of the chain that strictly follows, or the greatest number.
-    fn first_followers<const W: usize>(
-        &self,
-        column: impl Fn(u32) -> usize,
-        places: &ChainPlaces<'_>,
-        control: &Control,
-    ) -> Result<Vec<Line<u32, W>>, Interrupt> {
-        let n = self.begin.len() - 1;
-        let mut lines = vec![Line([u32::MAX; W]); n];
-        for place in (0..n).rev() {
-            tick(place, control)?;
-            let mut line = lines[place].0;
-            let (chain, position) = places.of(place);
-            if let Some(mine) = line.get_mut(column(chain)) {
-                *mine = (*mine).min(position);
-            }
-            for u in &self.predecessor[self.begin[place] as usize..self.begin[place + 1] as usize] {
-                let other = &mut lines[u.place as usize].0;
-                *other = std::array::from_fn(|column| line[column].min(other[column]));
-            }
-        }
-        Ok(lines)
-    }
-}
-
-/// Where in which chain the nodes of an order stand.
-pub(super) struct ChainPlaces<'a> {
-    pub(super) order: &'a LinearOrder,
-    pub(super) chains: &'a Chains,
-}
-
-impl ChainPlaces<'_> {
-    fn of(&self, place: usize) -> (u32, u32) {
-        let t = self.order.nodes[place] as usize;
-        (self.chains.chain[t], self.chains.position[t])
     }
 }
 
