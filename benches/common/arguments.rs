@@ -21,7 +21,7 @@ pub(crate) struct WorkloadArguments {
     /// Distinct keys
     #[arg(long, default_value_t = Workload::default().keys, value_parser = value_parser!(u64).range(1..))]
     keys: u64,
-    /// How often each key is touched: uniform, zipf, zipf:EXPONENT, hotspot or exponential
+    /// How often each key is touched: uniform, zipf, zipf:EXPONENT, hotspot, exponential or latest
     #[arg(long, default_value_t = Workload::default().distribution)]
     distribution: Keys,
     /// Share of reads among the operations, 0 to 1

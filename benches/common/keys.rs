@@ -14,6 +14,8 @@ pub(crate) enum Keys {
     Hotspot,
     /// Weights fall exponentially, with a mean at a tenth of the keys.
     Exponential,
+    /// Each transaction mostly touches what the ones just before it touched: long chains of reads.
+    Latest,
 }
 
 /// Exponent where none is given: that of the Yahoo! Cloud Serving Benchmark.
@@ -51,8 +53,8 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// The next key.
-    pub(super) fn draw(&self, random: &mut fastrand::Rng) -> u64 {
+    /// The next key of a transaction.
+    pub(super) fn draw(&self, transaction: u64, random: &mut fastrand::Rng) -> u64 {
         match self.keys {
             Keys::Uniform => random.u64(..self.n),
             Keys::Zipf(_) => {
@@ -72,6 +74,8 @@ impl Sampler {
                 let place = -(1.0 - random.f64()).ln() * EXPONENTIAL_MEAN;
                 ((place.fract() * self.n as f64) as u64).min(self.n - 1)
             }
+            // How far back: each step is half as likely as the one before.
+            Keys::Latest => transaction.saturating_sub(u64::from(random.u64(..).trailing_zeros())) % self.n,
         }
     }
 }
@@ -83,6 +87,7 @@ impl fmt::Display for Keys {
             Keys::Zipf(exponent) => write!(f, "zipf:{exponent}"),
             Keys::Hotspot => f.write_str("hotspot"),
             Keys::Exponential => f.write_str("exponential"),
+            Keys::Latest => f.write_str("latest"),
         }
     }
 }
@@ -99,13 +104,14 @@ impl FromStr for Keys {
             ("uniform", None) => Ok(Keys::Uniform),
             ("hotspot", None) => Ok(Keys::Hotspot),
             ("exponential", None) => Ok(Keys::Exponential),
+            ("latest", None) => Ok(Keys::Latest),
             ("zipf", None) => Ok(Keys::Zipf(ZIPF_EXPONENT)),
             ("zipf", Some(exponent)) => match exponent.parse() {
                 Ok(exponent) if (0.0..=10.0).contains(&exponent) => Ok(Keys::Zipf(exponent)),
                 _ => Err(format!("`{exponent}` is not an exponent from 0 to 10")),
             },
             _ => Err(format!(
-                "unknown distribution `{text}`, expected uniform, zipf, zipf:EXPONENT, hotspot or exponential"
+                "unknown distribution `{text}`, expected uniform, zipf, zipf:EXPONENT, hotspot, exponential or latest"
             )),
         }
     }

@@ -7,12 +7,16 @@
 
 mod arguments;
 mod keys;
+mod measure;
 mod order;
+mod shapes;
 mod store;
 
 pub(crate) use arguments::WorkloadArguments;
 pub(crate) use keys::Keys;
+pub(crate) use measure::{CHECKERS, LEVELS, check};
 pub(crate) use order::FileOrder;
+pub(crate) use shapes::Shape;
 pub(crate) use store::View;
 
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
@@ -92,7 +96,7 @@ impl Workload {
             let session = if self.sessions == 0 { transaction } else { random.u64(..self.sessions) };
             store.begin(transaction, session, &mut random);
             for _ in 0..self.operations {
-                let key = keys.draw(&mut random);
+                let key = keys.draw(transaction, &mut random);
                 let (kind, value) = if random.f64() < self.read_share {
                     (OperationKind::Read, store.read(key, random.f64() < self.stale_share))
                 } else {
