@@ -18,10 +18,10 @@ mod ablation;
 mod shapes;
 mod sweeps;
 
-use common::{FileOrder, LEVELS, View, Workload};
+use common::{FileOrder, View, Workload};
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use isoscope::checkers::Checker;
+use isoscope::checkers::{Checker, Level};
 use isoscope::control::Control;
 use std::sync::LazyLock;
 
@@ -29,9 +29,9 @@ fn main() {
     divan::main();
 }
 
-/// What the sweeps vary: operations, keys, read share and distribution are those that Plume's artifact names as its
-/// example (25 sessions of 200 transactions of 20 operations over 6,000 keys), as is the number of sessions. The store
-/// is causally consistent and the file tells nothing about the order, so that the first guess is not the solution.
+/// What the sweeps vary. The sizes are those of the example in the documentation of Plume's artifact: 25 sessions of 200
+/// transactions of 20 operations, half of them reads, over 6,000 keys. The store is causally consistent and the file
+/// tells nothing about the order, so that the first guess at one is not the solution.
 const BASE: Workload = Workload {
     seed: 1,
     sessions: 25,
@@ -46,17 +46,35 @@ const BASE: Workload = Workload {
     lists: false,
 };
 
-/// Numbers of the levels in [`LEVELS`]: RC, RA, TCC.
-const LEVEL_NUMBERS: [usize; 3] = [0, 1, 2];
+/// A level as a type, so that its name stands in the output.
+trait At {
+    const LEVEL: Level;
+}
+
+struct ReadCommitted;
+struct ReadAtomic;
+struct CausalConsistency;
+
+impl At for ReadCommitted {
+    const LEVEL: Level = Level::ReadCommitted;
+}
+
+impl At for ReadAtomic {
+    const LEVEL: Level = Level::ReadAtomic;
+}
+
+impl At for CausalConsistency {
+    const LEVEL: Level = Level::TransactionalCausalConsistency;
+}
 
 static POOL: LazyLock<rayon::ThreadPool> =
     LazyLock::new(|| rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread starts"));
 
 /// Checks the history of `workload` at one level, as often as the bench wants.
-fn bench(bencher: Bencher<'_, '_>, workload: Workload, checker: Checker, level: usize) {
+fn bench(bencher: Bencher<'_, '_>, workload: Workload, checker: Checker, level: Level) {
     let history = workload.history();
     bencher.counter(ItemsCount::new(workload.n_operations())).bench_local(|| {
         let control = Control::new();
-        POOL.install(|| common::check(&history, checker, LEVELS[level], &control))
+        POOL.install(|| common::check(&history, checker, level, &control))
     });
 }
