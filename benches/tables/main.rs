@@ -20,6 +20,7 @@ mod panel;
 mod plot;
 mod table;
 
+use anyhow::Context;
 use cell::{Cell, Outcome};
 use clap::Parser;
 use common::{CHECKERS, LEVELS, Workload, WorkloadArguments};
@@ -50,6 +51,9 @@ struct Arguments {
     /// Draw what was measured to this file, .svg or .png
     #[arg(long)]
     plot: Option<PathBuf>,
+    /// Measure nothing, show what an earlier run wrote to this CSV
+    #[arg(long, conflicts_with_all = ["figures", "csv"])]
+    from: Option<PathBuf>,
     #[command(flatten)]
     workload: WorkloadArguments,
     /// Measure one cell here
@@ -69,29 +73,44 @@ fn main() -> anyhow::Result<()> {
         cell::print(&Cell { checker, level, workload: base, limit }.measure()?);
         return Ok(());
     }
-    let limit = arguments.time_limit.unwrap_or(if arguments.figures.is_empty() { 2.0 } else { 10.0 });
-    if arguments.figures.is_empty() {
-        base = Workload { transactions: 1000, ..base };
-        arguments.figures =
-            ["transactions=300,1000,3000", "sessions=5,50"].map(|f| f.parse().expect("a figure")).into();
-    }
     let plot = arguments.plot.as_deref().map(plot::Output::new).transpose()?;
-    println!("Otherwise: {}\n", base.flags().join(" "));
-    let mut figures = Vec::new();
-    for figure in &arguments.figures {
-        let rows = measure(&arguments, figure, base, limit)?;
-        for &level in &arguments.levels {
-            print!("{}", table::text(figure, level, &rows, &arguments.checkers, limit));
+    let figures = match &arguments.from {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+            let figures = table::from_csv(&text).with_context(|| path.display().to_string())?;
+            figures.iter().for_each(|(figure, rows)| show(&arguments, figure, rows));
+            figures
         }
-        figures.push((figure.clone(), rows));
-    }
+        None => {
+            let limit = arguments.time_limit.unwrap_or(if arguments.figures.is_empty() { 2.0 } else { 10.0 });
+            if arguments.figures.is_empty() {
+                base = Workload { transactions: 1000, ..base };
+                let small = ["transactions=300,1000,3000", "sessions=5,50"];
+                arguments.figures = small.map(|figure| figure.parse().expect("a figure")).into();
+            }
+            println!("Otherwise: {}\n", base.flags().join(" "));
+            let mut figures = Vec::new();
+            for figure in &arguments.figures {
+                let rows = measure(&arguments, figure, base, limit)?;
+                show(&arguments, figure, &rows);
+                figures.push((figure.clone(), rows));
+            }
+            figures
+        }
+    };
     if let Some(path) = &arguments.csv {
-        std::fs::write(path, table::csv(&figures))?;
+        std::fs::write(path, table::csv(&figures)).with_context(|| path.display().to_string())?;
     }
     if let Some(plot) = plot {
         plot.write(&figures)?;
     }
     Ok(())
+}
+
+fn show(arguments: &Arguments, figure: &Figure, rows: &[Row]) {
+    for &level in &arguments.levels {
+        print!("{}", table::text(figure, level, rows, &arguments.checkers));
+    }
 }
 
 /// Measures a figure, row by row.

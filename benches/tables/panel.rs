@@ -14,6 +14,8 @@ const TOP: f64 = 44.0;
 const BOTTOM: f64 = HEIGHT - 56.0;
 /// Height of a line of the legend.
 const LINE: f64 = 22.0;
+/// Room for an arrow.
+const ARROW: f64 = 16.0;
 
 /// Who is drawn, in which colour and with which dashes. The colours can be told apart by colour-blind people.
 const STYLES: [(Checker, Level, &str, &str); 8] = [
@@ -90,8 +92,16 @@ impl Panel {
         let _ = writeln!(out, r#"<text x="{LEFT}" y="24" font-size="16">{}</text>"#, self.title);
         grid(&mut out, &ys);
         self.x_axis(&mut out, &xs);
+        let mut bounds: Vec<(f64, f64)> = Vec::new();
         for series in &self.series {
             draw_series(&mut out, series, &xs, &ys);
+            for point in series.points.iter().filter(|point| point.is_bound) {
+                let (x, y) = (xs.place(point.x), ys.place(point.y));
+                // Those that were stopped at the same place stand side by side.
+                let before = bounds.iter().filter(|(x2, y2)| (x - x2).abs() < 1.0 && (y - y2).abs() < 10.0).count();
+                arrow(&mut out, x - ARROW * before as f64, y, series.colour);
+                bounds.push((x, y));
+            }
         }
         for (place, series) in self.series.iter().enumerate() {
             let y = TOP + 10.0 + LINE * place as f64;
@@ -157,13 +167,9 @@ fn draw_series(out: &mut String, series: &Series, xs: &Scale, ys: &Scale) {
     if !path.is_empty() {
         let _ = writeln!(out, r#"<path d="{path}" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dashes}"/>"#);
     }
-    for point in points {
+    for point in points.iter().filter(|point| !point.is_bound) {
         let (x, y) = (xs.place(point.x), ys.place(point.y));
-        if point.is_bound {
-            arrow(out, x, y, colour);
-        } else {
-            let _ = writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.2" fill="{colour}"/>"#);
-        }
+        let _ = writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.2" fill="{colour}"/>"#);
     }
 }
 

@@ -21,7 +21,7 @@ impl Row {
 }
 
 /// The tables of a level: CPU time, and peak memory where the system tells.
-pub(crate) fn text(figure: &Figure, level: Level, rows: &[Row], checkers: &[Checker], limit: f64) -> String {
+pub(crate) fn text(figure: &Figure, level: Level, rows: &[Row], checkers: &[Checker]) -> String {
     let asked: Vec<Checker> = checkers.iter().copied().filter(|c| c.levels().contains(&level)).collect();
     let mut out = String::new();
     let mut table = |title: &str, show: &dyn Fn(&Measured) -> String| {
@@ -39,7 +39,7 @@ pub(crate) fn text(figure: &Figure, level: Level, rows: &[Row], checkers: &[Chec
     table("seconds of user CPU (* violated)", &|measured| match measured.outcome {
         Outcome::Satisfied => seconds(measured.seconds),
         Outcome::Violated => format!("*{}", seconds(measured.seconds)),
-        Outcome::TimeOut => format!("> {limit} s"),
+        Outcome::TimeOut => format!("> {:.*} s", usize::from(measured.seconds < 9.5), measured.seconds),
         Outcome::GaveUp => "gave up".to_owned(),
         Outcome::Failed => "failed".to_owned(),
     });
@@ -70,9 +70,44 @@ fn aligned(lines: &[Vec<String>]) -> String {
     out
 }
 
+const HEADER: &str = "parameter,value,operations,level,checker,outcome,user_cpu_seconds,peak_mb,history_mb";
+
+/// What [`csv`] wrote. A figure ends where another parameter begins, a row where another value does.
+pub(crate) fn from_csv(text: &str) -> anyhow::Result<Vec<(Figure, Vec<Row>)>> {
+    let mut lines = text.lines();
+    anyhow::ensure!(lines.next() == Some(HEADER), "the first line should be {HEADER}");
+    let mut figures: Vec<(Figure, Vec<Row>)> = Vec::new();
+    for line in lines {
+        let cell = || -> Option<_> {
+            let [parameter, value, operations, level, checker, outcome, seconds, peak, history] =
+                line.split(',').collect::<Vec<_>>().try_into().ok()?;
+            let figure: Figure = format!("{parameter}={value}").parse().ok()?;
+            let measured = Measured {
+                outcome: serde_json::from_value(outcome.into()).ok()?,
+                seconds: seconds.parse().ok()?,
+                peak: peak.parse().ok(),
+                history: history.parse().ok(),
+            };
+            Some((figure, operations.parse().ok()?, (level.parse().ok()?, checker.parse().ok()?, measured)))
+        };
+        let Some((figure, operations, cell)) = cell() else { anyhow::bail!("this line is not understood: {line}") };
+        let value = figure.values[0].clone();
+        if figures.last().is_none_or(|(last, _)| last.parameter != figure.parameter) {
+            figures.push((Figure { values: Vec::new(), ..figure }, Vec::new()));
+        }
+        let (figure, rows) = figures.last_mut().expect("there is one now");
+        if rows.last().is_none_or(|row| row.value != value) {
+            figure.values.push(value.clone());
+            rows.push(Row { value, operations, cells: Vec::new() });
+        }
+        rows.last_mut().expect("there is one now").cells.push(cell);
+    }
+    Ok(figures)
+}
+
 /// A line per cell.
 pub(crate) fn csv(figures: &[(Figure, Vec<Row>)]) -> String {
-    let mut out = "parameter,value,operations,level,checker,outcome,user_cpu_seconds,peak_mb,history_mb\n".to_owned();
+    let mut out = format!("{HEADER}\n");
     let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.1}"));
     for (figure, rows) in figures {
         for row in rows {
