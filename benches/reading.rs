@@ -1,7 +1,7 @@
 //! How fast histories are read and written, per format.
 
 // Each bench uses its own part of the shared module.
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 mod common;
 
 use common::Workload;
