@@ -70,8 +70,9 @@ impl Ground {
 /// Decides RC, RA or TCC for a history without TAP-a to f; any other level is taken for TCC.
 ///
 /// A few linear replays as long as the history is close to valid, otherwise within the bounds of saturation:
-/// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds). The vectors of TCC take at most
-/// 2 GB at a time. The result does not depend on the number of threads.
+/// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds). TCC takes a cache line per
+/// transaction and thread for columns of causal order, and at most 2 GB for the vectors of saturation. The result does
+/// not depend on the number of threads.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDecision, Interrupt> {
     decide_on(index, Ground::new(index, control)?.as_ref(), level, control)
 }
