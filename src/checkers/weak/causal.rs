@@ -254,7 +254,8 @@ impl<'a> Causal<'a> {
         for open in long {
             let t1 = index.writer_of_read(open.read as usize);
             let place = self.ground.order.place[open.reader as usize];
-            for (chain, run) in chains.runs(index.read_key[open.read as usize], block.first..block.first + width) {
+            for (chain, run) in chains.runs(index, index.read_key[open.read as usize], block.first..block.first + width)
+            {
                 let seen = block.count(place, chain);
                 let seen = &run[..run.partition_point(|&t2| chains.position[t2 as usize] < seen)];
                 match seen.last() {

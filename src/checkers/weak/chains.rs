@@ -5,9 +5,11 @@
 //! per transaction) sessions are put end to end where the first transaction of one reads from the last of another.
 
 use super::SMALL_LIMITS;
-use super::causality::{Components, STRIDE};
+use super::causality::Components;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
+use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Up to so many sessions nothing is joined.
 const JOIN_ABOVE: usize = if SMALL_LIMITS { 1 } else { 256 };
@@ -29,14 +31,49 @@ pub(super) struct Chains {
     pub(super) position: Vec<u32>,
     /// By chain: number of nodes.
     pub(super) length: Vec<u32>,
+    /// Some chain has several sessions.
+    is_joined: bool,
+    /// Made when somebody asks first.
+    writers: OnceLock<Writers>,
+}
+
+/// The writers of all keys.
+struct Writers {
     /// By place: the writers of a key, sorted by chain and position. Places of a key are those of its slots.
-    pub(super) writer: Vec<Node>,
+    writer: Vec<Node>,
     run_begin: Vec<u32>,
     runs: Vec<Run>,
 }
 
+impl Writers {
+    /// O(slots), sorting them when sessions are joined.
+    fn new(index: &Index, chains: &Chains) -> Writers {
+        let mut writer = index.slot_node.clone();
+        let mut run_begin = Vec::with_capacity(index.n_keys() + 1);
+        let mut runs: Vec<Run> = Vec::new();
+        for key in 0..index.n_keys() as u32 {
+            let slots = index.slots_of(key);
+            if chains.is_joined {
+                let place = |v: &Node| (chains.chain[*v as usize], chains.position[*v as usize]);
+                writer[slots.clone()].sort_unstable_by_key(place);
+            }
+            run_begin.push(runs.len() as u32);
+            let mut last = NONE;
+            for at in slots {
+                let chain = chains.chain[writer[at] as usize];
+                if chain != last {
+                    runs.push(Run { chain, begin: at as u32 });
+                    last = chain;
+                }
+            }
+        }
+        run_begin.push(runs.len() as u32);
+        Writers { writer, run_begin, runs }
+    }
+}
+
 impl Chains {
-    /// Covers the nodes. `components` are those of SO ∪ WR. O(n + slots), sorting slots when sessions are joined.
+    /// Covers the nodes. `components` are those of SO ∪ WR. O(n + reads of the first transactions of sessions).
     pub(super) fn new(index: &Index, components: &Components, control: &Control) -> Result<Chains, Interrupt> {
         let n_sessions = index.n_sessions();
         let next = match n_sessions > JOIN_ABOVE {
@@ -51,9 +88,8 @@ impl Chains {
             chain: vec![0; index.n_nodes()],
             position: vec![0; index.n_nodes()],
             length: Vec::new(),
-            writer: index.slot_node.clone(),
-            run_begin: Vec::with_capacity(index.n_keys() + 1),
-            runs: Vec::new(),
+            is_joined: next.iter().any(|&session| session != NONE),
+            writers: OnceLock::new(),
         };
         for first in (0..n_sessions as u32).filter(|&session| is_first[session as usize]) {
             control.check()?;
@@ -71,28 +107,6 @@ impl Chains {
                 chains.length.push(length);
             }
         }
-        for key in 0..index.n_keys() as u32 {
-            if (key as usize).is_multiple_of(STRIDE) {
-                control.check()?;
-            }
-            let slots = index.slots_of(key);
-            let place = |v: &Node| (chains.chain[*v as usize], chains.position[*v as usize]);
-            if n_sessions > JOIN_ABOVE {
-                let mut writers = index.slot_node[slots.clone()].to_vec();
-                writers.sort_unstable_by_key(place);
-                chains.writer[slots.clone()].copy_from_slice(&writers);
-            }
-            chains.run_begin.push(chains.runs.len() as u32);
-            let mut last = NONE;
-            for at in slots {
-                let chain = chains.chain[chains.writer[at] as usize];
-                if chain != last {
-                    chains.runs.push(Run { chain, begin: at as u32 });
-                    last = chain;
-                }
-            }
-        }
-        chains.run_begin.push(chains.runs.len() as u32);
         Ok(chains)
     }
 
@@ -101,19 +115,26 @@ impl Chains {
         self.length.len()
     }
 
-    /// The runs of writers of a key whose chain is in `window`, by chain, each with its writers.
+    /// The runs of writers of a key whose chain is in `window`, by chain, each with its writers. `index` is the one that the
+    /// chains were made of. The first call takes O(slots), and the time to sort them when sessions are joined.
     #[inline]
-    pub(super) fn runs(&self, key: u32, window: std::ops::Range<u32>) -> impl Iterator<Item = (u32, &[Node])> + '_ {
-        let (begin, end) = (self.run_begin[key as usize] as usize, self.run_begin[key as usize + 1] as usize);
-        let runs = &self.runs[begin..end];
+    pub(super) fn runs<'a>(
+        &'a self,
+        index: &Index,
+        key: u32,
+        window: Range<u32>,
+    ) -> impl Iterator<Item = (u32, &'a [Node])> + 'a {
+        let Writers { writer, run_begin, runs } = self.writers.get_or_init(|| Writers::new(index, self));
+        let (begin, end) = (run_begin[key as usize] as usize, run_begin[key as usize + 1] as usize);
+        let key_end = runs.get(end).map_or(writer.len(), |run| run.begin as usize);
+        let runs = &runs[begin..end];
         let first = match window.start {
             0 => 0,
             start => runs.partition_point(|run| run.chain < start),
         };
-        let key_end = self.runs.get(end).map_or(self.writer.len(), |run| run.begin as usize);
         (first..runs.len()).take_while(move |&at| runs[at].chain < window.end).map(move |at| {
             let end = runs.get(at + 1).map_or(key_end, |run| run.begin as usize);
-            (runs[at].chain, &self.writer[runs[at].begin as usize..end])
+            (runs[at].chain, &writer[runs[at].begin as usize..end])
         })
     }
 }

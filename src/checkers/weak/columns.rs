@@ -11,9 +11,13 @@ use super::chains::Chains;
 use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
+use rayon::prelude::*;
 
 /// Bytes per node and block: a cache line.
 const LINE: usize = if SMALL_LIMITS { 4 } else { 64 };
+
+/// Nodes per piece of parallel work.
+const PART: usize = if SMALL_LIMITS { 2 } else { 1 << 15 };
 
 /// A predecessor, for the sweep.
 #[derive(Clone, Copy)]
@@ -34,29 +38,23 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Writes down the predecessors. O(nodes + reads).
+    /// Writes down the predecessors. O(nodes + reads), in parallel by parts of the order.
     pub(super) fn new(
         index: &Index,
         order: &LinearOrder,
         chains: &Chains,
         control: &Control,
     ) -> Result<Sweep, Interrupt> {
+        let parts = order.nodes.par_chunks(PART).map(|nodes| {
+            control.check()?;
+            Ok(predecessors(index, order, chains, nodes))
+        });
         let mut begin = Vec::with_capacity(order.nodes.len() + 1);
-        let mut predecessor: Vec<Predecessor> = Vec::with_capacity(index.n_nodes() + index.read_key.len());
-        for (step, &t) in order.nodes.iter().enumerate() {
-            tick(step, control)?;
-            let first = predecessor.len();
-            begin.push(first as u32);
-            let earlier = (index.position(t) > 0).then(|| t - 1);
-            let writers = index.read_writer[index.reads_of(t)].iter().copied().filter(|&writer| writer != NONE);
-            for u in writers.chain(earlier) {
-                let place = order.place[u as usize];
-                // Where many reads name one writer, the last mention counts; a few repetitions do no harm.
-                if predecessor[first..].iter().rev().take(8).all(|other| other.place != place) {
-                    let (chain, position) = (chains.chain[u as usize], chains.position[u as usize]);
-                    predecessor.push(Predecessor { place, chain, position });
-                }
-            }
+        let mut predecessor: Vec<Predecessor> = Vec::new();
+        for (begin_of_part, mut of_part) in parts.collect::<Result<Vec<_>, Interrupt>>()? {
+            let before = predecessor.len() as u32;
+            begin.extend(begin_of_part.iter().map(|begin| begin + before));
+            predecessor.append(&mut of_part);
         }
         begin.push(predecessor.len() as u32);
         let longest = chains.length.iter().copied().max().unwrap_or(0);
@@ -118,6 +116,27 @@ impl Sweep {
         }
         Ok(lines)
     }
+}
+
+/// The predecessors of a part of an order: first places and predecessors.
+fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> (Vec<u32>, Vec<Predecessor>) {
+    let mut begin = Vec::with_capacity(nodes.len());
+    let mut predecessor: Vec<Predecessor> = Vec::new();
+    for &t in nodes {
+        let first = predecessor.len();
+        begin.push(first as u32);
+        let earlier = (index.position(t) > 0).then(|| t - 1);
+        let writers = index.read_writer[index.reads_of(t)].iter().copied().filter(|&writer| writer != NONE);
+        for u in writers.chain(earlier) {
+            let place = order.place[u as usize];
+            // A few repetitions do no harm.
+            if predecessor[first..].iter().rev().take(8).all(|other| other.place != place) {
+                let (chain, position) = (chains.chain[u as usize], chains.position[u as usize]);
+                predecessor.push(Predecessor { place, chain, position });
+            }
+        }
+    }
+    (begin, predecessor)
 }
 
 /// The entries of one node.

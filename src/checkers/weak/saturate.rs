@@ -187,7 +187,7 @@ pub(super) fn edges_of_version(
     let Some(&first) = reads.first() else { return };
     let key = index.read_key[first as usize];
     let t1 = index.writer_of_read(first as usize);
-    for (chain, run) in chains.runs(key, window) {
+    for (chain, run) in chains.runs(index, key, window) {
         let mut most = (0, first);
         for &read in reads {
             let t3 = causality.read_node[read as usize];

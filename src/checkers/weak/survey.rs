@@ -169,7 +169,7 @@ impl Survey<'_> {
     fn runs(&self, t3: Node, pair: &ReadPair, window: Range<u32>, reads: &ReadsOfOne, tally: &mut Tally) {
         let position = |v: Node| self.chains.position[v as usize];
         let own = self.chains.chain[t3 as usize];
-        for (chain, run) in self.chains.runs(pair.key, window) {
+        for (chain, run) in self.chains.runs(self.causality.index, pair.key, window) {
             let seen = self.past.count(t3, chain);
             if seen == 0 || position(run[0]) >= seen {
                 continue;
