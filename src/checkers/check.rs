@@ -355,9 +355,10 @@ impl Run<'_> {
 
     fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
         self.control.phase("listing violations", 0);
+        let decisions = self.with_causality(&prepared, decisions);
         let Prepared { resolution, index, reads, .. } = prepared;
         let max = self.options.max_instances;
-        let mut found = evidence::collect(self.history, &index, reads, decisions, max, self.control);
+        let mut found = evidence::collect(self.history, &index, reads, &decisions, max, self.control);
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }
@@ -369,6 +370,20 @@ impl Run<'_> {
             .collect();
         evidence::arrange(&mut found, satisfied, max);
         found
+    }
+
+    /// The decisions with one on TCC, where a stronger level is violated and TCC was not asked for: to decide it is
+    /// faster than to look for all that may violate it.
+    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions) -> Decisions {
+        let mut decisions = decisions.clone();
+        let causal = Level::TransactionalCausalConsistency;
+        let facts = Facts::of(prepared.reads.counts.keys().copied());
+        let above = |(level, (decision, _)): (&Level, &(Decision, f64))| *level > causal && decision.is_violated();
+        if decisions.iter().any(above) && !decisions.contains_key(&causal) && !facts.violate(causal) {
+            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, self.control);
+            decisions.insert(causal, (asked.unwrap_or_else(Decision::Undecided), 0.0));
+        }
+        decisions
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each

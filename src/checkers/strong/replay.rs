@@ -50,6 +50,46 @@ impl Contradictions {
     }
 }
 
+/// Whether `order`, a topological order of the known edges, is a witness. Stops at the first contradiction:
+/// O(reads + writes) if there is none.
+pub(super) fn explains(known: &Known<'_>, open: &OpenReads, order: &[Vertex]) -> bool {
+    let (index, events) = (known.index, known.events);
+    let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
+    // By node: its place at its start, and by slot at its commit, where overlaps matter.
+    let n = |wanted: bool, n: usize| if wanted { n } else { 0 };
+    let mut started: Vec<u32> = vec![0; n(events.forbids_conflicts(), index.n_nodes())];
+    let mut committed = started.clone();
+    for (place, &v) in (0..).zip(order) {
+        let Some(t) = events.node(v) else { continue };
+        let is_commit = events.is_commit(v);
+        if !is_commit || !events.split() {
+            let is_current = |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
+            let may_be_current = |read| open.candidates(read).contains(&current[open.key(read) as usize]);
+            if !index.reads_of(t).all(is_current) || !open.of(t).all(may_be_current) {
+                return false;
+            }
+        }
+        if events.forbids_conflicts() {
+            let at = if is_commit { &mut committed } else { &mut started };
+            at[t as usize] = place;
+        }
+        if !is_commit {
+            continue;
+        }
+        for write in index.writes_of(t) {
+            let newest = &mut current[index.write_key[write] as usize];
+            if events.forbids_conflicts() && *newest != INITIAL_SLOT {
+                let writer = index.slot_node[*newest as usize] as usize;
+                if committed[writer] > started[t as usize] {
+                    return false;
+                }
+            }
+            *newest = index.write_slot[write];
+        }
+    }
+    true
+}
+
 /// Replays `order`, a topological order of the known edges, and lists what contradicts it; of one read or one write
 /// at most `most` versions. An open read counts as explained by any of its candidates; `selected` has those that are taken
 /// for it if it is not. Empty exactly if the order is a witness. O(reads + writes + versions listed).
