@@ -5,7 +5,7 @@
 //! [`Control::check`] in its inner loops.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Why long work ended before its result was known.
@@ -43,16 +43,25 @@ impl Progress {
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
+    /// Memory was above the limit once.
+    short_of_memory: AtomicBool,
+    /// When memory was last looked at, in milliseconds since the first time any control did.
+    looked_at: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
     phase: Mutex<String>,
 }
 
-/// Stop flag, time limit and progress of one piece of work.
+/// Milliseconds between two looks at how much memory is used.
+const LOOK_EVERY: u64 = 2;
+
+/// Stop flag, limits and progress of one piece of work.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<Shared>,
     deadline: Option<Instant>,
+    /// Bytes that the process may use.
+    most_memory: Option<usize>,
 }
 
 impl Control {
@@ -65,7 +74,15 @@ impl Control {
     pub fn with_time_limit(&self, limit: Duration) -> Control {
         let deadline = Instant::now() + limit;
         let deadline = self.deadline.map_or(deadline, |old| old.min(deadline));
-        Control { shared: Arc::clone(&self.shared), deadline: Some(deadline) }
+        Control { deadline: Some(deadline), ..self.clone() }
+    }
+
+    /// The same, and the work ends when the resident memory of the process comes near `bytes`: within a sixteenth of
+    /// them, since between two looks, a few milliseconds apart, memory goes on growing. Where the system does not tell
+    /// how much is used there is no limit.
+    pub fn with_memory_limit(&self, bytes: usize) -> Control {
+        let least = self.most_memory.map_or(bytes, |old| old.min(bytes));
+        Control { most_memory: Some(least), ..self.clone() }
     }
 
     /// Asks the work to end soon.
@@ -83,10 +100,28 @@ impl Control {
         if self.is_stopped() {
             return Err(Interrupt::Cancelled);
         }
+        if self.most_memory.is_some_and(|most| self.is_short_of(most)) {
+            return Err(Interrupt::MemoryLimit);
+        }
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(Interrupt::TimeLimit),
             _ => Ok(()),
         }
+    }
+
+    /// Whether memory is or was near `most`. Asks the system now and then only.
+    fn is_short_of(&self, most: usize) -> bool {
+        static BEGIN: OnceLock<Instant> = OnceLock::new();
+        let now = BEGIN.get_or_init(Instant::now).elapsed().as_millis() as u64 + LOOK_EVERY;
+        let last = self.shared.looked_at.load(Ordering::Relaxed);
+        let is_due = now >= last + LOOK_EVERY;
+        if is_due && self.shared.looked_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            let used = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
+            if used > most - most / 16 {
+                self.shared.short_of_memory.store(true, Ordering::Relaxed);
+            }
+        }
+        self.shared.short_of_memory.load(Ordering::Relaxed)
     }
 
     /// Begins a phase of `total` units (0 when unknown).
@@ -125,6 +160,13 @@ mod tests {
         assert_eq!(other.check(), Ok(()));
         control.stop();
         assert_eq!(other.check(), Err(Interrupt::Cancelled));
+    }
+
+    #[test]
+    fn too_little_memory_is_a_memory_limit() {
+        let control = Control::new().with_memory_limit(1 << 12);
+        assert_eq!(control.check(), Err(Interrupt::MemoryLimit));
+        assert_eq!(Control::new().with_memory_limit(usize::MAX).check(), Ok(()));
     }
 
     #[test]

@@ -82,6 +82,9 @@ pub struct CheckArguments {
     /// Seconds for checking one history; what is not known then is undecided
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
+    /// Megabytes that the program may use while it checks; what is not known then is undecided
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) memory_limit: Option<u32>,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
@@ -106,6 +109,7 @@ impl CheckArguments {
             rc: None,
             json: false,
             time_limit: None,
+            memory_limit: None,
             threads: None,
             max_instances: 1000,
             witness: false,

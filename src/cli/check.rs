@@ -82,10 +82,13 @@ struct Checked {
 /// Reads and checks one history.
 fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenError> {
     let (history, read_seconds) = input::open(path, &arguments.reading)?;
-    let control = match arguments.time_limit {
-        Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
-        None => Control::new(),
-    };
+    let mut control = Control::new();
+    if let Some(seconds) = arguments.time_limit {
+        control = control.with_time_limit(Duration::from_secs_f64(seconds));
+    }
+    if let Some(megabytes) = arguments.memory_limit {
+        control = control.with_memory_limit((megabytes as usize) << 20);
+    }
     let (health, findings) = examine_and_check(&history, &options(arguments, &history), &control);
     Ok(Checked { history, health, findings, read_seconds })
 }

@@ -59,7 +59,7 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
     {
         return Ok(StrongDecision::Violated { core });
     }
-    let mut known = Known::new(index, level);
+    let mut known = Known::new(index, level, control)?;
     let witness = match saturate(&mut known, &open, control)? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
@@ -120,7 +120,7 @@ pub(in crate::checkers) fn decide_open(
         if level != Level::PrefixConsistency && divergence(index).is_some() {
             return Ok(Some(OpenDecision::Violated));
         }
-        let mut known = Known::new(index, level);
+        let mut known = Known::new(index, level, control)?;
         let order = match saturate(&mut known, &open, control)? {
             Saturated::Cyclic { .. } => return Ok(Some(OpenDecision::Violated)),
             Saturated::Witness(order) => return Ok(Some(open_witness(&known, &open, &order, choice))),

@@ -34,7 +34,7 @@ pub(super) fn find(
 ) -> Result<(), Interrupt> {
     /// Edges visited by searches for cycles.
     const SEARCHING: usize = 400_000_000;
-    let mut known = Known::new(index, level);
+    let mut known = Known::new(index, level, control)?;
     let Saturated::Cyclic { before } = saturate(&mut known, &OpenReads::default(), control)? else { return Ok(()) };
     let graph = Digraph::with_ids(known.n_vertices, known.edges());
     let components = strong_components(&graph);
