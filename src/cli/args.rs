@@ -323,9 +323,6 @@ pub struct VerifyArguments {
 }
 
 fn level(text: &str) -> Result<Level, String> {
-    if ["lin", "linearizability"].contains(&text.trim().to_ascii_lowercase().as_str()) {
-        return Err("LIN is a level of lightweight-transaction histories, which this version does not read".to_owned());
-    }
     text.parse()
 }
 
