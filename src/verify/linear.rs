@@ -64,7 +64,7 @@ fn reads_as(history: &History, key: KeyId, version: Option<Value>, value: Value)
 
 /// Whether these transactions, all on one key, cannot be put in an order that respects real time and in which each read
 /// returns the current version and no failed comparison finds its value; even when every other transaction that may
-/// have committed and writes the key counts as a write that took effect at some moment while it ran, or not at all.
+/// have committed and writes the key is free to take effect or not.
 /// Exponential in the number of overlapping operations; fails beyond a bound.
 pub(super) fn no_order(
     history: &History,
@@ -136,7 +136,7 @@ impl<'a> Puzzle<'a> {
             may_matter && history.operations_of(t).any(|o| history.operation(o).key == key)
         });
         // What began after all pieces had ended can come after all of them.
-        let others = others.map(|t| Piece { reads: None, differs: None, ..piece(history, t) });
+        let others = others.map(|t| piece(history, t));
         let others = others.filter(|other| other.writes.is_some() && other.start <= last).collect();
         Ok(Puzzle { history, key, pieces, others })
     }
@@ -191,13 +191,13 @@ impl<'a> Puzzle<'a> {
         }
     }
 
-    /// The situations after one more write. One that need not be there is only worth placing for a piece that can come
-    /// directly after it and could not before.
+    /// The situations after one more write. One that need not be there is only worth placing for something that can come
+    /// directly after it and could not before: without it all else could stand as it stands.
     fn next(&self, situation: &Situation) -> Vec<Situation> {
         let first_end = self.first_end(situation);
         let latest_start = self.all().filter(|(at, _)| is_placed(situation, *at)).map(|(_, piece)| piece.start).max();
         let helps = |version: Option<Value>| {
-            self.pieces.iter().enumerate().any(|(at, piece)| {
+            self.all().any(|(at, piece)| {
                 !is_placed(situation, at)
                     && piece.start <= first_end
                     && self.fits(piece, version)

@@ -28,8 +28,8 @@ impl<'a> Cores<'a> {
     }
 
     /// The violation that a few operations of `key` show: no order of them respects real time and explains what they
-    /// saw, even if every other write of the key took effect at any time while it ran, or not at all. That makes it a
-    /// statement about the whole history, although without a write a failed comparison could be left unexplained.
+    /// saw, even if every other write of the key is free to take effect or not. That makes it a statement about the whole
+    /// history, although without a write a failed comparison could be left unexplained.
     /// They are looked for around `stuck`. `None` if no few operations were found.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Asker<'_> {
         let Some(last) = chosen().map(|op| op.end).max() else { return Ok(false) };
         let freed = |(place, op): (usize, &Op)| {
             let counts = op.writes() && op.start <= last && core.binary_search(&place).is_err();
-            counts.then_some(Op { role: Role::Write, optional: true, ..*op })
+            counts.then_some(Op { optional: true, ..*op })
         };
         let all: Vec<Op> = chosen().chain(self.ops.iter().enumerate().filter_map(freed)).collect();
         let rank = vec![0; all.len()];
