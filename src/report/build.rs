@@ -78,7 +78,7 @@ fn counts(findings: &Findings) -> Counts {
         let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
-    if findings.checker == Checker::BiswasEneaSaturation {
+    if matches!(findings.checker, Checker::BiswasEneaSaturation | Checker::VlLwt) {
         return Counts(Vec::new());
     }
     let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
