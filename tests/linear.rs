@@ -4,7 +4,7 @@ mod common;
 
 use common::linear::{Action, Light, Shape, history, linearizable, random, text};
 use fastrand::Rng;
-use isoscope::checkers::{self, Level, Options, Verdict};
+use isoscope::checkers::{self, Checker, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::history::{History, Interval, Outcome};
 use isoscope::report::{Report, Settings, VerdictWord};
@@ -182,6 +182,33 @@ fn the_table_of_tiny_histories_of_lightweight_transactions() {
         assert_eq!(verdict == VerdictWord::Satisfied, expected, "{row}");
         assert_ne!(verdict, VerdictWord::Undecided, "{row}");
     }
+}
+
+#[test]
+fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
+    let shape = Shape { keys: 2, blind: 0, unknown: true, ..TIDY };
+    let mut counts = [0; 3];
+    for n in 0..EACH {
+        let mut rng = Rng::with_seed(10 << 32 | n);
+        let mut all = random(Shape { most: 12, ..shape }, &mut rng);
+        all.retain(|light| matches!(light.action, Action::Swap(..)));
+        let history = history(&all);
+        if all.is_empty() {
+            continue;
+        }
+        let levels = vec![Level::Linearizability];
+        let options = Options { levels, checker: Checker::VlLwt, ..Options::default() };
+        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+        let verdict = report.levels[0].verdict;
+        counts[verdict as usize] += 1;
+        if verdict != VerdictWord::Undecided {
+            assert_eq!(verdict == VerdictWord::Satisfied, linearizable(&all), "history {n}\n{}", text(&all));
+            let verified = verify::verify(&history, &report).expect("evidence holds");
+            assert!(verified.without_evidence.is_empty(), "{:?}\n{}", verified.without_evidence, text(&all));
+        }
+    }
+    assert!(counts[0] > 500 && counts[1] > 300, "{counts:?}");
 }
 
 #[test]

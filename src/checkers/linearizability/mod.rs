@@ -4,7 +4,7 @@
 //! (Herlihy & Wing 1990; MTC, Definition 7). That is local: it holds if it holds for each key. A key whose values are
 //! each written once takes a sort ([`blocks`]). A failed compare-and-set of which nothing is known but a value that was not
 //! there (`n x v`) is no read of a version, and repeated values leave open who was read; both take a search with a
-//! bound ([`search`]), in which writes of unknown outcome may have taken effect or not. Keys are decided side by side.
+//! bound ([`search`]) where the order of the rest does not happen to have a place for them ([`comparisons`]), in which writes of unknown outcome may have taken effect or not. Keys are decided side by side.
 //!
 //! **Relation to strict serializability.** Session order counts here, too. Where transactions of a session do not overlap, real
 //! time contains it, as MTC and all of its kind assume, and this engine need not look. Where they do overlap, an order
@@ -13,6 +13,7 @@
 //! comparisons, which count at no other level, and it implies all others.
 
 mod blocks;
+mod comparisons;
 mod core;
 mod input;
 mod merge;
@@ -125,6 +126,9 @@ fn of_key(
             }
         };
         if ops.iter().all(|op| op.role != Role::Differs) {
+            return Ok(OfKey::Order(order));
+        }
+        if let Some(order) = comparisons::insert(history, key, ops, &order) {
             return Ok(OfKey::Order(order));
         }
         rank = vec![u32::MAX; ops.len()];

@@ -43,8 +43,10 @@ struct Tally {
     readers: Vec<u32>,
     /// All before this place have come.
     next_reader: usize,
-    /// Those that swap it for another value.
+    /// Those that swap it for another value, by their beginning.
     swaps: Vec<u32>,
+    /// All before this place have come.
+    next_swap: usize,
     /// Readers and swaps that must still come.
     wanted: usize,
     /// Writes of it that may still come.
@@ -87,7 +89,7 @@ pub(super) struct Search {
     writes: Vec<u32>,
     /// By operation: its place in [`by_end`](Self::by_end).
     place_by_end: Vec<u32>,
-    /// By operation: its place among the comparisons, the writes, or the readers of its value.
+    /// By operation: its place among the comparisons, the writes, or the readers or swaps of its value.
     place_in_list: Vec<u32>,
     /// By operation: where it stands in an order that is good but for the comparisons; small numbers are tried first.
     rank: Vec<u32>,
@@ -96,6 +98,8 @@ pub(super) struct Search {
 
     done: Vec<bool>,
     order: Vec<u32>,
+    /// Of the order: the optional ones.
+    optional_done: Vec<u32>,
     current: Class,
     latest_start: i64,
     first_open: usize,
@@ -151,6 +155,7 @@ impl Search {
             tally.readers.sort_by_key(start);
             tally.swaps.sort_by_key(start);
             number(&tally.readers, &mut place_in_list);
+            number(&tally.swaps, &mut place_in_list);
         }
         number(&by_end, &mut place_by_end);
         number(&comparisons, &mut place_in_list);
@@ -169,6 +174,7 @@ impl Search {
             budget,
             done: vec![false; n],
             order: Vec::with_capacity(n),
+            optional_done: Vec::new(),
             current: UNWRITTEN,
             latest_start: i64::MIN,
             first_open: 0,
@@ -308,7 +314,10 @@ impl Search {
         self.spend(0);
         self.done[place as usize] = true;
         self.order.push(place);
-        self.n_required_done += usize::from(!step.optional);
+        match step.optional {
+            true => self.optional_done.push(place),
+            false => self.n_required_done += 1,
+        }
         self.latest_start = self.latest_start.max(step.start);
         if step.reads != NOTHING {
             self.classes[step.reads as usize].wanted -= usize::from(!step.optional);
@@ -325,8 +334,10 @@ impl Search {
             let Some(place) = self.order.pop() else { break };
             let step = self.steps[place as usize];
             self.done[place as usize] = false;
-            self.n_required_done -= usize::from(!step.optional);
-            if !step.optional {
+            if step.optional {
+                self.optional_done.pop();
+            } else {
+                self.n_required_done -= 1;
                 self.first_open = self.first_open.min(self.place_by_end[place as usize] as usize);
             }
             let in_list = self.place_in_list[place as usize] as usize;
@@ -338,8 +349,9 @@ impl Search {
             if step.reads != NOTHING {
                 let tally = &mut self.classes[step.reads as usize];
                 tally.wanted += usize::from(!step.optional);
-                if step.writes == NOTHING {
-                    tally.next_reader = tally.next_reader.min(in_list);
+                match step.writes {
+                    NOTHING => tally.next_reader = tally.next_reader.min(in_list),
+                    _ => tally.next_swap = tally.next_swap.min(in_list),
                 }
             }
             if step.writes != NOTHING {
@@ -359,9 +371,19 @@ impl Search {
         while self.writes.get(self.first_write).is_some_and(|&place| self.done[place as usize]) {
             self.first_write += 1;
         }
+        for nth in 0..self.current_classes().len() {
+            let class = self.current_classes()[nth] as usize;
+            let tally = &mut self.classes[class];
+            while tally.swaps.get(tally.next_swap).is_some_and(|&place| self.done[place as usize]) {
+                tally.next_swap += 1;
+            }
+        }
         let is_early = |place: &&u32| self.steps[**place as usize].start <= first_end;
         let blind = self.writes[self.first_write..].iter().take_while(is_early);
-        let swaps = self.current_classes().iter().flat_map(|&class| &self.classes[class as usize].swaps);
+        let swaps = self.current_classes().iter().flat_map(|&class| {
+            let tally = &self.classes[class as usize];
+            tally.swaps[tally.next_swap..].iter().take_while(is_early)
+        });
         // What may come and has not come by now is kept back by the current value.
         let is_waiting = |place: &u32| !self.done[*place as usize];
         let is_blocked = self.comparisons[self.first_comparison..].iter().take_while(is_early).any(is_waiting);
@@ -369,8 +391,7 @@ impl Search {
         let mut choices: Vec<u32> = Vec::new();
         for &place in blind.chain(swaps) {
             seen += 1;
-            let is_open = !self.done[place as usize] && self.steps[place as usize].start <= first_end;
-            if is_open && self.is_sensible(place, is_blocked) {
+            if !self.done[place as usize] && self.is_sensible(place, is_blocked) {
                 choices.push(place);
             }
         }
@@ -400,7 +421,7 @@ impl Search {
     /// Whether somebody may see what an optional write makes.
     fn is_of_use(&self, step: &Step) -> bool {
         let tally = &self.classes[step.writes as usize];
-        tally.wanted > 0 || tally.swaps.iter().any(|&place| !self.done[place as usize])
+        tally.wanted > 0 || tally.swaps[tally.next_swap..].iter().any(|&place| !self.done[place as usize])
     }
 
     /// Of optional writes that are alike in all that matters one is enough.
@@ -431,14 +452,13 @@ impl Search {
             }
             at += 1;
         }
-        let optional = self.order.len() - self.n_required_done;
-        if optional > 0 {
+        if !self.optional_done.is_empty() {
             state.push(u32::MAX);
             let from = state.len();
-            state.extend(self.order.iter().filter(|place| self.steps[**place as usize].optional));
+            state.extend(&self.optional_done);
             state[from..].sort_unstable();
         }
-        self.spend(at - self.first_open + if optional > 0 { self.order.len() } else { 0 });
+        self.spend(at - self.first_open + self.optional_done.len());
         state.into_boxed_slice()
     }
 
