@@ -225,7 +225,7 @@ impl<'a> Puzzle<'a> {
 }
 
 fn is_placed(situation: &Situation, at: usize) -> bool {
-    situation.placed[at / 64] >> (at % 64) & 1 == 1
+    (situation.placed[at / 64] >> (at % 64)) & 1 == 1
 }
 
 fn place(situation: &mut Situation, at: usize) {

@@ -102,7 +102,7 @@ pub(crate) fn linearizable(all: &[Light]) -> bool {
         let takes_part = |t: usize| match all[t].outcome {
             Outcome::Committed => true,
             Outcome::Aborted => false,
-            Outcome::Unknown => unknown.iter().position(|&u| u == t).is_some_and(|at| chosen >> at & 1 == 1),
+            Outcome::Unknown => unknown.iter().position(|&u| u == t).is_some_and(|at| (chosen >> at) & 1 == 1),
         };
         let members: Vec<usize> = (0..all.len()).filter(|&t| takes_part(t)).collect();
         extends(all, &members, &mut vec![false; all.len()], [0, 0])
@@ -118,7 +118,7 @@ fn extends(all: &[Light], members: &[usize], placed: &mut Vec<bool>, current: [u
     left.iter().any(|&t| {
         let light = &all[t];
         let must_wait = |&other: &usize| {
-            other != t && (all[other].precedes(light) || all[other].session == light.session && other < t)
+            other != t && (all[other].precedes(light) || (all[other].session == light.session && other < t))
         };
         let there = current[light.key];
         let fits = light.reads().is_none_or(|value| value == there) && light.action != Action::Differs(there);

@@ -61,10 +61,13 @@ impl Asker<'_> {
     /// Operations around a place, more and more of them, until they cannot be ordered.
     fn first(&mut self, at: usize) -> Result<Option<Vec<usize>>, Interrupt> {
         let center = self.ops[at];
-        let distance = |op: &Op| match () {
-            () if op.end < center.start => center.start.abs_diff(op.end),
-            () if op.start > center.end => op.start.abs_diff(center.end),
-            () => 0,
+        let distance = |op: &Op| {
+            let (before, after) = (op.end < center.start, op.start > center.end);
+            match (before, after) {
+                (true, _) => center.start.abs_diff(op.end),
+                (_, true) => op.start.abs_diff(center.end),
+                _ => 0,
+            }
         };
         let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| is_firm(&self.ops[place])).collect();
         near.sort_by_key(|&place| (distance(&self.ops[place]), place));

@@ -3,8 +3,9 @@
 //! A history is linearizable if some order of all its transactions respects real time and explains what each saw
 //! (Herlihy & Wing 1990; MTC, Definition 7). That is local: it holds if it holds for each key. A key whose values are
 //! each written once takes a sort ([`blocks`]). A failed compare-and-set of which nothing is known but a value that was not
-//! there (`n x v`) is no read of a version, and repeated values leave open who was read; both take a search with a
-//! bound ([`search`]) where the order of the rest does not happen to have a place for them ([`comparisons`]), in which writes of unknown outcome may have taken effect or not. Keys are decided side by side.
+//! there (`n x v`) is no read of a version: often the order of the rest has a place for it ([`comparisons`]). Where it has
+//! none, and where repeated values leave open who was read, a search with a bound decides ([`search`]), in which writes of
+//! unknown outcome may have taken effect or not. Keys are decided side by side.
 //!
 //! **Relation to strict serializability.** Session order counts here, too. Where transactions of a session do not overlap, real
 //! time contains it, as MTC and all of its kind assume, and this engine need not look. Where they do overlap, an order

@@ -426,7 +426,7 @@ impl Search {
 
     /// Of optional writes that are alike in all that matters one is enough.
     fn without_equals(&self, choices: &mut Vec<u32>) {
-        let mut seen: FxHashMap<(Class, Class), ()> = FxHashMap::default();
+        let mut seen: FxHashSet<(Class, Class)> = FxHashSet::default();
         choices.retain(|&place| {
             let step = &self.steps[place as usize];
             if !step.optional || step.end < i64::MAX {
@@ -435,7 +435,7 @@ impl Search {
             let tally = &self.classes[step.writes as usize];
             let matters = self.is_of_use(step) || tally.differs > 0;
             let written = if matters { step.writes } else { NOTHING };
-            seen.insert((step.reads, written), ()).is_none()
+            seen.insert((step.reads, written))
         });
     }
 
