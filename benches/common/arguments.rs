@@ -1,6 +1,6 @@
 //! A workload on the command line.
 
-use super::{FileOrder, Keys, View, Workload};
+use super::{FileOrder, Keys, Lightweight, View, Workload};
 use clap::value_parser;
 
 /// The flags of a workload.
@@ -49,6 +49,13 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl WorkloadArguments {
+    /// Lightweight transactions in place of others: of the flags the seed and the numbers of sessions, transactions and keys
+    /// count.
+    pub(crate) fn lightweight(self) -> Lightweight {
+        let WorkloadArguments { seed, sessions, transactions, keys, .. } = self;
+        Lightweight { seed, sessions: sessions.max(1), transactions, keys }
+    }
+
     /// What was asked for, or what is wrong with it.
     pub(crate) fn workload(self) -> anyhow::Result<Workload> {
         let WorkloadArguments { seed, sessions, transactions, operations, keys, distribution, .. } = self;

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod keys;
+mod lightweight;
 mod measure;
 mod order;
 mod shapes;
@@ -14,6 +15,7 @@ mod store;
 
 pub(crate) use arguments::WorkloadArguments;
 pub(crate) use keys::Keys;
+pub(crate) use lightweight::Lightweight;
 pub(crate) use measure::{CHECKERS, LEVELS, check};
 pub(crate) use order::FileOrder;
 pub(crate) use shapes::Shape;

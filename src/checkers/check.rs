@@ -91,6 +91,12 @@ fn check_with(
     run.findings(found, index_seconds, begin.elapsed().as_secs_f64())
 }
 
+/// Whether the engines of the other levels have to look at a level; cut isolation and linearizability are decided without
+/// them.
+fn needs_ground(level: &Level) -> bool {
+    !matches!(level, Level::CutIsolation | Level::Linearizability)
+}
+
 /// A resolved history with its ambiguous reads left out.
 struct Prepared {
     resolution: Arc<Resolution>,
@@ -116,7 +122,7 @@ impl Prepared {
         let (reads, ground) = rayon::join(
             || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
             || match options.checker {
-                Checker::Fast => Ground::new(&index, control),
+                Checker::Fast if options.levels.iter().any(needs_ground) => Ground::new(&index, control),
                 _ => Ok(None),
             },
         );
@@ -178,6 +184,10 @@ impl Run<'_> {
             };
             self.decided(Level::CutIsolation, verdict, begin.elapsed().as_secs_f64());
         }
+        let linear = self.linearizability(&prepared, facts);
+        if linear.settles_all {
+            return self.list(prepared, &Decisions::new(), LevelSet::default(), linear);
+        }
         // Verdicts are told at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
         let unordered = n_ambiguous_elements(self.history, &prepared.resolution);
@@ -213,7 +223,7 @@ impl Run<'_> {
         if self.levels.contains(&Level::StrictSerializability) {
             self.strict_serializability(&prepared, &mut decisions);
         }
-        self.list(prepared, &decisions, by_choice)
+        self.list(prepared, &decisions, by_choice, linear)
     }
 
     /// The levels that engines have to decide.
@@ -222,7 +232,8 @@ impl Run<'_> {
         if levels.contains(&Level::StrictSerializability) && self.history.has_times() {
             levels.push(Level::Serializability);
         }
-        levels.retain(|level| !matches!(level, Level::CutIsolation | Level::StrictSerializability));
+        levels.retain(needs_ground);
+        levels.retain(|level| *level != Level::StrictSerializability);
         levels.sort_unstable();
         levels.dedup();
         levels
@@ -353,7 +364,13 @@ impl Run<'_> {
         }
     }
 
-    fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
+    fn list(
+        &mut self,
+        prepared: Prepared,
+        decisions: &Decisions,
+        by_choice: LevelSet,
+        linear: linear::Evidence,
+    ) -> Instances {
         self.control.phase("listing violations", 0);
         let decisions = self.with_causality(&prepared, decisions);
         let Prepared { resolution, index, reads, .. } = prepared;
@@ -362,6 +379,7 @@ impl Run<'_> {
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }
+        self.list_conflicts(linear, &resolution, &index, &mut found);
         let satisfied: LevelSet = Level::ALL
             .into_iter()
             .filter(|&weaker| {
@@ -495,5 +513,6 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     }
 }
 
+mod linear;
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,8 @@ pub enum Checker {
     C4TreeClocks,
     /// Biswas & Enea 2019, Algorithm 1: saturation.
     BiswasEneaSaturation,
+    /// MTC, Algorithm 2: linearizability of lightweight transactions.
+    VlLwt,
 }
 
 use Checker::*;
@@ -32,7 +34,8 @@ const WEAK: [Level; 4] =
 
 impl Checker {
     /// All checkers, the default first.
-    pub const ALL: [Checker; 7] = [Fast, Plume, PlumeTreeClocks, PlumeSearch, C4, C4TreeClocks, BiswasEneaSaturation];
+    pub const ALL: [Checker; 8] =
+        [Fast, Plume, PlumeTreeClocks, PlumeSearch, C4, C4TreeClocks, BiswasEneaSaturation, VlLwt];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -44,16 +47,19 @@ impl Checker {
             C4 => "c4",
             C4TreeClocks => "c4-tc",
             BiswasEneaSaturation => "be-sat",
+            VlLwt => "vl-lwt",
         }
     }
 
-    /// The levels it can decide, weakest first; SSER takes a history with times.
+    /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
+    /// transactions with times.
     pub fn levels(self) -> &'static [Level] {
         match self {
             Fast => &Level::ALL,
             Plume | PlumeTreeClocks | PlumeSearch => &WEAK,
             BiswasEneaSaturation => &WEAK[1..],
             C4 | C4TreeClocks => &WEAK[3..],
+            VlLwt => &[Level::Linearizability],
         }
     }
 

@@ -1,7 +1,8 @@
 //! Level → verdict, with evidence.
 //!
-//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC) and strong levels (PC, SI, SER)
-//! have an engine each; both work on the [`Index`](crate::relations::Index) and answer with a witness, with
+//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER, SSER)
+//! and the linearizability of lightweight transactions have an engine each; they work on the
+//! [`Index`](crate::relations::Index) or on the resolved history and answer with a witness, with
 //! violations, or with the reason why they could not decide. The papers' own algorithms for the weak levels can be asked
 //! instead ([`Checker`]). No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
@@ -14,6 +15,7 @@ mod decide;
 pub mod derivation;
 mod evidence;
 mod level;
+mod linearizability;
 mod list_reads;
 mod monotonic_reads;
 mod papers;
@@ -79,7 +81,7 @@ pub enum Event {
 pub enum Witness {
     /// Nothing needs to be ordered (CI).
     Reads,
-    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER.
+    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER, SSER, LIN.
     CommitOrder(Vec<TransactionId>),
     /// An order of starts and commits: PC, SI.
     Events(Vec<Event>),

@@ -150,6 +150,10 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     if levels.is_empty() {
         levels = Level::of(history);
         levels.retain(|level| arguments.checker.levels().contains(level));
+        // A checker for other histories says so.
+        if levels.is_empty() {
+            levels = arguments.checker.levels().to_vec();
+        }
     }
     Options {
         levels,

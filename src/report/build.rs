@@ -78,7 +78,7 @@ fn counts(findings: &Findings) -> Counts {
         let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
-    if findings.checker == Checker::BiswasEneaSaturation {
+    if matches!(findings.checker, Checker::BiswasEneaSaturation | Checker::VlLwt) {
         return Counts(Vec::new());
     }
     let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
@@ -209,10 +209,10 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The levels a violation violates. SSER is named only where it was decided: a history without times has no SSER.
+/// The levels a violation violates. SSER and LIN are named only where they were decided: not every history has them.
 fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
-    let has_times = findings.level(Level::StrictSerializability).is_some_and(|r| r.verdict == Verdict::Violated);
-    let named = violation.levels.iter().filter(|&level| level != Level::StrictSerializability || has_times);
+    let is_decided = |level| findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
+    let named = violation.levels.iter().filter(|&level| level < Level::StrictSerializability || is_decided(level));
     named.map(|level| level.code().to_owned()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::order::Means;
 use super::plume::{self, How};
-use super::{C4Pattern, Stop, be_sat, c4};
+use super::{C4Pattern, Stop, be_sat, c4, vl_lwt};
 use crate::checkers::{
     Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, RcRule, Verdict, Witness, evidence, weak,
 };
@@ -98,6 +98,15 @@ impl Run<'_> {
                 false => Verdict::Satisfied(Witness::Reads),
             });
         }
+        if checker == Checker::VlLwt {
+            let Input { history, resolution, ref reads, .. } = *self.input;
+            // A read that cannot be has no place in any order.
+            let order = match reads.counts.keys().any(|pattern| pattern.is_wrong_read()) {
+                true => vl_lwt::applies(history, resolution).map(|()| None)?,
+                false => vl_lwt::check(history, resolution)?,
+            };
+            return Ok(order.map_or(Verdict::Violated, |order| Verdict::Satisfied(Witness::CommitOrder(order))));
+        }
         let order = match checker {
             Checker::C4 => self.c4(Means::Vectors)?,
             Checker::C4TreeClocks => self.c4(Means::TreeClocks)?,
@@ -107,7 +116,7 @@ impl Run<'_> {
             },
             Checker::PlumeTreeClocks => self.plume(level, Means::TreeClocks)?,
             Checker::PlumeSearch => self.plume(level, Means::Search)?,
-            Checker::Plume | Checker::Fast => self.plume(level, Means::Vectors)?,
+            Checker::Plume | Checker::Fast | Checker::VlLwt => self.plume(level, Means::Vectors)?,
         };
         let unordered = n_ambiguous_elements(self.input.history, resolution);
         match order {
@@ -187,6 +196,10 @@ fn violations(
     // Where reads have several writers nothing is decided, and what is listed must hold for all of them.
     if violated.weakest().is_none() || max_instances == 0 {
         return Vec::new();
+    }
+    if violated.contains(Level::Linearizability) {
+        let options = Options { levels: vec![Level::Linearizability], max_instances, ..Options::default() };
+        return crate::checkers::check(input.history, &options, control, &|_| {}).violations;
     }
     let mut found = input.reads;
     if let Ok(more) = weak::instances(input.history, input.index, violated, max_instances, control) {

@@ -102,6 +102,21 @@ pub(super) fn fallback(
     Ok(())
 }
 
+/// The violation of `level` that a few transactions, given as ascending nodes, show by themselves; `None` if they do not
+/// violate it.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn of_core(
+    history: &History,
+    index: &Index,
+    nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    prove(history, index, nodes, level, false, control)
+}
+
 /// Proves that these transactions alone violate the weakest strong level that they violate. With `skip_known` nothing
 /// is returned for what other patterns show already: violations of TCC, and two updates of one version.
 fn prove(

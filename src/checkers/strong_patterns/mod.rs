@@ -14,6 +14,8 @@ mod next_version;
 mod pairs;
 mod part;
 
+pub(super) use cycles::of_core;
+
 use super::{Instances, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
