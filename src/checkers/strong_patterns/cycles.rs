@@ -4,7 +4,6 @@
 use super::Listing;
 use super::argument::violation;
 use super::class::classify;
-use super::part::part;
 use crate::checkers::strong::{Core, Known, Rule, Saturated, StrongDecision, decide, saturate};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, derivation};
@@ -115,7 +114,7 @@ fn prove(
     if nodes.len() > SMALL {
         nodes = reduce(index, nodes, level, control)?;
     }
-    let small = part(index, &nodes);
+    let small = index.part(&nodes);
     let causal = Level::TransactionalCausalConsistency;
     if skip_known && weak::decide(&small, causal, control)? == WeakDecision::Violated {
         return Ok(None);
@@ -182,7 +181,7 @@ fn reduce(index: &Index, mut nodes: Vec<Node>, level: Level, control: &Control) 
             let mut rest = nodes.clone();
             rest.drain(at..(at + size).min(nodes.len()));
             work += rest.len() + 16;
-            match decide(&part(index, &rest), level, control)? {
+            match decide(&index.part(&rest), level, control)? {
                 // The core of the rest may be smaller still.
                 StrongDecision::Violated { core } => nodes = core.iter().map(|&place| rest[place as usize]).collect(),
                 _ => at += size,

@@ -12,7 +12,6 @@ mod cycles;
 mod divergence;
 mod next_version;
 mod pairs;
-mod part;
 
 use super::{Instances, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
