@@ -2,8 +2,8 @@
 //!
 //! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC) and strong levels (PC, SI, SER)
 //! have an engine each; both work on the [`Index`](crate::relations::Index) and answer with a witness, with
-//! violations, or with the reason why they could not decide. The papers' own algorithms for the weak levels can be asked
-//! instead ([`Checker`]). No checker starts threads of its own (it uses the rayon
+//! violations, or with the reason why they could not decide. The papers' own algorithms can be asked instead
+//! ([`Checker`]). No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
 
 mod ambiguity;
@@ -15,6 +15,7 @@ pub mod derivation;
 mod evidence;
 mod level;
 mod list_reads;
+mod mini_transactions;
 mod monotonic_reads;
 mod papers;
 mod pattern;
