@@ -60,7 +60,7 @@ pub(in crate::checkers) fn decide(index: &Index, level: Level, control: &Control
     if !known || !index.lists.is_empty() {
         return Ok(None);
     }
-    match Versions::new(index, control)? {
+    match Versions::shape_of(index, control)? {
         Shape::Misfit(..) => Ok(None),
         Shape::Divergent { core } => Ok(Some(Answer::Violated { core })),
         Shape::Chains(versions) => Replay::new(index, versions, level).run(control).map(Some),
@@ -69,7 +69,7 @@ pub(in crate::checkers) fn decide(index: &Index, level: Level, control: &Control
 
 /// The first transaction that writes a key without reading it first, and the key. O(n + reads).
 pub(in crate::checkers) fn misfit(index: &Index, control: &Control) -> Result<Option<(Node, u32)>, Interrupt> {
-    Ok(match Versions::new(index, control)? {
+    Ok(match Versions::shape_of(index, control)? {
         Shape::Misfit(node, key) => Some((node, key)),
         _ => None,
     })

@@ -38,7 +38,7 @@ pub(super) enum Shape {
 
 impl Versions {
     /// Looks at every read and write once. O(n + reads · log writes of the transaction).
-    pub(super) fn new(index: &Index, control: &Control) -> Result<Shape, Interrupt> {
+    pub(super) fn shape_of(index: &Index, control: &Control) -> Result<Shape, Interrupt> {
         let unread = Version { update: NONE, readers: 0 };
         let n_slots = index.slot_node.len();
         let mut versions = Versions { all: vec![unread; n_slots + index.n_keys()], n_slots };
