@@ -48,10 +48,18 @@ struct Shared {
     phase: Mutex<String>,
 }
 
+/// A stop flag for a part of the work.
+#[derive(Debug)]
+struct Branch {
+    stop: AtomicBool,
+    outer: Option<Arc<Branch>>,
+}
+
 /// Stop flag, time limit and progress of one piece of work.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<Shared>,
+    branch: Option<Arc<Branch>>,
     deadline: Option<Instant>,
 }
 
@@ -65,16 +73,31 @@ impl Control {
     pub fn with_time_limit(&self, limit: Duration) -> Control {
         let deadline = Instant::now() + limit;
         let deadline = self.deadline.map_or(deadline, |old| old.min(deadline));
-        Control { shared: Arc::clone(&self.shared), deadline: Some(deadline) }
+        Control { deadline: Some(deadline), ..self.clone() }
     }
 
-    /// Asks the work to end soon.
+    /// The same deadline and progress for a part of the work that can be stopped alone: stopping the branch or its clones
+    /// leaves the rest running, stopping the rest stops the branch.
+    pub fn branch(&self) -> Control {
+        let branch = Branch { stop: AtomicBool::new(false), outer: self.branch.clone() };
+        Control { branch: Some(Arc::new(branch)), ..self.clone() }
+    }
+
+    /// Asks the work to end soon; of a [branch](Control::branch), only its part.
     pub fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
+        let flag = self.branch.as_ref().map_or(&self.shared.stop, |branch| &branch.stop);
+        flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`Control::stop`] was called.
     pub fn is_stopped(&self) -> bool {
+        let mut branch = self.branch.as_ref();
+        while let Some(inner) = branch {
+            if inner.stop.load(Ordering::Relaxed) {
+                return true;
+            }
+            branch = inner.outer.as_ref();
+        }
         self.shared.stop.load(Ordering::Relaxed)
     }
 
@@ -125,6 +148,20 @@ mod tests {
         assert_eq!(other.check(), Ok(()));
         control.stop();
         assert_eq!(other.check(), Err(Interrupt::Cancelled));
+    }
+
+    #[test]
+    fn stopping_a_branch_leaves_the_rest_running() {
+        let control = Control::new();
+        let (branch, other) = (control.branch(), control.branch());
+        let inner = branch.clone().branch();
+        inner.stop();
+        assert!(inner.is_stopped() && !branch.is_stopped());
+        let inner = branch.branch();
+        branch.stop();
+        assert!(branch.is_stopped() && inner.is_stopped() && !control.is_stopped() && !other.is_stopped());
+        control.stop();
+        assert!(other.is_stopped());
     }
 
     #[test]

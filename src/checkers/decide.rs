@@ -1,6 +1,7 @@
 //! Several levels of one index, side by side, each helped by what is known of the others.
 
-use super::strong::{self, StrongDecision};
+use super::components;
+use super::strong::StrongDecision;
 use super::weak::{self, Ground, WeakDecision};
 use super::{Event, Level, Pattern, Witness};
 use crate::control::{Control, Interrupt};
@@ -105,7 +106,7 @@ pub(super) fn ask(
     }
     Ok(match level {
         Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability => {
-            match strong::decide(index, level, control)? {
+            match components::decide(index, level, control)? {
                 StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
                 StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
                 StrongDecision::Violated { .. } => Decision::Violated,

@@ -9,6 +9,7 @@
 mod ambiguity;
 mod check;
 mod checker;
+mod components;
 mod cut_isolation;
 mod decide;
 pub mod derivation;

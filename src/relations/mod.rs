@@ -17,6 +17,7 @@
 //! the names of their axioms.
 
 mod communication;
+mod components;
 mod index;
 mod index_build;
 mod initial_state;
@@ -31,6 +32,7 @@ mod tests;
 mod write_read;
 
 pub use communication::Communication;
+pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use lists::{Appended, ListOrder, Listed, appends, list_from_outside, n_ambiguous_elements};
 pub use real_time::TimeChain;

@@ -6,7 +6,7 @@ use super::argument::violation;
 use super::class::classify;
 use crate::checkers::strong::{Core, Known, Rule, Saturated, StrongDecision, decide, saturate};
 use crate::checkers::weak::{self, WeakDecision};
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, derivation};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, strong_components};
 use crate::history::History;
@@ -93,7 +93,7 @@ pub(super) fn fallback(
     if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {
         return Ok(());
     }
-    let StrongDecision::Violated { core } = decide(index, level, control)? else { return Ok(()) };
+    let Some(core) = components::core(index, level, control)? else { return Ok(()) };
     if let Some(violation) = prove(history, index, core, level, false, control)? {
         let group = listing.new_group();
         listing.add_new(violation, group);
