@@ -3,9 +3,12 @@
 
 use super::papers::{ask_with, signs};
 use super::{adya, examine, oracle};
-use isoscope::checkers::{Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
+use isoscope::checkers::{self, Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
+use isoscope::control::Control;
 use isoscope::history::History;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Those for the strong levels.
 pub(crate) const STRONG_PAPERS: [Checker; 3] = [Checker::PolySi, Checker::BiswasEneaSearch, Checker::MiniTransactions];
@@ -93,6 +96,43 @@ pub(crate) fn compare(history: &History, tally: &Tally) -> Result<Findings, Stri
     }
     tally.add(&fast, mini);
     Ok(fast)
+}
+
+/// Compares some checkers on a history of any size, each within a limit. Returns how many levels they decided, and how
+/// many not, by reason.
+pub(crate) fn compare_within(
+    history: &History,
+    papers: &[Checker],
+    limit: Duration,
+) -> Result<BTreeMap<(Checker, &'static str), u64>, String> {
+    let few = |checker| Options { max_instances: 3, ..options(history, checker) };
+    let fast = ask_with(history, few(Checker::Fast));
+    let mut tally = BTreeMap::new();
+    for &checker in papers {
+        let control = Control::new().with_time_limit(limit);
+        let found = checkers::check(history, &few(checker), &control, &|_| {});
+        for result in &found.levels {
+            let (ours, theirs) = (&fast.level(result.level).expect("it was asked for").verdict, &result.verdict);
+            let word = match theirs {
+                Verdict::Undecided(Cause::Interrupted(_)) => "out of time",
+                Verdict::Undecided(Cause::AmbiguousReads(_)) => "ambiguous",
+                Verdict::Undecided(Cause::TooLarge { .. }) => "too large",
+                _ if is_no_mini(result) => "no mini-transactions",
+                _ if ours.word() == theirs.word() => "decided",
+                _ => {
+                    let (level, ours, theirs) = (result.level, ours.word(), theirs.word());
+                    return Err(format!("{checker} at {level}: {theirs}, the fast engine says {ours}"));
+                }
+            };
+            *tally.entry((checker, word)).or_default() += 1;
+        }
+        let stopped = |result: &LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::Interrupted(_)));
+        // What a stopped check lists may lack something.
+        if !found.levels.iter().any(stopped) && control.check().is_ok() {
+            examine::evidence(history, &found).map_err(|problem| format!("{checker}: {problem}"))?;
+        }
+    }
+    Ok(tally)
 }
 
 /// Compares with brute force, too. For at most eight transactions.
