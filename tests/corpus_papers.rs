@@ -4,7 +4,7 @@
 mod common;
 
 use common::papers::{self, PAPERS, ask, ask_one_cm, compare, letters, signs};
-use common::strong;
+use common::strong::{self, Answers};
 use isoscope::checkers::Checker;
 use isoscope::control::Control;
 use isoscope::formats;
@@ -82,12 +82,8 @@ const MOST_AT_STRONG: [(Checker, u64); 3] =
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Compares on all histories of at most so many operations. Returns how often each checker decided a level, or why not.
-fn compare_at_strong_levels(
-    corpus: &Path,
-    most: &[(Checker, u64)],
-    limit: Duration,
-) -> BTreeMap<(Checker, &'static str), u64> {
-    let results: Vec<Result<BTreeMap<(Checker, &'static str), u64>, String>> = entries(corpus)
+fn compare_at_strong_levels(corpus: &Path, most: &[(Checker, u64)], limit: Duration) -> Answers {
+    let results: Vec<Result<Answers, String>> = entries(corpus)
         .par_iter()
         .map(|(name, operations)| {
             let checkers: Vec<Checker> =

@@ -67,9 +67,9 @@ impl Run {
                 }
                 Promise::Causal => {
                     let mut view = seen[session].clone();
-                    for place in 0..n {
+                    for (place, causes) in causes.iter().enumerate() {
                         if rng.u8(0..4) == 0 {
-                            view.extend(causes[place].iter().copied().chain([place]));
+                            view.extend(causes.iter().copied().chain([place]));
                         }
                     }
                     view
@@ -118,7 +118,7 @@ impl Run {
         let place = rng.usize(0..self.log.len());
         let session = self.log[place].session;
         let of_session = |range: std::ops::Range<usize>| range.filter(|&p| self.log[p].session == session);
-        let before = of_session(0..place).last().map_or(0, |p| self.log[p].interval.end);
+        let before = of_session(0..place).next_back().map_or(0, |p| self.log[p].interval.end);
         let after = of_session(place + 1..self.log.len()).next();
         let after = after.map_or(10 * self.log.len() as i64 + 30, |p| self.log[p].interval.start);
         if after - before > 2 {

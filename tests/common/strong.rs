@@ -98,13 +98,12 @@ pub(crate) fn compare(history: &History, tally: &Tally) -> Result<Findings, Stri
     Ok(fast)
 }
 
+/// How often a checker decided a level, or why not.
+pub(crate) type Answers = BTreeMap<(Checker, &'static str), u64>;
+
 /// Compares some checkers on a history of any size, each within a limit. Returns how many levels they decided, and how
 /// many not, by reason.
-pub(crate) fn compare_within(
-    history: &History,
-    papers: &[Checker],
-    limit: Duration,
-) -> Result<BTreeMap<(Checker, &'static str), u64>, String> {
+pub(crate) fn compare_within(history: &History, papers: &[Checker], limit: Duration) -> Result<Answers, String> {
     let few = |checker| Options { max_instances: 3, ..options(history, checker) };
     let fast = ask_with(history, few(Checker::Fast));
     let mut tally = BTreeMap::new();
