@@ -159,9 +159,13 @@ fn mtc_says_which_transaction_is_no_mini_transaction() {
 #[test]
 fn mtc_counts_divergence_and_no_other_pattern() {
     let history = common::plume("r(1,0,0,1) w(1,1,0,1) r(1,0,1,2) w(1,2,1,2)");
-    let found = ask_with(&history, strong::options(&history, Checker::MiniTransactions));
-    let counts: Vec<String> = found.patterns.iter().map(|(pattern, n)| format!("{pattern} {n}")).collect();
-    assert_eq!(counts, ["Divergence 1"]);
+    let options = strong::options(&history, Checker::MiniTransactions);
+    for max_instances in [0, 10] {
+        let found = ask_with(&history, Options { max_instances, ..options.clone() });
+        let counts: Vec<String> = found.patterns.iter().map(|(pattern, n)| format!("{pattern} {n}")).collect();
+        assert_eq!(counts, ["Divergence 1"]);
+        assert_eq!(found.violations.is_empty(), max_instances == 0);
+    }
 }
 
 #[test]

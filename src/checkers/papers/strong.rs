@@ -4,10 +4,13 @@ use super::ask::Input;
 use super::{be_search, polysi};
 use crate::checkers::decide::{Decision, Decisions, Order};
 use crate::checkers::mini_transactions::{self, Answer};
-use crate::checkers::{Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Verdict, evidence};
+use crate::checkers::{
+    Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
+};
 use crate::control::Control;
 use crate::history::KeyId;
 use crate::relations::Node;
+use std::collections::BTreeMap;
 
 /// An order that satisfies a level of `checker`, or none where the level is violated. No read is wrong on its own.
 pub(super) fn decide(
@@ -81,17 +84,24 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
     let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
     let decisions: Decisions = violated.map(|result| (result.level, (Decision::Violated, result.seconds))).collect();
-    if decisions.is_empty() {
-        return Instances::default();
-    }
     let Input { history, index, reads, .. } = input;
     let max = options.max_instances;
+    let mut counts = BTreeMap::new();
+    if !decisions.is_empty()
+        && options.checker.counts(Pattern::Divergence)
+        && let Ok(n @ 1..) = strong_patterns::n_divergences(history, index, control)
+    {
+        counts.insert(Pattern::Divergence, n);
+    }
+    // To find out what to list takes the program's own engine longer than the verdict took the paper's.
+    if decisions.is_empty() || max == 0 {
+        return Instances { counts, violations: Vec::new() };
+    }
     let mut found = evidence::collect(history, index, reads, &decisions, max, control);
     let satisfied: LevelSet = Level::ALL
         .into_iter()
         .filter(|&weaker| of(|verdict| matches!(verdict, Verdict::Satisfied(_))).any(|r| r.level.implies(weaker)))
         .collect();
     evidence::arrange(&mut found, satisfied, max);
-    found.counts.retain(|&pattern, _| options.checker.counts(pattern));
-    found
+    Instances { counts, violations: found.violations }
 }

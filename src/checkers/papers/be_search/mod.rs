@@ -16,12 +16,14 @@
 //! Complexity: O(nˢ · S · reads and writes of a transaction) time for S sessions and n transactions a session, 4 · S bytes
 //! for each prefix that was looked at; beyond a limit there is no answer.
 //!
-//! Corrected: ⊥ is no session and no vertex of the communication graph, which it would make one component; every component has a
-//! copy. h^c is not linear in size, as section 4.3 says: its variables are pairs of transactions, up to n² of one key. They are
-//! not written down here: since each is about two transactions that write one key, a count per key of the transactions that
-//! are between R and W says the same. Prefixes are remembered exactly (the authors' program, dbcop, keeps hashes, so a collision
-//! would lose a solution). Where lists show an order of versions, prefixes keep it. The search has no recursion, and tries
-//! sessions in the order of time, of the file, or of positions; any order would do.
+//! Corrected: ⊥ is no session and no vertex of the communication graph, which it would make one component; every
+//! component has a copy. A cycle of SO ∪ WR is "not a history" (Definition 2.2): no prefix gets past it, and the level
+//! is violated. h^c is not linear in size, as section 4.3 says: its variables are pairs of transactions, up to n² of
+//! one key. They are not written down here: since each is about two transactions that write one key, a count per key
+//! of the transactions that are between R and W says the same. Prefixes are remembered exactly (the authors' program,
+//! dbcop, keeps hashes, so a collision would lose a solution). Where lists show an order of versions, prefixes keep
+//! it. The search has no recursion, and tries sessions in the order of time, of the file, or of positions; any order
+//! would do.
 
 mod prefix;
 mod search;
