@@ -55,10 +55,18 @@ struct Shared {
 /// Milliseconds between two looks at how much memory is used.
 const LOOK_EVERY: u64 = 2;
 
+/// A stop flag for a part of the work.
+#[derive(Debug)]
+struct Branch {
+    stop: AtomicBool,
+    outer: Option<Arc<Branch>>,
+}
+
 /// Stop flag, limits and progress of one piece of work.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<Shared>,
+    branch: Option<Arc<Branch>>,
     deadline: Option<Instant>,
     /// Bytes that the process may use.
     most_memory: Option<usize>,
@@ -85,13 +93,28 @@ impl Control {
         Control { most_memory: Some(least), ..self.clone() }
     }
 
-    /// Asks the work to end soon.
+    /// The same deadline and progress for a part of the work that can be stopped alone: stopping the branch or its clones
+    /// leaves the rest running, stopping the rest stops the branch.
+    pub fn branch(&self) -> Control {
+        let branch = Branch { stop: AtomicBool::new(false), outer: self.branch.clone() };
+        Control { branch: Some(Arc::new(branch)), ..self.clone() }
+    }
+
+    /// Asks the work to end soon; of a [branch](Control::branch), only its part.
     pub fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
+        let flag = self.branch.as_ref().map_or(&self.shared.stop, |branch| &branch.stop);
+        flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`Control::stop`] was called.
     pub fn is_stopped(&self) -> bool {
+        let mut branch = self.branch.as_ref();
+        while let Some(inner) = branch {
+            if inner.stop.load(Ordering::Relaxed) {
+                return true;
+            }
+            branch = inner.outer.as_ref();
+        }
         self.shared.stop.load(Ordering::Relaxed)
     }
 
@@ -167,6 +190,20 @@ mod tests {
         let control = Control::new().with_memory_limit(1 << 12);
         assert_eq!(control.check(), Err(Interrupt::MemoryLimit));
         assert_eq!(Control::new().with_memory_limit(usize::MAX).check(), Ok(()));
+    }
+
+    #[test]
+    fn stopping_a_branch_leaves_the_rest_running() {
+        let control = Control::new();
+        let (branch, other) = (control.branch(), control.branch());
+        let inner = branch.clone().branch();
+        inner.stop();
+        assert!(inner.is_stopped() && !branch.is_stopped());
+        let inner = branch.branch();
+        branch.stop();
+        assert!(branch.is_stopped() && inner.is_stopped() && !control.is_stopped() && !other.is_stopped());
+        control.stop();
+        assert!(other.is_stopped());
     }
 
     #[test]

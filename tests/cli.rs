@@ -144,6 +144,8 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         ("c4", vec!["TCC"]),
         ("c4-tc", vec!["TCC"]),
         ("be-sat", vec!["RC", "RA", "TCC"]),
+        ("be-search", vec!["PC", "SI", "SER"]),
+        ("polysi", vec!["SI", "SER"]),
     ];
     for (checker, expected) in levels {
         let output = check(&path, &["--checker", checker, "--json", "--witness"]);
@@ -161,7 +163,7 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         assert_eq!(report["violations"][0]["id"], "TAP-k/1", "{checker}");
         let counts = report["patterns"].as_object().expect("counts");
         match checker {
-            "be-sat" => assert!(counts.is_empty()),
+            "be-sat" | "be-search" | "polysi" => assert!(counts.is_empty()),
             "c4" | "c4-tc" => {
                 assert_eq!((counts.len(), &counts["C4 TAP-h"], &counts["C4 TAP-a"]), (12, &1.into(), &0.into()));
             }
@@ -170,6 +172,21 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         let saved = folder.file("report.json", &output.stdout);
         assert_eq!(code(&isoscope(["verify".as_ref(), path.as_os_str(), saved.as_os_str()])), 0, "{checker}");
     }
+}
+
+#[test]
+fn mtc_decides_mini_transactions_and_names_what_is_none() {
+    let folder = Folder::new();
+    let path = folder.file("updates.txt", "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
+    let output = check(&path, &["--checker", "mtc", "--level", "SI,SER", "--json"]);
+    assert_eq!(code(&output), 1);
+    let report = &reports(&output)[0];
+    assert_eq!(report["patterns"], serde_json::json!({"Divergence": 1}));
+    assert_eq!(report["violations"][0]["pattern"], "Divergence");
+    let path = folder.file("blind.txt", "a: [r x 0, w x 1]\nb: [w x 2]\n");
+    let output = check(&path, &["--checker", "mtc", "--level", "SI,SER"]);
+    assert_eq!(code(&output), 3);
+    assert!(stdout(&output).contains("writes x without reading it first"), "{}", stdout(&output));
 }
 
 #[test]
@@ -246,7 +263,8 @@ fn bad_usage_gives_one_clear_line() {
     let folder = Folder::new();
     let good = folder.file("good.txt", GOOD);
     assert_unusable(&check(&good, &["--level", "XY"]), &["XY", "RC"]);
-    assert_unusable(&check(&good, &["--checker", "polysi"]), &["polysi", "fast"]);
+    assert_unusable(&check(&good, &["--checker", "cobra"]), &["cobra", "fast", "mtc"]);
+    assert_unusable(&check(&good, &["--checker", "mtc", "--level", "PC"]), &["mtc", "PC", "SI, SER, SSER"]);
     assert_unusable(&check(&good, &["--checker", "c4", "--level", "TCC,SI"]), &["c4", "SI", "only TCC"]);
     assert_unusable(&check(&good, &["--checker", "be-sat", "--level", "CI"]), &["be-sat", "CI", "RC, RA, TCC"]);
     assert_unusable(&check(&good, &["--one-cm"]), &["--one-cm", "plume"]);

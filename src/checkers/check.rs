@@ -292,7 +292,7 @@ impl Run<'_> {
                     violated.insert(level);
                     Verdict::Violated
                 }
-                Ok(Found::TooMany) => match chooser.from_above(level, index) {
+                Ok(Found::TooMany) => match chooser.choice_from_above(level, index) {
                     Ok(Some((choice, witness))) => {
                         self.keep_sources(level, chooser.sources(&choice, &witness));
                         Verdict::Satisfied(witness)

@@ -3,13 +3,14 @@
 //! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER, SSER)
 //! and the linearizability of lightweight transactions have an engine each; they work on the
 //! [`Index`](crate::relations::Index) or on the resolved history and answer with a witness, with
-//! violations, or with the reason why they could not decide. The papers' own algorithms for the weak levels can be asked
+//! violations, or with the reason why they could not decide. The papers' own algorithms can be asked
 //! instead ([`Checker`]). No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
 
 mod ambiguity;
 mod check;
 mod checker;
+mod components;
 mod cut_isolation;
 mod decide;
 pub mod derivation;
@@ -17,6 +18,7 @@ mod evidence;
 mod level;
 mod linearizability;
 mod list_reads;
+mod mini_transactions;
 mod monotonic_reads;
 mod papers;
 mod pattern;

@@ -52,12 +52,16 @@ pub enum Command {
     isoscope check history.txt\n  \
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
-    isoscope check --checker plume-tc --one-cm history.txt\n\n\
+    isoscope check --checker plume-tc --one-cm history.txt\n  \
+    isoscope check --checker polysi --level SI history.txt\n\n\
     Checkers:\n  \
     fast                        the engines of this program; all levels\n  \
     plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
     c4, c4-tc                   C4's algorithm and its own twelve letters, with vector or tree clocks; TCC\n  \
     be-sat                      Biswas & Enea's saturation; RC, RA, TCC, without patterns\n  \
+    be-search                   Biswas & Enea's search for a serial order; PC, SI, SER, without patterns\n  \
+    polysi                      PolySI's polygraph and solver; SI, SER, without patterns\n  \
+    mtc                         MTC's algorithm for mini-transactions; SI, SER, SSER, Divergence only\n  \
     vl-lwt                      MTC's algorithm for lightweight transactions; LIN\n\n\
     Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided.")]
 pub struct CheckArguments {

@@ -1,9 +1,7 @@
 //! From findings to a report.
 
 use super::*;
-use crate::checkers::{
-    C4Pattern, Checker, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness,
-};
+use crate::checkers::{C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
 use crate::counterexample::edge_reason;
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
@@ -78,9 +76,6 @@ fn counts(findings: &Findings) -> Counts {
         let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
-    if matches!(findings.checker, Checker::BiswasEneaSaturation | Checker::VlLwt) {
-        return Counts(Vec::new());
-    }
     let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
     let looked_for = |pattern: Pattern| {
         findings.levels.iter().filter(decided).any(|result| result.level.implies(pattern.row().level))
@@ -89,7 +84,7 @@ fn counts(findings: &Findings) -> Counts {
         Some(&count) => Some((pattern.id().to_owned(), count)),
         None => (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0)),
     };
-    Counts(Pattern::all().filter_map(entry).collect())
+    Counts(Pattern::all().filter(|&pattern| findings.checker.counts(pattern)).filter_map(entry).collect())
 }
 
 fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {
