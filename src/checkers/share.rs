@@ -1,0 +1,232 @@
+//! A share of the work on one history, for one of several machines.
+//!
+//! What can be spread are the strong levels: each shard decides some of the components of the history. Everything else
+//! is done by the first shard: weak levels, which cost little, and histories that must be looked at as one: those with one component, with
+//! ambiguous reads, with wrong reads, and those whose real time is asked about (SSER).
+
+use super::components::in_the_whole;
+use super::decide::{Decision, Order};
+use super::strong::{self, StrongDecision};
+use super::{Level, Witness};
+use crate::control::{Control, Interrupt};
+use crate::relations::{Component, Index};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// One of several equal parts of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which part, from 0.
+    pub shard: usize,
+    /// How many there are.
+    pub shards: usize,
+}
+
+impl Share {
+    /// Whether this shard does what cannot be spread.
+    pub fn is_first(self) -> bool {
+        self.shard == 0
+    }
+
+    /// Whether the thing at this place of a list is part of the share.
+    pub fn has(self, place: usize) -> bool {
+        place % self.shards == self.shard
+    }
+}
+
+/// What the findings are about, where they are about a share of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedOut {
+    /// The share.
+    pub share: Share,
+    /// Levels asked for, whether this shard says something of them or not.
+    pub levels: Vec<Level>,
+    /// Number of components of the history; 1 where it is not spread, 0 where that is not known.
+    pub components: usize,
+    /// Those that are part of the share, ascending.
+    pub mine: Vec<usize>,
+}
+
+impl SharedOut {
+    /// A history that is not spread: the first shard has it all, the others nothing.
+    pub(super) fn whole(share: Share, levels: Vec<Level>) -> SharedOut {
+        SharedOut { share, levels, components: 1, mine: if share.is_first() { vec![0] } else { Vec::new() } }
+    }
+
+    /// A history of which nothing could be found out.
+    pub(super) fn unknown(share: Share, levels: Vec<Level>) -> SharedOut {
+        SharedOut { share, levels, components: 0, mine: Vec::new() }
+    }
+}
+
+/// The strong levels that components can be decided at, strongest first.
+pub(super) const SPREAD: [Level; 3] = [Level::Serializability, Level::SnapshotIsolation, Level::PrefixConsistency];
+
+/// The components of a share, ascending: components are dealt out from the largest to the smallest, each to the shard
+/// that has least, so the first shard never goes without. The same for every shard. O(components × log, + shards).
+pub(super) fn dealt_out(components: &[Component], share: Share) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..components.len()).collect();
+    order.sort_by_key(|&place| (std::cmp::Reverse(components[place].size()), place));
+    let mut hands: std::collections::BTreeSet<(usize, usize)> = (0..share.shards).map(|shard| (0, shard)).collect();
+    let mut mine = Vec::new();
+    for place in order {
+        let Some((load, shard)) = hands.pop_first() else { break };
+        if shard == share.shard {
+            mine.push(place);
+        }
+        // Even an empty component is some work.
+        hands.insert((load + components[place].size() + 1, shard));
+    }
+    mine.sort_unstable();
+    mine
+}
+
+/// The answer for one level on the components of a share.
+#[derive(Clone, Debug)]
+pub(super) enum Shared {
+    /// Each is satisfied; by component, why.
+    Satisfied(Vec<(usize, Witness)>),
+    /// One is violated.
+    Violated,
+    /// One was not decided.
+    Undecided(Interrupt),
+}
+
+/// Decides `levels` (of [`SPREAD`]) on the components `mine` side by side in the current rayon pool; by level, the answer
+/// and the seconds that all components took together. When one is violated, the level is not asked of others any more.
+pub(super) fn decide_mine(
+    index: &Index,
+    components: &[Component],
+    mine: &[usize],
+    levels: &[Level],
+    control: &Control,
+) -> BTreeMap<Level, (Shared, f64)> {
+    let branches: Vec<(Level, Control)> =
+        SPREAD.into_iter().filter(|level| levels.contains(level)).map(|level| (level, control.branch())).collect();
+    let decide = |&place: &usize| (place, decide_one(index, &components[place], &branches));
+    let decided: Vec<(usize, Decided)> = mine.par_iter().with_max_len(1).map(decide).collect();
+    branches.iter().map(|(level, _)| (*level, sum_up(index, *level, &decided))).collect()
+}
+
+/// By level: what is known of one component, in nodes of the whole, and the seconds it took.
+type Decided = BTreeMap<Level, (Decision, f64)>;
+
+/// Decides the levels of one component, strongest first: what satisfies a level satisfies the weaker ones, what violates
+/// a level violates the stronger ones.
+fn decide_one(index: &Index, component: &Component, branches: &[(Level, Control)]) -> Decided {
+    let part = component.index(index);
+    let mut decided = Decided::new();
+    let mut satisfied: Option<Decision> = None;
+    for (level, branch) in branches {
+        let begin = Instant::now();
+        let decision = match &satisfied {
+            Some(order) => order.clone(),
+            None => match branch.check().and_then(|()| strong::decide(&part, *level, branch)) {
+                Ok(decision) => in_nodes_of_the_whole(component, decision),
+                Err(interrupt) => Decision::Undecided(interrupt),
+            },
+        };
+        match &decision {
+            Decision::Satisfied(_) => satisfied = Some(decision.clone()),
+            Decision::Violated => {
+                let stronger = branches.iter().filter(|(other, _)| other.implies(*level));
+                stronger.for_each(|(_, branch)| branch.stop());
+                decided.values_mut().for_each(|(stronger, _)| *stronger = Decision::Violated);
+            }
+            Decision::Undecided(_) => {}
+        }
+        decided.insert(*level, (decision, begin.elapsed().as_secs_f64()));
+    }
+    decided
+}
+
+fn in_nodes_of_the_whole(component: &Component, decision: StrongDecision) -> Decision {
+    match in_the_whole(component, decision) {
+        StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
+        StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
+        StrongDecision::Violated { .. } => Decision::Violated,
+    }
+}
+
+/// What the components together say of a level.
+fn sum_up(index: &Index, level: Level, decided: &[(usize, Decided)]) -> (Shared, f64) {
+    let of_level = || decided.iter().filter_map(|(place, of)| Some((*place, of.get(&level)?)));
+    let seconds = of_level().map(|(_, (_, seconds))| seconds).sum();
+    if of_level().any(|(_, (decision, _))| decision.is_violated()) {
+        return (Shared::Violated, seconds);
+    }
+    let mut orders = Vec::new();
+    for (place, (decision, _)) in of_level() {
+        match decision {
+            Decision::Satisfied(order) => orders.push((place, order.witness(level, index))),
+            Decision::Undecided(interrupt) => return (Shared::Undecided(*interrupt), seconds),
+            Decision::Violated => {}
+        }
+    }
+    (Shared::Satisfied(orders), seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::History;
+    use crate::relations::resolve;
+    use crate::relations::testing::history;
+
+    fn index_of(history: &History) -> Index {
+        let control = Control::new();
+        Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
+    }
+
+    /// Two sessions that update one version, beside three pairs of sessions without a fault.
+    const TEXT: &str = "r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) w(2,1,2,2) r(2,1,3,3) w(2,2,3,3) \
+                        w(3,1,4,4) r(3,1,5,5) w(4,1,6,6) r(4,1,7,7) r(4,1,7,8)";
+
+    #[test]
+    fn every_component_is_dealt_out_once() {
+        let index = index_of(&history(TEXT));
+        let components = Component::all(&index).unwrap();
+        assert_eq!(components.len(), 4);
+        for shards in 1..7 {
+            let hands = (0..shards).map(|shard| dealt_out(&components, Share { shard, shards }));
+            let hands: Vec<Vec<usize>> = hands.collect();
+            let mut all: Vec<usize> = hands.iter().flatten().copied().collect();
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2, 3]);
+            assert!(!hands[0].is_empty());
+            assert!(shards > 4 || hands.iter().all(|hand| !hand.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_share_is_violated_only_by_its_own_components() {
+        let index = index_of(&history(TEXT));
+        let components = Component::all(&index).unwrap();
+        for mine in [vec![0], vec![1, 2], vec![0, 3], vec![]] {
+            let decided = decide_mine(&index, &components, &mine, &SPREAD, &Control::new());
+            let violated = mine.contains(&0);
+            for (level, (shared, _)) in &decided {
+                match shared {
+                    Shared::Satisfied(orders) => {
+                        assert!(!violated || *level == Level::PrefixConsistency);
+                        assert_eq!(orders.iter().map(|(place, _)| *place).collect::<Vec<_>>(), mine);
+                    }
+                    Shared::Violated => assert!(violated && *level != Level::PrefixConsistency),
+                    Shared::Undecided(interrupt) => panic!("{level}: {interrupt}"),
+                }
+            }
+            assert_eq!(decided.len(), 3);
+        }
+    }
+
+    #[test]
+    fn a_stopped_share_is_undecided() {
+        let index = index_of(&history(TEXT));
+        let components = Component::all(&index).unwrap();
+        let control = Control::new();
+        control.stop();
+        let decided = decide_mine(&index, &components, &[0, 1], &SPREAD, &control);
+        assert!(decided.values().all(|(shared, _)| matches!(shared, Shared::Undecided(Interrupt::Cancelled))));
+    }
+}
