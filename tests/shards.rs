@@ -7,9 +7,9 @@ use common::oracle;
 use common::random::{Shape, sketch};
 use common::sketch::{Sketch, Transaction};
 use fastrand::Rng;
-use isoscope::checkers::{self, Level, Options, Share, Verdict};
+use isoscope::checkers::{self, Findings, Level, Options, Share, Verdict};
 use isoscope::control::Control;
-use isoscope::history::History;
+use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{self, Document, Report, Settings, VerdictWord};
 use isoscope::verify::verify;
 use rayon::prelude::*;
@@ -175,14 +175,42 @@ fn a_history_of_one_component_is_done_by_one_shard() {
     }
 }
 
+/// A serial run of three pairs of sessions that share no key, with or without times.
+fn three_pairs(times: bool) -> History {
+    let mut builder = Builder::new(Origin::default());
+    builder.initial_value(Value(0));
+    for t in 0..18 {
+        let session = builder.session_number(t % 6);
+        let draft = builder.transaction(session, Outcome::Committed);
+        if times {
+            builder.set_interval(draft, Interval { start: 10 * t as i64, end: 10 * t as i64 + 5 });
+        }
+        let (key, round) = (builder.key_number(t % 6 / 2), 2 * (t / 6) + t % 2);
+        builder.operation(draft, OperationKind::Read, key, Value(round), 0);
+        builder.operation(draft, OperationKind::Write, key, Value(round + 1), 0);
+    }
+    builder.finish().expect("a small history")
+}
+
 #[test]
-fn real_time_is_not_spread() {
-    let (_, whole) = patchwork(3);
-    let history = whole.history();
-    let asked = Options { levels: Level::ALL.to_vec(), ..options(Some(Share { shard: 0, shards: 2 })) };
-    let findings = checkers::check(&history, &asked, &Control::new(), &|_| {});
-    let real_time = findings.level(Level::StrictSerializability).expect("it was asked for");
-    assert!(matches!(real_time.verdict, Verdict::Undecided(checkers::Cause::NoTimestamps)));
+fn what_is_asked_about_real_time_is_done_by_one_shard() {
+    for times in [true, false] {
+        let history = three_pairs(times);
+        let findings = |shard| {
+            let share = Some(Share { shard, shards: 2 });
+            let asked = Options { levels: Level::ALL.to_vec(), ..options(share) };
+            checkers::check(&history, &asked, &Control::new(), &|_| {})
+        };
+        let (first, second) = (findings(0), findings(1));
+        let shared = |findings: &Findings| findings.shared.clone().expect("it is a share");
+        assert!(!times || (shared(&first).components, &shared(&second).mine[..]) == (1, &[]));
+        let real_time = first.level(Level::StrictSerializability).expect("it was asked for");
+        match &real_time.verdict {
+            Verdict::Satisfied(_) => assert!(times),
+            Verdict::Undecided(cause) => assert!(!times && *cause == checkers::Cause::NoTimestamps),
+            Verdict::Violated => panic!("a serial run"),
+        }
+    }
 }
 
 #[test]
