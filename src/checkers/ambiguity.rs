@@ -1,6 +1,7 @@
 //! Levels of a history in which some reads have several possible writers: satisfied if one choice of writers is.
 
-use super::decide::{self, Decision, Facts};
+use super::decide::{self, Decision, Facts, Order};
+use super::strong::{self, OpenDecision};
 use super::weak::Ground;
 use super::{Level, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
@@ -42,6 +43,34 @@ impl<'a> Chooser<'a> {
         let operations = history.n_operations().max(1) as u64;
         let most_attempts = (MOST_OPERATIONS / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
         Chooser { history, resolution, control, most_attempts }
+    }
+
+    /// The answer of the strong engine, which decides the writers together with the order; `None` for weak levels, and if
+    /// whether some transaction takes part depends on the choice. `index` is that of no choice.
+    pub(super) fn decide(&self, level: Level, index: &Index) -> Result<Option<Found>, Interrupt> {
+        if level < Level::PrefixConsistency {
+            return Ok(None);
+        }
+        let decided = strong::decide_open(self.history, self.resolution, index, level, self.control)?;
+        Ok(decided.map(|decision| match decision {
+            OpenDecision::Violated => Found::Violated,
+            OpenDecision::Satisfied(order, choice) => {
+                let order = Order::of(order).expect("what is satisfied has an order");
+                Found::Satisfied(choice, order.witness(level, index))
+            }
+        }))
+    }
+
+    /// A choice that satisfies a level above `level`, found by the strong engine.
+    pub(super) fn from_above(&self, level: Level, index: &Index) -> Result<Option<(Choice, Witness)>, Interrupt> {
+        for stronger in [Level::Serializability, Level::PrefixConsistency] {
+            if let Some(Found::Satisfied(choice, _)) = self.decide(stronger, index)?
+                && let Some(witness) = self.attempt(level, &choice)?
+            {
+                return Ok(Some((choice, witness)));
+            }
+        }
+        Ok(None)
     }
 
     /// Tries a few choices, `first` before others.

@@ -202,7 +202,7 @@ impl Run<'_> {
         }
         let mut by_choice = LevelSet::default();
         if ambiguous {
-            by_choice = self.choose(&prepared.resolution, &decisions);
+            by_choice = self.choose(&prepared, &decisions);
         }
         if unordered > 0 {
             // Where in the order their versions belong is not known, so an order that was found may be wrong.
@@ -238,23 +238,29 @@ impl Run<'_> {
 
     /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
-    fn choose(&mut self, resolution: &Resolution, decisions: &Decisions) -> LevelSet {
+    fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
+        let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let chooser = Chooser::new(self.history, resolution, self.control);
         let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
         let mut choices: Vec<Choice> = Vec::new();
+        let mut refuted = LevelSet::default();
         // Strongest first: the choice that satisfies a level satisfies all weaker ones.
         for (&level, (decision, seconds)) in decisions.iter().rev() {
             let begin = Instant::now();
             let verdict = match decision {
                 Decision::Violated => Some(Verdict::Violated),
                 Decision::Undecided(interrupt) => Some(undecided(*interrupt)),
-                Decision::Satisfied(_) => match chooser.guess(level, &choices) {
-                    Ok(Some((choice, witness))) => {
+                Decision::Satisfied(_) => match decide_or_guess(&chooser, level, index, &choices) {
+                    Ok(Some(Found::Satisfied(choice, witness))) => {
                         self.keep_sources(level, chooser.sources(&choice, &witness));
                         choices = vec![choice];
                         Some(Verdict::Satisfied(witness))
                     }
-                    Ok(None) => None,
+                    Ok(Some(Found::Violated)) => {
+                        refuted.insert(level);
+                        Some(Verdict::Violated)
+                    }
+                    Ok(Some(Found::TooMany) | None) => None,
                     Err(interrupt) => Some(undecided(interrupt)),
                 },
             };
@@ -264,7 +270,7 @@ impl Run<'_> {
             }
         }
         // Weakest first: what violates a level violates all stronger ones.
-        let mut violated = LevelSet::default();
+        let mut violated = refuted;
         for (&level, (_, seconds)) in decisions.iter() {
             if self.verdicts.contains_key(&level) {
                 continue;
@@ -283,7 +289,14 @@ impl Run<'_> {
                     violated.insert(level);
                     Verdict::Violated
                 }
-                Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
+                Ok(Found::TooMany) => match chooser.from_above(level, index) {
+                    Ok(Some((choice, witness))) => {
+                        self.keep_sources(level, chooser.sources(&choice, &witness));
+                        Verdict::Satisfied(witness)
+                    }
+                    Ok(None) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
+                    Err(interrupt) => undecided(interrupt),
+                },
                 Err(interrupt) => undecided(interrupt),
             };
             self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()));
@@ -326,7 +339,7 @@ impl Run<'_> {
             let decision = decision.unwrap_or_else(Decision::Undecided);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
-                (Verdict::Satisfied(_), n) if n > 0 => Verdict::Undecided(Cause::AmbiguousReads(n)),
+                (Verdict::Satisfied(_), n) if n > 0 => self.strict_with_writers(prepared),
                 (verdict, _) => verdict,
             };
             decisions.insert(level, (decision, begin.elapsed().as_secs_f64()));
@@ -335,11 +348,25 @@ impl Run<'_> {
         self.decided(level, verdict, begin.elapsed().as_secs_f64());
     }
 
+    /// SSER where reads have several possible writers.
+    fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
+        let chooser = Chooser::new(self.history, &prepared.resolution, self.control);
+        match chooser.decide(Level::StrictSerializability, &prepared.index) {
+            Ok(Some(Found::Satisfied(_, witness))) => Verdict::Satisfied(witness),
+            Ok(Some(Found::Violated)) => Verdict::Violated,
+            Ok(Some(Found::TooMany) | None) => {
+                Verdict::Undecided(Cause::AmbiguousReads(prepared.resolution.n_ambiguous()))
+            }
+            Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
+        }
+    }
+
     fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
         self.control.phase("listing violations", 0);
+        let decisions = self.with_causality(&prepared, decisions);
         let Prepared { resolution, index, reads, .. } = prepared;
         let max = self.options.max_instances;
-        let mut found = evidence::collect(self.history, &index, reads, decisions, max, self.control);
+        let mut found = evidence::collect(self.history, &index, reads, &decisions, max, self.control);
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }
@@ -351,6 +378,20 @@ impl Run<'_> {
             .collect();
         evidence::arrange(&mut found, satisfied, max);
         found
+    }
+
+    /// The decisions with one on TCC, where a stronger level is violated and TCC was not asked for: to decide it is
+    /// faster than to look for all that may violate it.
+    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions) -> Decisions {
+        let mut decisions = decisions.clone();
+        let causal = Level::TransactionalCausalConsistency;
+        let facts = Facts::of(prepared.reads.counts.keys().copied());
+        let above = |(level, (decision, _)): (&Level, &(Decision, f64))| *level > causal && decision.is_violated();
+        if decisions.iter().any(above) && !decisions.contains_key(&causal) && !facts.violate(causal) {
+            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, self.control);
+            decisions.insert(causal, (asked.unwrap_or_else(Decision::Undecided), 0.0));
+        }
+        decisions
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
@@ -429,6 +470,22 @@ impl Run<'_> {
             shared: self.shared,
         }
     }
+}
+
+/// The answer of the strong engine where it has one, else a choice that happens to satisfy the level.
+fn decide_or_guess(
+    chooser: &Chooser<'_>,
+    level: Level,
+    index: &Index,
+    choices: &[Choice],
+) -> Result<Option<Found>, Interrupt> {
+    // With a choice that satisfies a stronger level there is nothing left to decide.
+    if choices.is_empty()
+        && let Some(found) = chooser.decide(level, index)?
+    {
+        return Ok(Some(found));
+    }
+    Ok(chooser.guess(level, choices)?.map(|(choice, witness)| Found::Satisfied(choice, witness)))
 }
 
 fn names(found: &Instances, level: Level) -> bool {

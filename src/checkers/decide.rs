@@ -37,6 +37,15 @@ pub(super) enum Order {
 }
 
 impl Order {
+    /// The order that satisfies a strong level, if one does.
+    pub(super) fn of(decision: StrongDecision) -> Option<Order> {
+        match decision {
+            StrongDecision::SatisfiedInOrder(order) => Some(Order::Commits(order)),
+            StrongDecision::SatisfiedByEvents(events) => Some(Order::Events(events)),
+            StrongDecision::Violated { .. } => None,
+        }
+    }
+
     /// The witness of a level that this order, found for the level itself or a stronger one, is good for.
     ///
     /// Running transactions one after the other is a special order of starts and commits, and the commits of an order
@@ -106,11 +115,7 @@ pub(super) fn ask(
     }
     Ok(match level {
         Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability => {
-            match components::decide(index, level, control)? {
-                StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
-                StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
-                StrongDecision::Violated { .. } => Decision::Violated,
-            }
+            Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied)
         }
         _ => match weak::decide_on(index, Some(ground), level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),

@@ -142,11 +142,7 @@ fn decide_one(index: &Index, component: &Component, branches: &[(Level, Control)
 }
 
 fn in_nodes_of_the_whole(component: &Component, decision: StrongDecision) -> Decision {
-    match in_the_whole(component, decision) {
-        StrongDecision::SatisfiedInOrder(order) => Decision::Satisfied(Order::Commits(order)),
-        StrongDecision::SatisfiedByEvents(events) => Decision::Satisfied(Order::Events(events)),
-        StrongDecision::Violated { .. } => Decision::Violated,
-    }
+    Order::of(in_the_whole(component, decision)).map_or(Decision::Violated, Decision::Satisfied)
 }
 
 /// What the components together say of a level.

@@ -30,7 +30,19 @@ pub struct CycleEdge {
     pub to: Vertex,
     /// Its label; none for a fixed edge.
     pub label: Option<u32>,
+    /// A second label, for an edge that is there only as long as two things hold.
+    pub also: Option<u32>,
 }
+
+impl CycleEdge {
+    /// Both labels, as far as it has them.
+    pub fn labels(&self) -> impl Iterator<Item = u32> + use<> {
+        self.label.into_iter().chain(self.also)
+    }
+}
+
+/// What a labelled edge depends on: a literal or fact, and possibly another one.
+pub type Labels = (u32, Option<u32>);
 
 /// Marks vertices; forgetting all marks is O(1).
 #[derive(Clone, Debug)]
@@ -68,8 +80,8 @@ pub struct DynamicOrder {
     vertex: Vec<Vertex>,
     fixed_out: Digraph,
     fixed_in: Digraph,
-    labelled_out: Vec<Vec<(Vertex, u32)>>,
-    labelled_in: Vec<Vec<(Vertex, u32)>>,
+    labelled_out: Vec<Vec<(Vertex, Labels)>>,
+    labelled_in: Vec<Vec<(Vertex, Labels)>>,
     marks: Marks,
     stack: Vec<Vertex>,
     after: Vec<Vertex>,
@@ -101,7 +113,7 @@ impl DynamicOrder {
             before: Vec::new(),
             places: Vec::new(),
             distance: vec![0; n],
-            reached_by: vec![CycleEdge { from: 0, to: 0, label: None }; n],
+            reached_by: vec![CycleEdge { from: 0, to: 0, label: None, also: None }; n],
         }
     }
 
@@ -119,8 +131,8 @@ impl DynamicOrder {
     /// Adds a labelled edge. If it would close a cycle nothing changes and the cycle is returned, this edge first; of
     /// all cycles one with fewest labelled edges. O(1) when the order already agrees, otherwise proportional to the
     /// part of the graph between the two positions that hangs together with the ends.
-    pub fn insert(&mut self, from: Vertex, to: Vertex, label: u32) -> Result<(), Vec<CycleEdge>> {
-        let new = CycleEdge { from, to, label: Some(label) };
+    pub fn insert(&mut self, from: Vertex, to: Vertex, labels: Labels) -> Result<(), Vec<CycleEdge>> {
+        let new = CycleEdge { from, to, label: Some(labels.0), also: labels.1 };
         if from == to {
             return Err(vec![new]);
         }
@@ -133,15 +145,15 @@ impl DynamicOrder {
             self.collect_before(from, to);
             self.reorder();
         }
-        self.labelled_out[from as usize].push((to, label));
-        self.labelled_in[to as usize].push((from, label));
+        self.labelled_out[from as usize].push((to, labels));
+        self.labelled_in[to as usize].push((from, labels));
         Ok(())
     }
 
-    /// Removes one edge with these ends and this label; the latest such first. Does nothing if there is none.
-    pub fn remove(&mut self, from: Vertex, to: Vertex, label: u32) {
-        let take = |list: &mut Vec<(Vertex, u32)>, end: Vertex| {
-            if let Some(place) = list.iter().rposition(|&entry| entry == (end, label)) {
+    /// Removes one edge with these ends and these labels; the latest such first. Does nothing if there is none.
+    pub fn remove(&mut self, from: Vertex, to: Vertex, labels: Labels) {
+        let take = |list: &mut Vec<(Vertex, Labels)>, end: Vertex| {
+            if let Some(place) = list.iter().rposition(|&entry| entry == (end, labels)) {
                 list.swap_remove(place);
             }
         };
@@ -225,16 +237,17 @@ impl DynamicOrder {
                 continue;
             }
             let fixed = self.fixed_out.successors(v).iter().map(|&w| (w, None));
-            let labelled = self.labelled_out[v as usize].iter().map(|&(w, label)| (w, Some(label)));
-            for (w, label) in fixed.chain(labelled) {
+            let labelled = self.labelled_out[v as usize].iter().map(|&(w, labels)| (w, Some(labels)));
+            for (w, labels) in fixed.chain(labelled) {
                 if self.position[w as usize] > limit {
                     continue;
                 }
-                let next = distance + u32::from(label.is_some());
+                let next = distance + u32::from(labels.is_some());
                 if self.marks.mark(w) || next < self.distance[w as usize] {
                     self.distance[w as usize] = next;
-                    self.reached_by[w as usize] = CycleEdge { from: v, to: w, label };
-                    match label {
+                    let (label, also) = labels.map_or((None, None), |(label, also)| (Some(label), also));
+                    self.reached_by[w as usize] = CycleEdge { from: v, to: w, label, also };
+                    match labels {
                         None => queue.push_front((w, next)),
                         Some(_) => queue.push_back((w, next)),
                     }
@@ -253,33 +266,45 @@ impl DynamicOrder {
     }
 }
 
+/// The edges that come with literals.
+pub(super) trait EdgesOf {
+    /// Those of a true literal, each with a fact that it depends on, too, if any.
+    fn of_literal(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Option<u32>)>;
+
+    /// Those that need another literal to be true as well, with that literal.
+    fn of_two(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Lit)>;
+}
+
 /// The theory "the edges of the true literals leave the graph acyclic".
-pub(super) struct Acyclicity<'a> {
+pub(super) struct Acyclicity<'a, E> {
     order: &'a mut DynamicOrder,
-    /// By literal: its edges.
-    edges: &'a dyn Fn(Lit) -> &'a [(Vertex, Vertex)],
+    edges: &'a E,
     control: &'a Control,
-    /// Literals of the trail whose edges are in the graph.
-    n_processed: usize,
+    /// Literals of the trail whose edges are in the graph, in order.
+    processed: Vec<Lit>,
+    /// By [`Lit::idx`]: whether it is one of those.
+    is_processed: Vec<bool>,
     /// Inserted edges, in order.
-    inserted: Vec<CycleEdge>,
-    /// By decision level: `n_processed` and the number of inserted edges when it began.
+    inserted: Vec<(Vertex, Vertex, Labels)>,
+    /// By decision level: the numbers of processed literals and inserted edges when it began.
     levels: Vec<(usize, usize)>,
     /// The edges of all cycles that refuted an assignment.
     pub(super) cycles: FxHashSet<CycleEdge>,
 }
 
-impl<'a> Acyclicity<'a> {
+impl<'a, E: EdgesOf> Acyclicity<'a, E> {
     pub(super) fn new(
         order: &'a mut DynamicOrder,
-        edges: &'a dyn Fn(Lit) -> &'a [(Vertex, Vertex)],
+        edges: &'a E,
+        n_variables: usize,
         control: &'a Control,
-    ) -> Acyclicity<'a> {
+    ) -> Acyclicity<'a, E> {
         Acyclicity {
             order,
             edges,
             control,
-            n_processed: 0,
+            processed: Vec::new(),
+            is_processed: vec![false; 2 * n_variables],
             inserted: Vec::new(),
             levels: Vec::new(),
             cycles: FxHashSet::default(),
@@ -289,15 +314,15 @@ impl<'a> Acyclicity<'a> {
     /// Takes all edges of literals out of the graph again.
     pub(super) fn clear(&mut self) {
         self.levels.clear();
-        self.undo_to(0);
-        self.n_processed = 0;
+        self.undo_to(0, 0);
     }
 
-    fn undo_to(&mut self, n_inserted: usize) {
-        for edge in self.inserted.drain(n_inserted..).rev() {
-            if let Some(label) = edge.label {
-                self.order.remove(edge.from, edge.to, label);
-            }
+    fn undo_to(&mut self, n_processed: usize, n_inserted: usize) {
+        for (from, to, labels) in self.inserted.drain(n_inserted..).rev() {
+            self.order.remove(from, to, labels);
+        }
+        for literal in self.processed.drain(n_processed..) {
+            self.is_processed[literal.idx() as usize] = false;
         }
     }
 
@@ -307,26 +332,41 @@ impl<'a> Acyclicity<'a> {
         if self.control.check().is_err() {
             return;
         }
-        while let Some(&literal) = acts.model().get(self.n_processed) {
-            for &(from, to) in (self.edges)(literal) {
-                match self.order.insert(from, to, literal.idx()) {
-                    Ok(()) => self.inserted.push(CycleEdge { from, to, label: Some(literal.idx()) }),
-                    Err(cycle) => {
-                        let clause = explanation(&cycle);
-                        self.cycles.extend(cycle);
-                        acts.raise_conflict(&clause, false);
-                        return;
-                    }
-                }
+        while let Some(&literal) = acts.model().get(self.processed.len()) {
+            if let Err(cycle) = self.insert_edges_of(literal) {
+                let clause = explanation(&cycle);
+                self.cycles.extend(cycle);
+                acts.raise_conflict(&clause, false);
+                return;
             }
-            self.n_processed += 1;
+            self.is_processed[literal.idx() as usize] = true;
+            self.processed.push(literal);
         }
+    }
+
+    fn insert_edges_of(&mut self, literal: Lit) -> Result<(), Vec<CycleEdge>> {
+        let edges = self.edges;
+        for (from, to, fact) in edges.of_literal(literal) {
+            self.insert(from, to, (literal.idx(), fact))?;
+        }
+        for (from, to, other) in edges.of_two(literal) {
+            if self.is_processed[other.idx() as usize] {
+                self.insert(from, to, (literal.idx(), Some(other.idx())))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, from: Vertex, to: Vertex, labels: Labels) -> Result<(), Vec<CycleEdge>> {
+        self.order.insert(from, to, labels)?;
+        self.inserted.push((from, to, labels));
+        Ok(())
     }
 }
 
 /// The clause that forbids a cycle: not all literals of its labelled edges.
 fn explanation(cycle: &[CycleEdge]) -> Vec<Lit> {
-    let labels = cycle.iter().filter_map(|edge| edge.label).filter(|&label| label < FIRST_FACT);
+    let labels = cycle.iter().flat_map(CycleEdge::labels).filter(|&label| label < FIRST_FACT);
     let mut clause: Vec<Lit> = labels.map(|label| !literal_of(label)).collect();
     clause.sort_unstable();
     clause.dedup();
@@ -338,20 +378,19 @@ pub(super) fn literal_of(label: u32) -> Lit {
     Lit::new(batsat::Var::unsafe_from_idx(label >> 1), label & 1 == 0)
 }
 
-impl Theory for Acyclicity<'_> {
+impl<E: EdgesOf> Theory for Acyclicity<'_, E> {
     fn final_check(&mut self, acts: &mut TheoryArg<'_>) {
         self.follow_trail(acts);
     }
 
     fn create_level(&mut self) {
-        self.levels.push((self.n_processed, self.inserted.len()));
+        self.levels.push((self.processed.len(), self.inserted.len()));
     }
 
     fn pop_levels(&mut self, n: usize) {
         let keep = self.levels.len().saturating_sub(n);
         if let Some(&(n_processed, n_inserted)) = self.levels.get(keep) {
-            self.n_processed = n_processed;
-            self.undo_to(n_inserted);
+            self.undo_to(n_processed, n_inserted);
             self.levels.truncate(keep);
         }
     }

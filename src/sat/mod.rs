@@ -1,17 +1,18 @@
 //! Choices between sets of edges, decided so that a graph stays acyclic.
 //!
 //! [`solve`] takes a [`DynamicOrder`] and a list of [`Choice`]s, each between two sets of edges, and finds a side for
-//! every choice so that all edges together leave the graph acyclic, or says that there is none. The search is
-//! conflict-driven clause learning (batsat) modulo the theory of acyclicity in [`acyclicity`].
+//! every choice so that all edges together leave the graph acyclic, or says that there is none; [`solve_problem`] takes
+//! clauses over the choices and edges that depend on two of them, too. The search is conflict-driven clause learning
+//! (batsat) modulo the theory of acyclicity in [`acyclicity`].
 //!
 //! Histories and transactions are not known here: vertices, edges and literals only.
 
 pub mod acyclicity;
 
-pub use acyclicity::{CycleEdge, DynamicOrder, FIRST_FACT, Vertex};
+pub use acyclicity::{CycleEdge, DynamicOrder, FIRST_FACT, Labels, Vertex};
 
 use crate::control::{Control, Interrupt};
-use acyclicity::Acyclicity;
+use acyclicity::{Acyclicity, EdgesOf};
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Var, lbool};
 
 /// A choice between two sets of edges: exactly one of the sets must be in the graph.
@@ -30,6 +31,41 @@ impl Choice {
     pub fn side(&self, first: bool) -> &[(Vertex, Vertex)] {
         if first { &self.first } else { &self.second }
     }
+}
+
+/// One side of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Side {
+    /// Place of the choice in its list.
+    pub choice: u32,
+    /// Whether it is the first one.
+    pub first: bool,
+}
+
+/// An edge that comes with a side of a choice and with something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JointEdge<With> {
+    /// Where it starts.
+    pub from: Vertex,
+    /// Where it ends.
+    pub to: Vertex,
+    /// The side.
+    pub side: Side,
+    /// What it depends on, too.
+    pub with: With,
+}
+
+/// Choices, and what ties them together.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// The choices.
+    pub choices: Vec<Choice>,
+    /// Of each of these lists at least one side must be taken.
+    pub clauses: Vec<Vec<Side>>,
+    /// Edges that are there when both sides are taken.
+    pub with_sides: Vec<JointEdge<Side>>,
+    /// Edges that are there when a side is taken, as long as a fact (a label from [`FIRST_FACT`] on) holds.
+    pub with_facts: Vec<JointEdge<u32>>,
 }
 
 /// What [`solve`] found.
@@ -54,16 +90,76 @@ impl Callbacks for Watch<'_> {
     }
 }
 
+/// The edges of a problem by literal: a variable for each choice, true for its first side.
+struct Edges<'a> {
+    choices: &'a [Choice],
+    /// By [`Lit::idx`]. Both lists are empty where no choice has such edges.
+    with_facts: Vec<Vec<(Vertex, Vertex, u32)>>,
+    with_sides: Vec<Vec<(Vertex, Vertex, Lit)>>,
+}
+
+impl<'a> Edges<'a> {
+    fn new(problem: &Problem, choices: &'a [Choice]) -> Edges<'a> {
+        let n_literals = |used: bool| if used { 2 * choices.len() } else { 0 };
+        let mut with_facts = vec![Vec::new(); n_literals(!problem.with_facts.is_empty())];
+        let mut with_sides = vec![Vec::new(); n_literals(!problem.with_sides.is_empty())];
+        for edge in &problem.with_facts {
+            with_facts[literal(edge.side).idx() as usize].push((edge.from, edge.to, edge.with));
+        }
+        for edge in &problem.with_sides {
+            let (one, other) = (literal(edge.side), literal(edge.with));
+            with_sides[one.idx() as usize].push((edge.from, edge.to, other));
+            with_sides[other.idx() as usize].push((edge.from, edge.to, one));
+        }
+        Edges { choices, with_facts, with_sides }
+    }
+}
+
+impl EdgesOf for Edges<'_> {
+    fn of_literal(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Option<u32>)> {
+        let own = self.choices[literal.var().idx() as usize].side(literal.sign());
+        let given = self.with_facts.get(literal.idx() as usize).map_or(&[][..], Vec::as_slice);
+        let own = own.iter().map(|&(from, to)| (from, to, None));
+        own.chain(given.iter().map(|&(from, to, fact)| (from, to, Some(fact))))
+    }
+
+    fn of_two(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Lit)> {
+        self.with_sides.get(literal.idx() as usize).into_iter().flatten().copied()
+    }
+}
+
+/// The literal "this side is taken": variables are numbered as choices are.
+fn literal(side: Side) -> Lit {
+    Lit::new(Var::unsafe_from_idx(side.choice), side.first)
+}
+
 /// Decides all `choices` so that `order` with the chosen edges is acyclic. On return no chosen edge is left in `order`,
 /// but after a model its positions fit them all. Exponential in the worst case; ends early when `control` says so.
 pub fn solve(order: &mut DynamicOrder, choices: &[Choice], control: &Control) -> Result<Answer, Interrupt> {
+    decide(order, choices, &Problem::default(), control)
+}
+
+/// The same for choices that clauses and common edges tie together.
+pub fn solve_problem(order: &mut DynamicOrder, problem: &Problem, control: &Control) -> Result<Answer, Interrupt> {
+    decide(order, &problem.choices, problem, control)
+}
+
+fn decide(
+    order: &mut DynamicOrder,
+    choices: &[Choice],
+    ties: &Problem,
+    control: &Control,
+) -> Result<Answer, Interrupt> {
     control.check()?;
     let mut solver = Solver::new(SolverOpts::default(), Watch(control));
     let variables: Vec<Var> =
         choices.iter().map(|choice| solver.new_var(lbool::new(choice.prefer_first), true)).collect();
-    let edges = |literal: Lit| choices[literal.var().idx() as usize].side(literal.sign());
     debug_assert!(variables.iter().enumerate().all(|(place, variable)| variable.idx() as usize == place));
-    let mut theory = Acyclicity::new(order, &edges, control);
+    for clause in &ties.clauses {
+        solver.add_clause_reuse(&mut clause.iter().map(|&side| literal(side)).collect());
+    }
+    let edges = Edges::new(ties, choices);
+    let mut theory = Acyclicity::new(order, &edges, choices.len(), control);
     let outcome = solver.solve_limited_th(&mut theory, &[]);
     let model = variables.iter().map(|&variable| solver.value_var(variable) == lbool::TRUE).collect();
     theory.clear();

@@ -32,14 +32,14 @@ fn the_dynamic_order_accepts_exactly_the_edges_that_keep_the_graph_acyclic() {
         for label in 0..20 {
             if !present.is_empty() && random.u8(..4) == 0 {
                 let (from, to, label) = present.swap_remove(random.usize(..present.len()));
-                order.remove(from, to, label);
+                order.remove(from, to, (label, None));
                 continue;
             }
             let (from, to) = random_edge(&mut random, n);
             let mut all = fixed.clone();
             all.extend(present.iter().map(|&(a, b, _)| (a, b)));
             all.push((from, to));
-            match order.insert(from, to, label) {
+            match order.insert(from, to, (label, None)) {
                 Ok(()) => {
                     assert!(acyclic(n, &all));
                     present.push((from, to, label));
@@ -104,4 +104,71 @@ fn a_stopped_control_ends_the_search() {
     let control = Control::new();
     control.stop();
     assert_eq!(solve(&mut order, &[Choice::default()], &control), Err(Interrupt::Cancelled));
+}
+
+/// A problem whose choices are tied by clauses and by edges that need two of them, over at most 7 vertices.
+fn random_problem(random: &mut fastrand::Rng, n: u32, facts: u32) -> Problem {
+    let choices: Vec<Choice> = (0..random.usize(2..6))
+        .map(|_| {
+            let mut side = || (0..random.usize(..3)).map(|_| random_edge(random, n)).collect::<Vec<_>>();
+            let (first, second) = (side(), side());
+            Choice { first, second, prefer_first: random.bool() }
+        })
+        .collect();
+    let side = |random: &mut fastrand::Rng| Side { choice: random.u32(..choices.len() as u32), first: random.bool() };
+    let mut problem = Problem::default();
+    for _ in 0..random.usize(..4) {
+        problem.clauses.push((0..random.usize(1..4)).map(|_| side(random)).collect());
+    }
+    for _ in 0..random.usize(..5) {
+        let ((from, to), one, other) = (random_edge(random, n), side(random), side(random));
+        if one.choice != other.choice {
+            problem.with_sides.push(JointEdge { from, to, side: one, with: other });
+        }
+    }
+    for _ in 0..random.usize(..3) {
+        let ((from, to), side) = (random_edge(random, n), side(random));
+        problem.with_facts.push(JointEdge { from, to, side, with: FIRST_FACT + random.u32(..facts) });
+    }
+    problem.choices = choices;
+    problem
+}
+
+#[test]
+fn the_solver_agrees_with_trying_all_combinations_of_tied_choices() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut contradictions = 0;
+    for _ in 0..6000 {
+        let n = random.u32(2..8);
+        let fixed = random_fixed(&mut random, n);
+        let mut order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
+        let problem = random_problem(&mut random, n, 2);
+        let with = |taken: &dyn Fn(Side) -> bool| {
+            let mut all = fixed.clone();
+            for (choice, first) in (0..problem.choices.len()).flat_map(|choice| [(choice, true), (choice, false)]) {
+                if taken(Side { choice: choice as u32, first }) {
+                    all.extend(problem.choices[choice].side(first));
+                }
+            }
+            let joint = problem.with_sides.iter().filter(|edge| taken(edge.side) && taken(edge.with));
+            all.extend(joint.map(|edge| (edge.from, edge.to)));
+            all.extend(problem.with_facts.iter().filter(|edge| taken(edge.side)).map(|edge| (edge.from, edge.to)));
+            let clauses = problem.clauses.iter().all(|clause| clause.iter().any(|&side| taken(side)));
+            clauses && acyclic(n, &all)
+        };
+        let takes = |bits: u32| move |side: Side| (bits >> side.choice & 1 == 1) == side.first;
+        let possible = (0..1u32 << problem.choices.len()).any(|bits| with(&takes(bits)));
+        match solve_problem(&mut order, &problem, &Control::new()).unwrap() {
+            Answer::Model(model) => assert!(possible && with(&|side| model[side.choice as usize] == side.first)),
+            Answer::Contradiction { cycles } => {
+                contradictions += 1;
+                assert!(!possible);
+                let facts = cycles.iter().flat_map(CycleEdge::labels).filter(|&label| label >= FIRST_FACT);
+                assert!(facts.into_iter().all(|label| label < FIRST_FACT + 2));
+            }
+        }
+        let remaining: usize = (0..n).map(|v| order.labelled_degree(v)).sum();
+        assert_eq!(remaining, 0, "no chosen edge is left");
+    }
+    assert!(contradictions > 300, "{contradictions}");
 }

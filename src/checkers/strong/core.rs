@@ -1,5 +1,6 @@
 //! Which transactions a refutation is about.
 
+use super::items::Item;
 use super::known::{Known, Rule, Vertex};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, shortest_cycle, strong_components};
@@ -72,14 +73,18 @@ impl<'k, 'a> Core<'k, 'a> {
         (0..self.known.index.n_nodes() as Node).collect()
     }
 
-    /// The core of a refutation by search.
+    /// The core of a refutation by search, of a history without open reads.
     pub(super) fn of_refuted(
         mut self,
         cycles: &[CycleEdge],
-        pairs: &[(Node, Node)],
+        items: &[Item],
         control: &Control,
     ) -> Result<Vec<Node>, Interrupt> {
-        self.nodes.extend(pairs.iter().flat_map(|&(a, b)| [a, b]));
+        for item in items {
+            if let Item::Pair(a, b) = *item {
+                self.nodes.extend([a, b]);
+            }
+        }
         for edge in cycles {
             self.nodes.extend([edge.from, edge.to].into_iter().filter_map(|v| self.known.events.node(v)));
             self.require_list(edge.from, edge.to);

@@ -215,7 +215,7 @@ impl<'a> Known<'a> {
     }
 
     /// The first writer of a key in each session.
-    fn first_writers(&self, key: u32) -> impl Iterator<Item = Node> + use<'a> {
+    pub(super) fn first_writers(&self, key: u32) -> impl Iterator<Item = Node> + use<'a> {
         let index = self.index;
         let slots = index.slots_of(key);
         let begin = slots.start;

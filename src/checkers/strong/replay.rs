@@ -1,7 +1,11 @@
 //! Replaying an order of starts and commits: where does it contradict what was read?
 
 use super::known::{Known, Vertex};
-use crate::relations::{INITIAL_SLOT, NONE, Node, Slot};
+use super::open_reads::{OpenRead, OpenReads};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
+
+/// Versions listed of those that replaced the candidate of one open read.
+const MOST_REPLACED: usize = 16;
 
 /// A read that an order does not explain: t3 reads a key from t1, and the order puts t2's version between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,24 +25,81 @@ pub(super) struct Overlap {
     pub(super) second: Node,
 }
 
+/// An open read none of whose candidates is the current version where its transaction starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unmatched {
+    pub(super) read: OpenRead,
+    /// The candidate that was current before, if one was, and the writer of a version that replaced it.
+    pub(super) replaced: Option<(Slot, Node)>,
+}
+
 /// What is wrong with an order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contradictions {
     pub(super) misreads: Vec<Misread>,
     pub(super) overlaps: Vec<Overlap>,
+    /// Of one read, one entry for each version that replaced the candidate.
+    pub(super) unmatched: Vec<Unmatched>,
     /// Initial versions read after a write of the key: impossible as long as the known edges are kept.
     pub(super) n_initial: usize,
 }
 
 impl Contradictions {
     pub(super) fn is_empty(&self) -> bool {
-        self.misreads.is_empty() && self.overlaps.is_empty() && self.n_initial == 0
+        self.misreads.is_empty() && self.overlaps.is_empty() && self.unmatched.is_empty() && self.n_initial == 0
     }
 }
 
+/// Whether `order`, a topological order of the known edges, is a witness. Stops at the first contradiction:
+/// O(reads + writes) if there is none.
+pub(super) fn explains(known: &Known<'_>, open: &OpenReads, order: &[Vertex]) -> bool {
+    let (index, events) = (known.index, known.events);
+    let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
+    // By node: its place at its start, and by slot at its commit, where overlaps matter.
+    let n = |wanted: bool, n: usize| if wanted { n } else { 0 };
+    let mut started: Vec<u32> = vec![0; n(events.forbids_conflicts(), index.n_nodes())];
+    let mut committed = started.clone();
+    for (place, &v) in (0..).zip(order) {
+        let Some(t) = events.node(v) else { continue };
+        let is_commit = events.is_commit(v);
+        if !is_commit || !events.split() {
+            let is_current = |read: usize| current[index.read_key[read] as usize] == index.read_slot[read];
+            let may_be_current = |read| open.candidates(read).contains(&current[open.key(read) as usize]);
+            if !index.reads_of(t).all(is_current) || !open.of(t).all(may_be_current) {
+                return false;
+            }
+        }
+        if events.forbids_conflicts() {
+            let at = if is_commit { &mut committed } else { &mut started };
+            at[t as usize] = place;
+        }
+        if !is_commit {
+            continue;
+        }
+        for write in index.writes_of(t) {
+            let newest = &mut current[index.write_key[write] as usize];
+            if events.forbids_conflicts() && *newest != INITIAL_SLOT {
+                let writer = index.slot_node[*newest as usize] as usize;
+                if committed[writer] > started[t as usize] {
+                    return false;
+                }
+            }
+            *newest = index.write_slot[write];
+        }
+    }
+    true
+}
+
 /// Replays `order`, a topological order of the known edges, and lists what contradicts it; of one read or one write
-/// at most `most` versions. Empty exactly if the order is a witness. O(reads + writes + versions listed).
-pub(super) fn replay(known: &Known<'_>, order: &[Vertex], most: usize) -> Contradictions {
+/// at most `most` versions. An open read counts as explained by any of its candidates; `selected` has those that are taken
+/// for it if it is not. Empty exactly if the order is a witness. O(reads + writes + versions listed).
+pub(super) fn replay(
+    known: &Known<'_>,
+    open: &OpenReads,
+    selected: &[Option<Slot>],
+    order: &[Vertex],
+    most: usize,
+) -> Contradictions {
     let (index, events) = (known.index, known.events);
     let mut found = Contradictions::default();
     let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
@@ -66,6 +127,13 @@ pub(super) fn replay(known: &Known<'_>, order: &[Vertex], most: usize) -> Contra
                     }
                     slot = previous[slot as usize];
                     n += 1;
+                }
+            }
+            for read in open.of(t) {
+                let newest = current[open.key(read) as usize];
+                if !open.candidates(read).contains(&newest) {
+                    let selected = selected.get(read as usize).copied().flatten();
+                    unmatched(index, open, read, selected, newest, &previous, &mut found.unmatched);
                 }
             }
         }
@@ -97,4 +165,24 @@ pub(super) fn replay(known: &Known<'_>, order: &[Vertex], most: usize) -> Contra
         }
     }
     found
+}
+
+/// Lists the versions after the candidate that an open read returns, or after the last candidate before the read.
+fn unmatched(
+    index: &Index,
+    open: &OpenReads,
+    read: OpenRead,
+    selected: Option<Slot>,
+    newest: Slot,
+    previous: &[Slot],
+    found: &mut Vec<Unmatched>,
+) {
+    let is_candidate = |slot: Slot| selected.map_or(open.candidates(read).contains(&slot), |taken| taken == slot);
+    let versions = std::iter::successors(Some(newest), |&slot| (slot != INITIAL_SLOT).then(|| previous[slot as usize]));
+    let Some(candidate) = versions.clone().find(|&slot| is_candidate(slot)) else {
+        found.push(Unmatched { read, replaced: None });
+        return;
+    };
+    let after = versions.take_while(|&slot| slot != candidate).map(|slot| index.slot_node[slot as usize]);
+    found.extend(after.take(MOST_REPLACED).map(|by| Unmatched { read, replaced: Some((candidate, by)) }));
 }

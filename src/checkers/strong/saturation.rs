@@ -1,8 +1,9 @@
 //! Phase 1: lazy saturation. Only where the current guess of an order contradicts a read are consequences drawn.
 
 use super::known::{Derived, Known, Rule, Vertex};
+use super::open_reads::OpenReads;
 use super::reachability::{leads_to, past_sizes};
-use super::replay::replay;
+use super::replay::{explains, replay};
 use crate::control::{Control, Interrupt};
 use crate::graph::{topological_order, topological_order_by_priority};
 use crate::relations::NONE;
@@ -22,7 +23,7 @@ pub(in crate::checkers) enum Saturated {
 /// Versions looked at for one read or write.
 const MOST_VERSIONS: usize = 64;
 /// After this many rounds, rounds that bring little are left to the search.
-const PATIENCE: u32 = 12;
+const PATIENCE: u32 = 1;
 
 /// Adds to `known` what follows from the reads that the best order so far contradicts, until an order contradicts
 /// none, a cycle shows up, or nothing follows. Every round costs O(edges · sessions / vector width + edges log edges).
@@ -30,10 +31,20 @@ const PATIENCE: u32 = 12;
 /// Rules (t3 reads a key from t1, t2 writes it too): if t2 is visible to t3, t2 is before t1; if t1 is before t2, t3
 /// does not see t2 (PolySI, section 4.3, pruning); at SI, of two writers of a key the one that starts before the other
 /// commits is first.
-pub(in crate::checkers) fn saturate(known: &mut Known<'_>, control: &Control) -> Result<Saturated, Interrupt> {
+///
+/// A witness explains the open reads, too; nothing is concluded from them.
+pub(in crate::checkers) fn saturate(
+    known: &mut Known<'_>,
+    open: &OpenReads,
+    control: &Control,
+) -> Result<Saturated, Interrupt> {
     let (index, events) = (known.index, known.events);
     let mut graph = known.graph();
     let Some(first) = topological_order(&graph) else { return Ok(Saturated::Cyclic { before: None }) };
+    // Where the known edges order all versions, as they do if all writers read first, any order will do.
+    if explains(known, open, &first) {
+        return Ok(Saturated::Witness(first));
+    }
     let mut priority = past_sizes(index, events, &graph, &first, control)?;
     let mut before = None;
     for round in 1.. {
@@ -41,7 +52,7 @@ pub(in crate::checkers) fn saturate(known: &mut Known<'_>, control: &Control) ->
         let Some(order) = topological_order_by_priority(&graph, &priority) else {
             return Ok(Saturated::Cyclic { before });
         };
-        let found = replay(known, &order, MOST_VERSIONS);
+        let found = replay(known, open, &[], &order, MOST_VERSIONS);
         if found.is_empty() {
             return Ok(Saturated::Witness(order));
         }

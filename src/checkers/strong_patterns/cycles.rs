@@ -4,7 +4,7 @@
 use super::Listing;
 use super::argument::violation;
 use super::class::classify;
-use crate::checkers::strong::{Core, Known, Rule, Saturated, StrongDecision, decide, saturate};
+use crate::checkers::strong::{Core, Known, OpenReads, Rule, Saturated, StrongDecision, decide, saturate};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
@@ -34,7 +34,7 @@ pub(super) fn find(
     /// Edges visited by searches for cycles.
     const SEARCHING: usize = 400_000_000;
     let mut known = Known::new(index, level);
-    let Saturated::Cyclic { before } = saturate(&mut known, control)? else { return Ok(()) };
+    let Saturated::Cyclic { before } = saturate(&mut known, &OpenReads::default(), control)? else { return Ok(()) };
     let graph = Digraph::with_ids(known.n_vertices, known.edges());
     let components = strong_components(&graph);
     let mut finder = PathFinder::new(known.n_vertices);

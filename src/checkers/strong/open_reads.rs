@@ -1,0 +1,184 @@
+//! Reads that may have returned the version of one of several writers, since a value was written more than once.
+//!
+//! The [`Index`] leaves them out. At the strong levels such a read is explained by an order that makes *one* of its
+//! candidates the current version at the start of its transaction, so the engine decides which one together with the
+//! order (VeriStrong, section 3, has the same disjunction as variables of its encoding).
+
+use super::known::{Events, Known, Vertex};
+use super::reachability::leads_to;
+use crate::control::{Control, Interrupt};
+use crate::graph::Digraph;
+use crate::history::History;
+use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot, Source};
+use std::ops::Range;
+
+/// An ambiguous read, by its place in [`OpenReads`].
+pub(in crate::checkers) type OpenRead = u32;
+
+/// The ambiguous reads of a history to which a choice gives no writer, by node.
+#[derive(Clone, Debug, Default)]
+pub(in crate::checkers) struct OpenReads {
+    /// By node: its first open read.
+    node_begin: Vec<u32>,
+    /// By open read: the node, the key, and its place in [`Resolution::ambiguous`].
+    reader: Vec<Node>,
+    key: Vec<u32>,
+    ambiguous: Vec<u32>,
+    /// By open read: its first candidate.
+    candidate_begin: Vec<u32>,
+    /// By candidate: the version, or [`INITIAL_SLOT`].
+    slot: Vec<Slot>,
+    /// By candidate: its place among all candidates of the read.
+    place: Vec<u32>,
+}
+
+impl OpenReads {
+    /// The ambiguous reads without a chosen writer. `alive` says by ambiguous read and place which candidates are left.
+    /// `None` if a candidate's writer is no node of the index: then whether it takes part depends on the choice.
+    pub(in crate::checkers) fn new(
+        history: &History,
+        resolution: &Resolution,
+        index: &Index,
+        choice: &Choice,
+        alive: &[Vec<bool>],
+    ) -> Option<OpenReads> {
+        let mut open = OpenReads { candidate_begin: vec![0], ..OpenReads::default() };
+        for (at, (read, candidates)) in resolution.ambiguous().enumerate() {
+            let reader = index.node[history.transaction_of(read).index()];
+            if choice[at].is_some() || reader == NONE || resolution.is_open_after_own_write(read) {
+                continue;
+            }
+            let key = history.operation(read).key.0;
+            for (place, source) in candidates.iter().enumerate().filter(|&(place, _)| alive[at][place]) {
+                let slot = match source {
+                    Source::Transaction { writer, .. } => match index.node[writer.index()] {
+                        NONE => return None,
+                        node => index.slot_of(node, key)?,
+                    },
+                    _ => INITIAL_SLOT,
+                };
+                open.slot.push(slot);
+                open.place.push(place as u32);
+            }
+            open.reader.push(reader);
+            open.key.push(key);
+            open.ambiguous.push(at as u32);
+            open.candidate_begin.push(open.slot.len() as u32);
+        }
+        // Nodes ascend with transactions, and ambiguous reads stand by operation.
+        debug_assert!(open.reader.is_sorted());
+        let begins = (0..=index.n_nodes() as Node).map(|t| open.reader.partition_point(|&reader| reader < t) as u32);
+        open.node_begin = if open.reader.is_empty() { Vec::new() } else { begins.collect() };
+        Some(open)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.reader.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.reader.len()
+    }
+
+    /// The open reads of a node.
+    #[inline]
+    pub(super) fn of(&self, node: Node) -> Range<OpenRead> {
+        match self.is_empty() {
+            true => 0..0,
+            false => self.node_begin[node as usize]..self.node_begin[node as usize + 1],
+        }
+    }
+
+    pub(super) fn reader(&self, read: OpenRead) -> Node {
+        self.reader[read as usize]
+    }
+
+    pub(super) fn key(&self, read: OpenRead) -> u32 {
+        self.key[read as usize]
+    }
+
+    /// The versions that a read may have returned; [`INITIAL_SLOT`] for ⊥'s.
+    pub(super) fn candidates(&self, read: OpenRead) -> &[Slot] {
+        &self.slot[self.range(read)]
+    }
+
+    fn range(&self, read: OpenRead) -> Range<usize> {
+        self.candidate_begin[read as usize] as usize..self.candidate_begin[read as usize + 1] as usize
+    }
+
+    /// Writes into a choice that a read returned this candidate.
+    fn choose(&self, read: OpenRead, slot: Slot, choice: &mut Choice) {
+        if let Some(candidate) = self.range(read).find(|&candidate| self.slot[candidate] == slot) {
+            choice[self.ambiguous[read as usize] as usize] = Some(self.place[candidate]);
+        }
+    }
+
+    /// Completes a choice with what the reads return in this order of starts and commits, a witness. O(reads + writes).
+    pub(super) fn complete(&self, index: &Index, events: Events, order: &[Vertex], choice: &mut Choice) {
+        let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
+        for &v in order {
+            let Some(t) = events.node(v) else { continue };
+            if !events.split() || !events.is_commit(v) {
+                self.of(t).for_each(|read| self.choose(read, current[self.key(read) as usize], choice));
+            }
+            if events.is_commit(v) {
+                index.writes_of(t).for_each(|write| current[index.write_key[write] as usize] = index.write_slot[write]);
+            }
+        }
+    }
+
+    /// The edges that a read from this candidate means: it comes after the commit of the writer; a read of ⊥ comes
+    /// before all writers of the key.
+    pub(super) fn edges(&self, known: &Known<'_>, read: OpenRead, slot: Slot) -> Vec<(Vertex, Vertex)> {
+        let (events, reader) = (known.events, self.reader(read));
+        match slot {
+            INITIAL_SLOT => {
+                let firsts = known.first_writers(self.key(read)).filter(|&writer| writer != reader);
+                firsts.map(|writer| (events.start(reader), events.commit(writer))).collect()
+            }
+            slot => vec![(events.commit(known.index.slot_node[slot as usize]), events.start(reader))],
+        }
+    }
+
+    /// Strikes out the candidates that the known edges exclude: those whose commit comes after the start of the reader,
+    /// and those whose writer's session has overwritten the version by then. Returns, by [`Resolution::ambiguous`],
+    /// whether anything was struck out.
+    pub(super) fn prune(
+        &self,
+        known: &Known<'_>,
+        graph: &Digraph,
+        order: &[Vertex],
+        alive: &mut [Vec<bool>],
+        control: &Control,
+    ) -> Result<bool, Interrupt> {
+        let mut queries: Vec<(Vertex, Vertex)> = Vec::new();
+        let mut about: Vec<(OpenRead, usize)> = Vec::new();
+        for read in 0..self.len() as OpenRead {
+            for candidate in self.range(read) {
+                let excluding = self.excluded_by(known, read, self.slot[candidate]);
+                about.extend(excluding.iter().map(|_| (read, candidate)));
+                queries.extend(excluding);
+            }
+        }
+        let holds = leads_to(known.index, known.events, graph, order, &queries, control)?;
+        let mut changed = false;
+        for (&(read, candidate), _) in about.iter().zip(holds).filter(|(_, holds)| *holds) {
+            let left = &mut alive[self.ambiguous[read as usize] as usize][self.place[candidate] as usize];
+            changed |= std::mem::replace(left, false);
+        }
+        Ok(changed)
+    }
+
+    /// Paths of which any one excludes that the read returned this candidate.
+    fn excluded_by(&self, known: &Known<'_>, read: OpenRead, slot: Slot) -> Vec<(Vertex, Vertex)> {
+        let (events, reader) = (known.events, self.reader(read));
+        let start = events.start(reader);
+        if slot == INITIAL_SLOT {
+            let firsts = known.first_writers(self.key(read)).filter(|&writer| writer != reader);
+            return firsts.map(|writer| (events.commit(writer), start)).collect();
+        }
+        let commit = |slot: Slot| events.commit(known.index.slot_node[slot as usize]);
+        let overwritten = known.next_in_session(slot).filter(|&next| known.index.slot_node[next as usize] != reader);
+        [(start, commit(slot))].into_iter().chain(overwritten.map(|next| (commit(next), start))).collect()
+    }
+}
