@@ -6,12 +6,12 @@
 
 use super::components::in_the_whole;
 use super::decide::{Decision, Order};
-use super::strong::{self, StrongDecision};
+use super::strong;
 use super::{Level, Witness};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Component, Index};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// One of several equal parts of the work.
@@ -93,8 +93,9 @@ pub(super) enum Shared {
     Undecided(Interrupt),
 }
 
-/// Decides `levels` (of [`SPREAD`]) on the components `mine` side by side in the current rayon pool; by level, the answer
-/// and the seconds that all components took together. When one is violated, the level is not asked of others any more.
+/// Decides `levels` (of [`SPREAD`]) on the components `mine` side by side in the current rayon pool, strongest levels first;
+/// by level, the answer and the seconds that all components took together. When one is violated, the level is not asked of
+/// others any more.
 pub(super) fn decide_mine(
     index: &Index,
     components: &[Component],
@@ -104,63 +105,76 @@ pub(super) fn decide_mine(
 ) -> BTreeMap<Level, (Shared, f64)> {
     let branches: Vec<(Level, Control)> =
         SPREAD.into_iter().filter(|level| levels.contains(level)).map(|level| (level, control.branch())).collect();
-    let decide = |&place: &usize| (place, decide_one(index, &components[place], &branches));
-    let decided: Vec<(usize, Decided)> = mine.par_iter().with_max_len(1).map(decide).collect();
+    let work = Work { index, components, branches: &branches, decided: Mutex::default() };
+    let pairs = branches.iter().flat_map(|branch| mine.iter().map(move |&place| (branch, place)));
+    rayon::scope_fifo(|scope| {
+        for ((level, branch), place) in pairs {
+            let work = &work;
+            scope.spawn_fifo(move |_| work.decide(place, *level, branch));
+        }
+    });
+    let decided = work.decided.into_inner().expect("no holder panics");
     branches.iter().map(|(level, _)| (*level, sum_up(index, *level, &decided))).collect()
 }
 
-/// By level: what is known of one component, in nodes of the whole, and the seconds it took.
-type Decided = BTreeMap<Level, (Decision, f64)>;
+/// By component and level: what is known, in nodes of the whole, and the seconds it took.
+type Decided = BTreeMap<(usize, Level), (Decision, f64)>;
 
-/// Decides the levels of one component, strongest first: what satisfies a level satisfies the weaker ones, what violates
-/// a level violates the stronger ones.
-fn decide_one(index: &Index, component: &Component, branches: &[(Level, Control)]) -> Decided {
-    let part = component.index(index);
-    let mut decided = Decided::new();
-    let mut satisfied: Option<Decision> = None;
-    for (level, branch) in branches {
+struct Work<'a> {
+    index: &'a Index,
+    components: &'a [Component],
+    branches: &'a [(Level, Control)],
+    decided: Mutex<Decided>,
+}
+
+impl Work<'_> {
+    /// Decides a level of a component, unless that follows from another level.
+    fn decide(&self, place: usize, level: Level, branch: &Control) {
         let begin = Instant::now();
-        let decision = match &satisfied {
-            Some(order) => order.clone(),
-            None => match branch.check().and_then(|()| strong::decide(&part, *level, branch)) {
-                Ok(decision) => in_nodes_of_the_whole(component, decision),
+        let before = implied(&self.decided.lock().expect("no holder panics"), place, level);
+        let decision = before.unwrap_or_else(|| {
+            let component = &self.components[place];
+            let part = || component.index(self.index);
+            match branch.check().and_then(|()| strong::decide(&part(), level, branch)) {
+                Ok(decision) => {
+                    Order::of(in_the_whole(component, decision)).map_or(Decision::Violated, Decision::Satisfied)
+                }
                 Err(interrupt) => Decision::Undecided(interrupt),
-            },
-        };
-        match &decision {
-            Decision::Satisfied(_) => satisfied = Some(decision.clone()),
-            Decision::Violated => {
-                let stronger = branches.iter().filter(|(other, _)| other.implies(*level));
-                stronger.for_each(|(_, branch)| branch.stop());
-                decided.values_mut().for_each(|(stronger, _)| *stronger = Decision::Violated);
             }
-            Decision::Undecided(_) => {}
+        });
+        if decision.is_violated() {
+            let stronger = self.branches.iter().filter(|(other, _)| other.implies(level));
+            stronger.for_each(|(_, branch)| branch.stop());
         }
-        decided.insert(*level, (decision, begin.elapsed().as_secs_f64()));
+        let seconds = begin.elapsed().as_secs_f64();
+        self.decided.lock().expect("no holder panics").insert((place, level), (decision, seconds));
     }
-    decided
 }
 
-fn in_nodes_of_the_whole(component: &Component, decision: StrongDecision) -> Decision {
-    Order::of(in_the_whole(component, decision)).map_or(Decision::Violated, Decision::Satisfied)
+/// What the other levels of a component say: what satisfies a level satisfies the weaker ones, what violates a level
+/// violates the stronger ones.
+fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
+    let others = || SPREAD.into_iter().filter_map(|other| Some((other, &decided.get(&(place, other))?.0)));
+    let satisfied = others().find(|(other, d)| other.implies(level) && matches!(d, Decision::Satisfied(_)));
+    let violated = others().find(|(other, d)| level.implies(*other) && d.is_violated());
+    satisfied.or(violated).map(|(_, decision)| decision.clone())
 }
 
-/// What the components together say of a level.
-fn sum_up(index: &Index, level: Level, decided: &[(usize, Decided)]) -> (Shared, f64) {
-    let of_level = || decided.iter().filter_map(|(place, of)| Some((*place, of.get(&level)?)));
+/// What the components together say of a level. The order of a component is that of the strongest level it satisfies, so
+/// it does not depend on which level was decided first.
+fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
+    let of_level = || decided.iter().filter(|((_, other), _)| *other == level);
     let seconds = of_level().map(|(_, (_, seconds))| seconds).sum();
-    if of_level().any(|(_, (decision, _))| decision.is_violated()) {
-        return (Shared::Violated, seconds);
-    }
     let mut orders = Vec::new();
-    for (place, (decision, _)) in of_level() {
-        match decision {
+    let mut open = None;
+    for (&(place, _), (decision, _)) in of_level() {
+        match implied(decided, place, level).unwrap_or_else(|| decision.clone()) {
             Decision::Satisfied(order) => orders.push((place, order.witness(level, index))),
-            Decision::Undecided(interrupt) => return (Shared::Undecided(*interrupt), seconds),
-            Decision::Violated => {}
+            Decision::Violated => return (Shared::Violated, seconds),
+            Decision::Undecided(interrupt) => open = open.or(Some(interrupt)),
         }
     }
-    (Shared::Satisfied(orders), seconds)
+    (open.map_or(Shared::Satisfied(orders), Shared::Undecided), seconds)
 }
 
 #[cfg(test)]
