@@ -20,7 +20,9 @@ impl Run<'_> {
     /// The components, where deciding them is all that there is to do at the strong levels.
     fn components(&self, prepared: &Prepared) -> Option<Vec<Component>> {
         let wants_strong = self.levels.iter().any(|level| SPREAD.contains(level));
-        let wants_real_time = self.levels.contains(&Level::StrictSerializability) && self.history.has_times();
+        // Whatever else is stronger than serializability is about real time, too.
+        let wants_real_time = self.levels.iter().any(|level| *level > Level::StrictSerializability)
+            || self.levels.contains(&Level::StrictSerializability) && self.history.has_times();
         let is_plain = prepared.resolution.n_ambiguous() == 0
             && prepared.reads.counts.is_empty()
             && n_ambiguous_elements(self.history, &prepared.resolution) == 0;
