@@ -654,3 +654,129 @@ fn kinds_of_anomalies_are_counted_by_history_as_the_papers_do() {
     assert_eq!(rows.clone().count(), 2, "one row for each paper: {table}");
     rows.for_each(|row| assert!(row.contains(" 14 "), "{row}"));
 }
+
+/// Two chains of sessions and a session on its own; the second chain has a write skew.
+const PATCHES: &str = "a: [w x 1] [r y 0] [r x 1]\nb: [r x 0, w y 1] [w u 1]\nc: [r u 0] [r y 1, w y 2] [r u 1]\n\
+                       d: [r p 0, r q 0, w p 1]\ne: [r p 0, r q 0, w q 1] [w s 1]\nf: [r s 0] [r s 1]\ng: [w z 1] [r z 1]\n";
+
+/// The shell script of the README that contains `part`, without its indentation.
+fn script_of_the_readme(part: &str) -> String {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
+    let script = match readme.split("```").find(|block| block.contains(part)).expect("the README has such a script") {
+        job if job.starts_with("yaml") => {
+            let lines = job.lines().skip_while(|line| line.trim() != "- |").skip(1);
+            lines.take_while(|line| !line.contains("volumeMounts")).map(|line| format!("{line}\n")).collect()
+        }
+        script => script.to_owned(),
+    };
+    script.strip_prefix("sh\n").map_or(script.clone(), str::to_owned)
+}
+
+/// Runs a script in a folder where `isoscope` is the program that was just built, with one more variable set.
+#[cfg(unix)]
+fn run_script(folder: &Folder, script: &str, variable: (&str, &str)) -> Output {
+    let programs = folder.path("programs");
+    if !programs.exists() {
+        std::fs::create_dir(&programs).expect("a folder");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_isoscope"), programs.join("isoscope")).expect("a link");
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).env("PATH", path).env(variable.0, variable.1);
+    shell.current_dir(folder.path("")).stdin(Stdio::null()).output().expect("there is a shell")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_loop_over_shards_ends_in_a_report_that_can_be_verified() {
+    for text in [PATCHES, GOOD, LOST_UPDATE] {
+        let folder = Folder::new();
+        let path = folder.file("big.txt", text);
+        let output = run_script(&folder, &script_of_the_readme("for i in 0 1"), ("NOTHING", ""));
+        assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+        assert!(stdout(&output).contains("all evidence holds"), "{}", stdout(&output));
+        let read = |name: &str| -> Json {
+            let text = std::fs::read_to_string(folder.path(name)).expect("a report");
+            serde_json::from_str(&text).expect("one object")
+        };
+        let joined = read("report.json");
+        let whole = &reports(&check(&path, &["--json", "--witness"]))[0];
+        assert_eq!(verdicts(&joined), verdicts(whole));
+        assert_eq!(joined["patterns"], whole["patterns"]);
+        assert_eq!(joined["violations"], whole["violations"]);
+        assert_eq!(read("part-1.json")["part"]["components"] == 1, text != PATCHES);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn schedulers_run_the_scripts_of_the_readme() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("runs")).expect("a folder");
+    for (name, text) in [("runs/a.txt", GOOD), ("runs/b.txt", LOST_UPDATE), ("big.txt", PATCHES)] {
+        folder.file(name, text);
+    }
+    let array = script_of_the_readme("#SBATCH");
+    let job = script_of_the_readme("completionMode").replace("/data/", "");
+    for shard in ["0", "1"] {
+        let output = run_script(&folder, &array, ("SLURM_ARRAY_TASK_ID", shard));
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(folder.path(&format!("part-{shard}.json")).exists());
+    }
+    for shard in 0..8 {
+        let output = run_script(&folder, &job, ("JOB_COMPLETION_INDEX", &shard.to_string()));
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+    }
+    let parts = (0..8).map(|shard| folder.path(&format!("part-{shard}.json")));
+    let joined = isoscope(std::iter::once("merge-reports".into()).chain(parts));
+    assert_eq!(code(&joined), 1);
+    assert_eq!(reports(&joined).len(), 1);
+}
+
+#[test]
+fn shards_of_a_folder_take_turns() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("runs")).expect("a folder");
+    for (name, text) in [("a.txt", GOOD), ("b.txt", LOST_UPDATE), ("c.txt", GOOD), ("d.txt", "what is this")] {
+        folder.file(&format!("runs/{name}"), text);
+    }
+    let runs = folder.path("runs");
+    let shard = |i: &str| {
+        let out = folder.path(&format!("part-{i}.json"));
+        let output = check(&runs, &["--json", "--shards", "2", "--shard", i, "-o", &out.to_string_lossy()]);
+        assert_eq!(stdout(&output), "");
+        (code(&output), out)
+    };
+    let (first, second) = (shard("0"), shard("1"));
+    assert_eq!((first.0, second.0), (0, 2));
+    let joined = isoscope(["merge-reports".as_ref(), second.1.as_os_str(), first.1.as_os_str()]);
+    assert_eq!(code(&joined), 2);
+    let all = reports(&check(&runs, &["--json"]));
+    let joined = reports(&joined);
+    assert_eq!(joined.len(), 4);
+    for (one, whole) in joined.iter().zip(&all) {
+        assert_eq!(one["history"], whole["history"]);
+        assert_eq!(one["error"], whole["error"]);
+        assert_eq!(one["violations"], whole["violations"]);
+    }
+    let half = isoscope(["merge-reports".as_ref(), first.1.as_os_str()]);
+    assert_eq!(code(&half), 3);
+    assert!(stderr(&half).contains("b.txt") && stderr(&half).contains("shard 1 of 2 is missing"), "{}", stderr(&half));
+    assert_eq!(reports(&half)[1]["levels"][0]["verdict"], "undecided");
+}
+
+#[test]
+fn shards_are_asked_for_with_care() {
+    let folder = Folder::new();
+    let good = folder.file("good.txt", GOOD);
+    assert_unusable(&check(&good, &["--json", "--shards", "2", "--shard", "2"]), &["from 0 to 1"]);
+    assert_unusable(&check(&good, &["--json", "--shards", "2"]), &["--shard"]);
+    assert_unusable(&check(&good, &["--shards", "2", "--shard", "0"]), &["--json"]);
+    assert_unusable(&isoscope(["merge-reports".as_ref(), good.as_os_str()]), &["good.txt", "line 1"]);
+    let missing = folder.path("missing.json");
+    assert_unusable(&isoscope(["merge-reports".as_ref(), missing.as_os_str()]), &["missing.json"]);
+    // A report that cannot be written leaves nothing behind.
+    let out = folder.path("nowhere/report.json");
+    assert_unusable(&check(&good, &["--json", "-o", &out.to_string_lossy()]), &["report.json"]);
+    assert!(!out.exists());
+}

@@ -74,15 +74,14 @@ fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
             let t = history.transactions().find(|&t| history.transaction_name(t) == *name);
             t.expect("a transaction of the history")
         };
-        for at in 0..witness.len() {
+        for (at, copy) in witness.iter().enumerate() {
             if history.outcome(find(at)) == Outcome::Committed {
                 let mut damaged = report.clone();
                 damaged.levels[0].witness.as_mut().expect("a witness").remove(at);
                 must_fail(&damaged, "a transaction is missing")?;
             }
             let mut damaged = report.clone();
-            let copy = witness[at].clone();
-            damaged.levels[0].witness.as_mut().expect("a witness").push(copy);
+            damaged.levels[0].witness.as_mut().expect("a witness").push(copy.clone());
             must_fail(&damaged, "a transaction stands twice")?;
             if at > 0
                 && let (Some(before), Some(after)) = (history.interval(find(at - 1)), history.interval(find(at)))

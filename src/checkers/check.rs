@@ -3,6 +3,7 @@
 use super::ambiguity::{Chooser, Found};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
+use super::share::{Share, SharedOut};
 use super::weak::Ground;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
@@ -70,6 +71,7 @@ fn check_with(
         verdicts: BTreeMap::new(),
         sources: BTreeMap::new(),
         assumptions: Vec::new(),
+        shared: None,
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
@@ -77,11 +79,16 @@ fn check_with(
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let found = match prepared {
-        Ok(prepared) if options.checker != Checker::Fast => {
+        Ok(prepared) if options.checker != Checker::Fast && options.share.is_none_or(Share::is_first) => {
+            run.shared = options.share.map(|share| SharedOut::whole(share, run.levels.clone()));
             return run.ask_paper(prepared, index_seconds, begin);
         }
-        Ok(prepared) => run.check(prepared),
+        Ok(prepared) => match options.share {
+            Some(share) => run.check_share(share, prepared),
+            None => run.check(prepared),
+        },
         Err(interrupt) => {
+            run.shared = options.share.map(|share| SharedOut::unknown(share, run.levels.clone()));
             for level in run.levels.clone() {
                 run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
             }
@@ -142,6 +149,7 @@ struct Run<'a> {
     /// By satisfied weak level: the writers of ambiguous reads.
     sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
     assumptions: Vec<String>,
+    shared: Option<SharedOut>,
 }
 
 impl Run<'_> {
@@ -458,6 +466,7 @@ impl Run<'_> {
             assumptions: asked.assumptions,
             index_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
+            shared: self.shared,
         }
     }
 
@@ -476,6 +485,7 @@ impl Run<'_> {
             assumptions: self.assumptions,
             index_seconds,
             check_seconds,
+            shared: self.shared,
         }
     }
 }
@@ -514,5 +524,6 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
 }
 
 mod linear;
+mod share;
 #[cfg(test)]
 mod tests;

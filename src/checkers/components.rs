@@ -85,7 +85,7 @@ pub(super) fn decide_each(
 }
 
 /// An answer in nodes of the whole.
-fn in_the_whole(component: &Component, decision: StrongDecision) -> StrongDecision {
+pub(super) fn in_the_whole(component: &Component, decision: StrongDecision) -> StrongDecision {
     let whole = |t: Node| component.nodes()[t as usize];
     match decision {
         StrongDecision::SatisfiedInOrder(order) => {

@@ -26,6 +26,7 @@ mod pattern;
 mod proof_rules;
 pub mod read_consistency;
 mod refutation;
+mod share;
 mod strict;
 pub mod strong;
 pub mod strong_patterns;
@@ -37,6 +38,7 @@ pub use checker::{Checker, RcRule};
 pub use level::{Level, LevelSet};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
+pub use share::{Share, SharedOut};
 pub use violation::{Instances, Proof, Violation, ViolationId};
 
 use crate::history::{OperationId, TransactionId};
@@ -55,6 +57,8 @@ pub struct Options {
     pub one_commit_order: bool,
     /// For the variants of Plume: what read committed means.
     pub rc: RcRule,
+    /// Which part of the work to do; all of it where there is none.
+    pub share: Option<Share>,
 }
 
 impl Default for Options {
@@ -65,6 +69,7 @@ impl Default for Options {
             checker: Checker::Fast,
             one_commit_order: false,
             rc: RcRule::BiswasEnea,
+            share: None,
         }
     }
 }
@@ -87,6 +92,8 @@ pub enum Witness {
     CommitOrder(Vec<TransactionId>),
     /// An order of starts and commits: PC, SI.
     Events(Vec<Event>),
+    /// Of a share of a history: by component of the share, an order of its transactions.
+    Components(Vec<(usize, Witness)>),
 }
 
 /// Why a level could not be decided.
@@ -176,6 +183,8 @@ pub struct Findings {
     pub index_seconds: f64,
     /// Seconds spent on checking.
     pub check_seconds: f64,
+    /// Where they are about a share of the history only: which one.
+    pub shared: Option<SharedOut>,
 }
 
 impl Findings {

@@ -44,6 +44,8 @@ pub enum Command {
     Stats(StatsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
+    /// Join the reports of shards into one report for each history
+    MergeReports(MergeArguments),
 }
 
 /// What `check` needs.
@@ -53,7 +55,8 @@ pub enum Command {
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
     isoscope check --checker plume-tc --one-cm history.txt\n  \
-    isoscope check --checker polysi --level SI history.txt\n\n\
+    isoscope check --checker polysi --level SI history.txt\n  \
+    isoscope check --json --witness --shards 4 --shard 0 big.txt -o part-0.json\n\n\
     Checkers:\n  \
     fast                        the engines of this program; all levels\n  \
     plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
@@ -99,6 +102,17 @@ pub struct CheckArguments {
     /// Let satisfied levels in the JSON report carry their commit order
     #[arg(long, requires = "json")]
     pub(super) witness: bool,
+    /// Write the JSON report to this file, which appears when it is whole [default: standard output]
+    #[arg(short, long, value_name = "OUT", requires = "json")]
+    pub(super) output: Option<PathBuf>,
+    /// Do one of N equal parts of the work: of several histories, every Nth; of one history, some of its components.
+    /// Join the reports with merge-reports
+    #[arg(long, value_name = "N", requires = "json", requires = "shard", help_heading = "Several machines",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) shards: Option<u32>,
+    /// Which part, from 0 to N - 1
+    #[arg(long, value_name = "I", requires = "shards", help_heading = "Several machines")]
+    pub(super) shard: Option<u32>,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
@@ -118,6 +132,9 @@ impl CheckArguments {
             threads: None,
             max_instances: 1000,
             witness: false,
+            output: None,
+            shards: None,
+            shard: None,
             reading: ReadingArguments::default(),
         }
     }
@@ -329,6 +346,21 @@ pub struct VerifyArguments {
     pub(super) report: PathBuf,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
+}
+
+/// What `merge-reports` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  \
+    for i in 0 1 2 3; do isoscope check --json --shards 4 --shard $i big.txt -o part-$i.json; done\n  \
+    isoscope merge-reports part-*.json -o report.json\n\n\
+    Exit codes: as of check; what a missing shard would have decided is undecided.")]
+pub struct MergeArguments {
+    /// Reports made by `check --json --shards N --shard I`
+    #[arg(value_name = "REPORT", required = true)]
+    pub(super) reports: Vec<PathBuf>,
+    /// Where to write the joined report; it appears when it is whole [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
 }
 
 fn level(text: &str) -> Result<Level, String> {

@@ -72,10 +72,10 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The replay of a witness; `None` if the witness orders nothing (CI). O(operations + keys) time, 8 bytes a version.
+    /// The replay of a witness; `None` if the witness orders nothing (CI) or not everything. O(operations + keys) time, 8 bytes a version.
     pub fn new(history: &History, witness: &Witness, control: &Control) -> Result<Option<Replay>, Interrupt> {
         let steps: Vec<ReplayStep> = match witness {
-            Witness::Reads => return Ok(None),
+            Witness::Reads | Witness::Components(_) => return Ok(None),
             Witness::CommitOrder(order) => {
                 order.iter().map(|&transaction| ReplayStep { transaction, kind: StepKind::Run }).collect()
             }

@@ -28,6 +28,9 @@ impl Component {
             return None;
         }
         let communication = Communication::new(index);
+        if communication.components(index).take(2).count() < 2 {
+            return None;
+        }
         let mut shares = Shares { index, communication: &communication, contents: Vec::new() };
         shares.contents.resize_with(communication.n_blocks(), Contents::default);
         shares.share_out()?;

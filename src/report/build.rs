@@ -22,6 +22,7 @@ impl Report {
         Report {
             schema: SCHEMA.to_owned(),
             history: facts(history),
+            part: findings.shared.as_ref().map(PartEntry::of_components),
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
             violations: findings
@@ -76,7 +77,10 @@ fn counts(findings: &Findings) -> Counts {
         let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
-    let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
+    // What satisfies components says nothing of the whole history.
+    let decided = |result: &&LevelResult| {
+        !matches!(result.verdict, Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_)))
+    };
     let looked_for = |pattern: Pattern| {
         findings.levels.iter().filter(decided).any(|result| result.level.implies(pattern.row().level))
     };
@@ -100,10 +104,15 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         reason: None,
         witness: None,
         snapshots: None,
+        orders: None,
         sources: None,
     };
     match &result.verdict {
         Verdict::Undecided(cause) => entry.reason = Some(cause.to_string()),
+        Verdict::Satisfied(Witness::Components(orders)) if settings.witness => {
+            entry.orders =
+                Some(orders.iter().map(|(component, order)| order_entry(history, *component, order)).collect());
+        }
         Verdict::Satisfied(witness) if settings.witness => {
             let (order, snapshots) = witness_order(history, witness);
             entry.witness = Some(order.into_iter().map(|t| transaction_entry(history, t)).collect());
@@ -113,6 +122,12 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         _ => {}
     }
     entry
+}
+
+fn order_entry(history: &History, component: usize, witness: &Witness) -> OrderEntry {
+    let (order, snapshots) = witness_order(history, witness);
+    let witness = order.into_iter().map(|t| transaction_entry(history, t)).collect();
+    OrderEntry { component, witness, snapshots }
 }
 
 fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -> Vec<SourceEntry> {
@@ -130,7 +145,7 @@ fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -
 /// The commit order of a witness, and for PC and SI the number of commits before each one's start.
 fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, Option<Vec<u32>>) {
     match witness {
-        Witness::Reads => (Vec::new(), None),
+        Witness::Reads | Witness::Components(_) => (Vec::new(), None),
         Witness::CommitOrder(order) => (order.clone(), None),
         Witness::Events(events) => {
             let mut started_after = vec![0u32; history.n_transactions()];

@@ -114,7 +114,10 @@ fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, r
     });
     let rows = replay.rows(history, order.step);
     if rows.is_empty() {
-        style::note(ui, if step.kind == StepKind::Commit { "It writes nothing." } else { "It reads nothing." });
+        ui.horizontal(|ui| {
+            ui.add_space(8.0);
+            style::note(ui, if step.kind == StepKind::Commit { "It writes nothing." } else { "It reads nothing." });
+        });
     }
     ScrollArea::vertical().id_salt("step").auto_shrink(false).show(ui, |ui| {
         rows.iter().for_each(|&(operation, told)| row_ui(ui, history, replay, operation, told, requests));
@@ -134,9 +137,15 @@ fn row_ui(
     let whole = format!("{}: {text}", history.operation_text(operation));
     let response = ui
         .scope(|ui| {
-            ui.label(RichText::new(history.operation_text(operation)).monospace().color(palette.strong));
+            ui.horizontal(|ui| {
+                ui.add_space(8.0);
+                ui.label(RichText::new(history.operation_text(operation)).monospace().color(palette.strong));
+            });
             let colour = if matches!(told, Told::Older { .. }) { palette.caution } else { palette.weak };
-            ui.indent(operation, |ui| ui.add(egui::Label::new(RichText::new(&text).color(colour)).wrap()));
+            ui.horizontal_top(|ui| {
+                ui.add_space(22.0);
+                ui.add(egui::Label::new(RichText::new(&text).color(colour)).wrap());
+            });
         })
         .response
         .interact(Sense::click());
