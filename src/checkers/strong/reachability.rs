@@ -16,6 +16,8 @@ use crate::relations::{Index, Node};
 const BLOCK_ENTRIES: usize = 1 << 28;
 /// Most work spent on vectors, in edges times sessions, before the backward search takes over.
 const MOST_VECTOR_WORK: usize = 40_000_000_000;
+/// Most vector entries computed only to guess an order.
+const MOST_COUNTED: usize = 1 << 25;
 /// Most columns of a block: rows of a stretch of the order should stay in the cache.
 const MOST_COLUMNS: usize = 64;
 /// Vertices looked at by one backward search.
@@ -91,7 +93,7 @@ pub(super) fn past_sizes(
     let mut size = vec![0u64; order.len()];
     let mut sessions: Vec<u32> = index.session.clone();
     sessions.dedup();
-    if sessions.len().saturating_mul(graph.n_edges() + order.len()) > MOST_VECTOR_WORK / 4 {
+    if sessions.len().saturating_mul(order.len()) > MOST_COUNTED {
         for &v in order {
             for &w in graph.successors(v) {
                 size[w as usize] = size[w as usize].max(size[v as usize] + 1);
