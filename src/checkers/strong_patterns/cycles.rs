@@ -131,7 +131,9 @@ fn prove(
     if skip_known && weakest != Level::PrefixConsistency && has_divergence(&small) {
         return Ok(None);
     }
-    let Some((mut edges, mut proof)) = derivation::prove(history, &small, weakest, control)? else { return Ok(None) };
+    let limits = derivation::Limits::default();
+    let proved = derivation::prove(history, &small, weakest, limits, control)?;
+    let Some((mut edges, mut proof)) = proved else { return Ok(None) };
     // The part numbers keys anew; operations know their keys.
     for edge in &mut edges {
         let operation = edge.from_operation.or(edge.to_operation);
