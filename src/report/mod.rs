@@ -324,7 +324,7 @@ pub enum ReasonEntry {
         /// Position of its read.
         read: usize,
     },
-    /// One side of a case split.
+    /// One side of a case split, or one of many orders that are open.
     Assumed,
 }
 

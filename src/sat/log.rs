@@ -15,7 +15,8 @@ use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, clause::Kind, 
 /// each clause in turn, given the cycles and the clauses before it, and that nothing is left at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refutation {
-    /// Cycles, edge by edge in their order; labels are literals, see [`side_of`].
+    /// Cycles, edge by edge in their order, but without the fixed edges where they were known beforehand; labels are
+    /// literals, see [`side_of`].
     pub lemmas: Vec<Vec<CycleEdge>>,
     /// Of each of these lists not all sides can be taken.
     pub clauses: Vec<Vec<Side>>,
@@ -54,12 +55,14 @@ impl Callbacks for Recorder<'_> {
     }
 }
 
-/// Decides all `choices` as [`solve`](super::solve) does, and keeps the reasons if that is impossible. Gives up after
-/// `most_conflicts` wrong turns. On return no chosen edge is left in `order`. Memory and time grow with the conflicts;
+/// Decides all `choices` as [`solve`](super::solve) does, and keeps the reasons if that is impossible. `known` are cycles
+/// that somebody has found already, without their fixed edges: the solver need not find them again by wrong turns. Gives
+/// up after `most_conflicts` of those. On return no chosen edge is left in `order`. Memory and time grow with the conflicts;
 /// what is written down is checked and trimmed, which takes about as long as the search.
 pub fn solve_logged(
     order: &mut DynamicOrder,
     choices: &[Choice],
+    known: Vec<Vec<CycleEdge>>,
     most_conflicts: usize,
     control: &Control,
 ) -> Result<Logged, Interrupt> {
@@ -69,9 +72,12 @@ pub fn solve_logged(
     for choice in choices {
         solver.new_var(lbool::new(choice.prefer_first), true);
     }
+    for cycle in &known {
+        solver.add_clause_reuse(&mut explanation(cycle));
+    }
     let edges = Edges::new(&Problem::default(), choices);
     let mut theory = Acyclicity::new(order, &edges, choices.len(), control);
-    theory.lemmas = Some(Vec::new());
+    theory.lemmas = Some(known);
     let outcome = solver.solve_limited_th(&mut theory, &[]);
     theory.clear();
     let lemmas = theory.lemmas.take().unwrap_or_default();

@@ -5,6 +5,7 @@
 
 pub(crate) mod enumerate;
 pub(crate) mod examine;
+pub(crate) mod formulas;
 pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod pattern_oracle;

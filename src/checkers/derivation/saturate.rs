@@ -23,7 +23,7 @@ pub(super) struct Effort {
 
 impl Effort {
     /// Takes steps; false when there are none left.
-    fn spend(&mut self, steps: usize) -> bool {
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_sub(steps as u64);
         self.steps > 0
     }
@@ -49,6 +49,8 @@ pub(super) fn saturate(
         if new.is_empty() {
             return Ok(End::Quiet);
         }
+        // Each of them took a search for a path and takes an update of what reaches what.
+        effort.spend(new.len() * (case.visible.len() + facts.events.n_events()));
         for fact in new {
             facts.add(case, fact);
         }

@@ -151,6 +151,9 @@ fn side(
     effort: &mut Effort,
     control: &Control,
 ) -> Result<Side, Interrupt> {
+    /// Copying so many bits of what reaches what costs a step.
+    const COPIED: usize = 64;
+    effort.spend(facts.events.n_events().pow(2) / COPIED);
     let mut case = case.clone();
     let assumed = facts.add(&mut case, Fact { from: a, to: b, key, because: Because::Assumed });
     let end = saturate(facts, &mut case, effort, control)?;

@@ -112,7 +112,11 @@ fn prove(
     skip_known: bool,
     control: &Control,
 ) -> Result<Option<Violation>, Interrupt> {
-    if nodes.len() > SMALL {
+    let mut is_hard = false;
+    if !skip_known && nodes.len() > SMALL {
+        (nodes, is_hard) = used_by_log(history, index, nodes, level, control)?;
+    }
+    if nodes.len() > SMALL && !is_hard {
         nodes = reduce(index, nodes, level, control)?;
     }
     let small = part(index, &nodes);
@@ -172,6 +176,38 @@ fn has_divergence(index: &Index) -> bool {
     updates.sort_unstable();
     updates.dedup();
     updates.windows(2).any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1))
+}
+
+/// The transactions that a proof without cases names, and whether it takes so many clauses that to decide parts of them
+/// again and again would take too long. All of them if no proof is found.
+fn used_by_log(
+    history: &History,
+    index: &Index,
+    mut nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<(Vec<Node>, bool), Interrupt> {
+    /// Clauses of a hard proof.
+    const HARD: usize = 16;
+    /// Proofs of a proof's own transactions, each of which may need fewer.
+    const ROUNDS: usize = 3;
+    let limits = derivation::Limits { case_steps: 0, ..derivation::Limits::default() };
+    for _ in 0..ROUNDS {
+        let Some((edges, proof)) = derivation::prove(history, &part(index, &nodes), level, limits, control)? else {
+            return Ok((nodes, false));
+        };
+        let named = violation(Pattern::SERCycle, Vec::new(), LevelSet::default(), None, &[], edges, Proof::Read);
+        let of_whole = named.transactions.iter().filter(|t| !t.is_initial());
+        let mut used: Vec<Node> = of_whole.map(|t| index.node[t.index()]).collect();
+        used.sort_unstable();
+        let is_hard = matches!(&proof, Proof::Clauses { clauses, .. } if clauses.len() > HARD);
+        let is_last = used.len() == nodes.len();
+        nodes = used;
+        if !is_hard || is_last || nodes.len() <= SMALL {
+            return Ok((nodes, is_hard));
+        }
+    }
+    Ok((nodes, true))
 }
 
 /// Removes transactions as long as the rest violates the level, in chunks of halving size.

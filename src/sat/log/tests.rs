@@ -77,7 +77,7 @@ fn what_is_written_down_follows_step_by_step() {
         let choices = random_choices(&mut random, n, n_choices, if n == HARD.0 { 1 } else { 2 });
         let mut order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
         let answer = solve(&mut order, &choices, &Control::new()).expect("no limit was set");
-        match solve_logged(&mut order, &choices, usize::MAX, &Control::new()).expect("no limit was set") {
+        match solve_logged(&mut order, &choices, Vec::new(), usize::MAX, &Control::new()).expect("no limit was set") {
             Logged::Satisfiable => assert!(matches!(answer, Answer::Model(_))),
             Logged::GaveUp => panic!("no limit was set"),
             Logged::Refuted(refutation) => {
@@ -98,12 +98,13 @@ fn the_limit_of_conflicts_ends_the_search() {
     let hard = (0..200).find_map(|_| {
         let choices = random_choices(&mut random, HARD.0, HARD.1, 1);
         let mut order = DynamicOrder::new((0..HARD.0).collect(), std::iter::empty());
-        let logged = solve_logged(&mut order, &choices, usize::MAX, &Control::new()).expect("no limit was set");
+        let logged =
+            solve_logged(&mut order, &choices, Vec::new(), usize::MAX, &Control::new()).expect("no limit was set");
         matches!(&logged, Logged::Refuted(refutation) if refutation.clauses.len() > 20).then_some(choices)
     });
     let choices = hard.expect("some need many clauses");
     let mut order = DynamicOrder::new((0..HARD.0).collect(), std::iter::empty());
-    assert_eq!(solve_logged(&mut order, &choices, 3, &Control::new()), Ok(Logged::GaveUp));
+    assert_eq!(solve_logged(&mut order, &choices, Vec::new(), 3, &Control::new()), Ok(Logged::GaveUp));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn a_stopped_control_ends_the_search() {
     let control = Control::new();
     control.stop();
     let mut order = DynamicOrder::new(vec![0, 1], std::iter::empty());
-    assert_eq!(solve_logged(&mut order, &[Choice::default()], 10, &control), Err(Interrupt::Cancelled));
+    assert_eq!(solve_logged(&mut order, &[Choice::default()], Vec::new(), 10, &control), Err(Interrupt::Cancelled));
 }
 
 #[test]
@@ -123,4 +124,14 @@ fn what_does_not_follow_is_no_refutation() {
     assert_eq!(trim(2, &given, 2, &control), Ok(None));
     let whole = [given, vec![vec![3], vec![0, 3]]].concat();
     assert_eq!(trim(2, &whole, 3, &control), Ok(Some(vec![true, true, true, false])));
+}
+
+#[test]
+fn known_cycles_are_part_of_the_refutation() {
+    let choices = [Choice { first: vec![(0, 1)], second: vec![(2, 3)], prefer_first: true }];
+    let edge = |from, to, label| CycleEdge { from, to, label: Some(label), also: None };
+    let mut order = DynamicOrder::new((0..4).collect(), std::iter::empty());
+    let known = vec![vec![edge(0, 1, 0)], vec![edge(2, 3, 1)]];
+    let logged = solve_logged(&mut order, &choices, known.clone(), usize::MAX, &Control::new());
+    assert_eq!(logged, Ok(Logged::Refuted(Refutation { lemmas: known, clauses: Vec::new() })));
 }
