@@ -6,6 +6,7 @@ mod common;
 use common::formulas::Formula;
 use common::oracle;
 use common::random::{Shape, sketch};
+use common::sketch::{Sketch, Transaction, read, write};
 use fastrand::Rng;
 use isoscope::checkers::derivation::{self, Limits};
 use isoscope::checkers::{self, Findings, Level, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId};
@@ -154,6 +155,48 @@ fn logs_of_random_histories_exist_and_pass_exactly_at_violated_levels() {
     assert!(logs > 100, "{logs}");
 }
 
+/// Writers that read nothing, so that only few readers say anything about their order.
+fn blind_writes(rng: &mut Rng) -> Sketch {
+    let (n_writers, n_keys) = (12, 4);
+    let mut sessions: Vec<Vec<Transaction>> = Vec::new();
+    let mut writers: Vec<Vec<u64>> = vec![Vec::new(); n_keys];
+    for writer in 1..=n_writers {
+        let keys = (0..n_keys).filter(|_| rng.u8(0..5) < 2).collect::<Vec<_>>();
+        keys.iter().for_each(|&key| writers[key].push(writer));
+        sessions.push(vec![Transaction::committed(keys.into_iter().map(|key| write(key, writer)).collect())]);
+    }
+    for _ in 0..12 {
+        let keys: Vec<usize> = (0..n_keys).filter(|&key| rng.bool() && !writers[key].is_empty()).collect();
+        let reads = keys.into_iter().map(|key| read(key, writers[key][rng.usize(0..writers[key].len())]));
+        sessions.push(vec![Transaction::committed(reads.collect())]);
+    }
+    Sketch { sessions }
+}
+
+#[test]
+fn dense_blind_writes_have_logs_exactly_at_violated_levels() {
+    let mut rng = Rng::with_seed(4);
+    let (mut logs, mut satisfied) = (0, 0);
+    for _ in 0..400 {
+        let sketch = blind_writes(&mut rng);
+        let history = sketch.history();
+        let options = Options { levels: STRONG.to_vec(), max_instances: 0, ..Options::default() };
+        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        for level in STRONG {
+            let is_satisfied = matches!(findings.level(level).expect("asked for").verdict, Verdict::Satisfied(_));
+            let proved = prove(&history, level, LOG_OF_ALL);
+            assert_eq!(proved.is_none(), is_satisfied, "{sketch} at {level}");
+            satisfied += usize::from(is_satisfied);
+            if let Some((edges, proof)) = proved {
+                logs += usize::from(matches!(proof, Proof::Clauses { .. }));
+                let report = report_of(&history, edges, proof, level);
+                assert_eq!(is_accepted(&history, &report), Ok(true), "{sketch} at {level}");
+            }
+        }
+    }
+    assert!(logs > 500 && satisfied > 50, "{logs} logs, {satisfied} satisfied");
+}
+
 /// Logs of small violated histories.
 fn small_logs() -> Vec<(History, Report)> {
     let of_seed = |seed: u64| {
@@ -217,6 +260,34 @@ fn a_log_without_one_of_its_cycles_is_refused_unless_the_others_suffice() {
     assert!(refused > 200, "{refused}");
 }
 
+#[test]
+fn a_log_without_the_clauses_it_needs_is_refused() {
+    let history = Formula::pigeons(4).sketch().history();
+    let (edges, proof) = prove(&history, Level::PrefixConsistency, LOG_OF_CASES).expect("violated");
+    let mut report = report_of(&history, edges, proof, Level::PrefixConsistency);
+    let ProofEntry::Clauses { lemmas, clauses } = &mut report.violations[0].proof else { panic!("a log") };
+    assert!(lemmas.len() > 50 && clauses.len() > 10);
+    let needed = std::mem::take(clauses);
+    let message = is_accepted(&history, &report).expect_err("too little");
+    assert!(message.contains("leave a choice of orders"), "{message}");
+    let ProofEntry::Clauses { clauses, .. } = &mut report.violations[0].proof else { panic!("a log") };
+    *clauses = needed[needed.len() - 1..].to_vec();
+    let message = is_accepted(&history, &report).expect_err("too little");
+    assert!(message.contains("clause 0: it does not follow"), "{message}");
+}
+
+#[test]
+fn a_log_says_nothing_about_weaker_levels() {
+    let history = Formula::pigeons(3).sketch().history();
+    let (edges, proof) = prove(&history, Level::PrefixConsistency, LOG_OF_CASES).expect("violated");
+    let report = report_of(&history, edges, proof, Level::PrefixConsistency);
+    for level in ["CI", "RC", "RA", "TCC"] {
+        let mut forged = report.clone();
+        forged.violations[0].levels = vec![level.to_owned()];
+        assert!(is_accepted(&history, &forged).is_err(), "{level}");
+    }
+}
+
 /// Changes one thing about a log.
 fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
     let (n_edges, n_transactions) = (violation.edges.len(), violation.transactions.len());
@@ -235,7 +306,7 @@ fn mutate(violation: &mut ViolationEntry, rng: &mut Rng) {
         5 => clauses.insert(0, (0..rng.usize(0..3)).map(|_| rng.usize(0..n_edges + 1)).collect()),
         6 if !clauses.is_empty() => {
             let clause = rng.usize(0..clauses.len());
-            drop(clauses[clause].pop());
+            clauses[clause].truncate(1);
         }
         7 => clauses.reverse(),
         8 => violation.edges[rng.usize(0..n_edges)].reason = ReasonEntry::Assumed,

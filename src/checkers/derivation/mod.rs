@@ -6,7 +6,7 @@
 //! way, and both assumptions must fail. Where that takes too many cases, all orders that are open are left to a solver,
 //! and what it learns is written down step by step: less readable, but checked as easily.
 //!
-//! Meant for counterexamples: up to some hundred transactions. Verdicts are not its business: it may fail to find a
+//! Meant for counterexamples: up to some hundred transactions, some thousand with a log. Verdicts are not its business: it may fail to find a
 //! proof of a violation, and it never finds one of a satisfied level.
 
 mod clauses;
@@ -42,8 +42,8 @@ impl Default for Limits {
     }
 }
 
-/// Largest history that is looked at, in transactions: the closure takes (2 · 2000)² / 8 bytes a case.
-const MOST_NODES: usize = 2000;
+/// Largest history that is looked at, in transactions: the closure takes (2 · 10,000)² / 8 bytes a case.
+const MOST_NODES: usize = 10_000;
 
 /// Proves that the history violates PC, SI or SER (any other level is taken for SER): the edges of the argument,
 /// premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied

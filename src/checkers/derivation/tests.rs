@@ -117,7 +117,7 @@ fn the_case_split_grid_is_proved_by_a_log_where_no_tree_is_looked_for() {
 #[test]
 fn logs_exist_exactly_for_violated_levels_of_random_histories() {
     let mut random = fastrand::Rng::with_seed(22);
-    let (mut logs, mut with_clauses) = (0, 0);
+    let mut logs = 0;
     for round in 0..4000 {
         let shape = Shape { transactions: 4 + round % 8, sessions: 12, operations: 4, keys: 3, write_percent: 50 };
         let text = Sample::random(&mut random, shape).text();
@@ -126,13 +126,10 @@ fn logs_exist_exactly_for_violated_levels_of_random_histories() {
             let decision = decide(&index, level, &Control::new()).expect("no limit was set");
             let proof = proof_within(&text, level, Limits { steps: 0, ..LOGS_ONLY });
             assert_eq!(proof.is_some(), matches!(decision, StrongDecision::Violated { .. }), "{text} at {level}");
-            if let Some((_, Proof::Clauses { clauses, .. })) = proof {
-                logs += 1;
-                with_clauses += usize::from(!clauses.is_empty());
-            }
+            logs += usize::from(matches!(proof, Some((_, Proof::Clauses { .. }))));
         }
     }
-    assert!(logs > 300 && with_clauses > 20, "{logs} {with_clauses}");
+    assert!(logs > 300, "{logs}");
 }
 
 #[test]
