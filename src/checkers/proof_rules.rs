@@ -3,6 +3,7 @@
 use super::{Level, Proof};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+use std::collections::BTreeSet;
 
 /// An end of an edge: the start (0) or commit (1) of its transaction.
 type Span = (u8, u8);
@@ -124,23 +125,78 @@ impl Rules<'_> {
         (spans[0].0, spans[spans.len() - 1].1)
     }
 
+    /// Checks that the edges close a legal cycle; the assumptions that it rests on.
+    fn cycle(&self, cycle: &[EdgeIndex]) -> Vec<EdgeIndex> {
+        let start = self.edges[cycle[0]].from;
+        self.path(cycle, start, start);
+        let (leaves, enters) = self.compose(cycle);
+        assert!(!self.two_events() || (enters, leaves) != (1, 0), "an illegal cycle");
+        let mut todo = cycle.to_vec();
+        let mut seen = vec![false; self.edges.len()];
+        while let Some(e) = todo.pop() {
+            if !std::mem::replace(&mut seen[e], true) {
+                todo.extend(self.edges[e].because.premises());
+            }
+        }
+        (0..seen.len()).filter(|&e| seen[e] && self.edges[e].because == Reason::Assumed).collect()
+    }
+
+    /// The writers that an assumed edge orders, and whether it is the order of their numbers.
+    fn literal(&self, assumed: EdgeIndex) -> (TransactionId, TransactionId, bool) {
+        let Edge { from, to, .. } = self.edges[assumed];
+        (from.min(to), from.max(to), from < to)
+    }
+
+    /// Checks that assuming `clause` contradicts the lists of assumptions that exclude each other, by unit propagation
+    /// without any cleverness.
+    fn contradicts(&self, clause: &[EdgeIndex], forbidden: &[Vec<EdgeIndex>]) {
+        let mut holds: Vec<_> = clause.iter().map(|&e| self.literal(e)).collect();
+        loop {
+            let mut new = None;
+            for list in forbidden {
+                let open: BTreeSet<_> = list.iter().map(|&e| self.literal(e)).filter(|l| !holds.contains(l)).collect();
+                match (open.first(), open.len()) {
+                    (None, _) => return,
+                    (Some(&(a, b, order)), 1) if !holds.contains(&(a, b, !order)) => new = Some((a, b, !order)),
+                    _ => {}
+                }
+            }
+            holds.push(new.expect("a contradiction follows by unit propagation"));
+        }
+    }
+
+    /// Tries all orders of the pairs, if they are few.
+    fn excludes_all(&self, forbidden: &[Vec<EdgeIndex>]) {
+        let lists: Vec<Vec<_>> = forbidden.iter().map(|list| list.iter().map(|&e| self.literal(e)).collect()).collect();
+        let pairs: BTreeSet<_> = lists.iter().flatten().map(|&(a, b, _)| (a, b)).collect();
+        if pairs.len() > 10 {
+            return;
+        }
+        for choice in 0..1u32 << pairs.len() {
+            let order: BTreeSet<_> =
+                pairs.iter().enumerate().map(|(place, &(a, b))| (a, b, choice >> place & 1 == 1)).collect();
+            assert!(lists.iter().any(|list| list.iter().all(|literal| order.contains(literal))), "a choice is left");
+        }
+    }
+
     fn proof(&self, proof: &Proof, assumed: &[EdgeIndex]) {
         match proof {
             Proof::Read | Proof::Reads { .. } => panic!("no proof by a read alone"),
             Proof::Writers { .. } => panic!("no read has several writers here"),
             Proof::Cycle(cycle) => {
-                let start = self.edges[cycle[0]].from;
-                self.path(cycle, start, start);
-                let (leaves, enters) = self.compose(cycle);
-                assert!(!self.two_events() || (enters, leaves) != (1, 0), "an illegal cycle");
-                let mut todo = cycle.clone();
-                let mut seen = vec![false; self.edges.len()];
-                while let Some(e) = todo.pop() {
-                    if !std::mem::replace(&mut seen[e], true) {
-                        assert!(self.edges[e].because != Reason::Assumed || assumed.contains(&e));
-                        todo.extend(self.edges[e].because.premises());
-                    }
+                let rests_on = self.cycle(cycle);
+                assert!(rests_on.iter().all(|e| assumed.contains(e)));
+            }
+            Proof::Clauses { lemmas, clauses } => {
+                assert!(lemmas.is_sorted_by_key(Vec::len), "smallest first");
+                let mut forbidden: Vec<Vec<EdgeIndex>> = lemmas.iter().map(|cycle| self.cycle(cycle)).collect();
+                assert!(clauses.iter().flatten().all(|&e| self.edges[e].because == Reason::Assumed));
+                self.excludes_all(&forbidden);
+                for clause in clauses {
+                    self.contradicts(clause, &forbidden);
+                    forbidden.push(clause.clone());
                 }
+                self.contradicts(&[], &forbidden);
             }
             Proof::Split { key, first, second } => {
                 let (a, b) = (&self.edges[first.0], &self.edges[second.0]);

@@ -70,11 +70,22 @@ pub enum Proof {
         /// read may be used in the case of their writer only.
         cases: Vec<(TransactionId, Proof)>,
     },
+    /// Whatever the orders of many pairs of writers, one of these cycles closes. Of the two assumed edges (reason
+    /// [`Assumed`](crate::relations::Reason::Assumed)) of a pair exactly one holds; a cycle forbids the assumed edges
+    /// that its own edges rest on, directly or through premises, to hold together. That no choice is left follows by
+    /// unit propagation: first each clause in turn, from the cycles and the clauses before it, then the contradiction.
+    Clauses {
+        /// Cycles, under the rules of [`Cycle`](Proof::Cycle), smallest first.
+        lemmas: Vec<Vec<EdgeIndex>>,
+        /// Of each of these lists not all assumed edges hold.
+        clauses: Vec<Vec<EdgeIndex>>,
+    },
 }
 
 impl Proof {
     /// The edges of its cycle, or of the cycles of all branches with the assumptions they rest on; ascending, each once.
-    /// Of the possible writers of a read the first stands for all: another one makes another world, not more of this.
+    /// Of the possible writers of a read the first stands for all: another one makes another world, not more of this. Of
+    /// a log of clauses its first cycle does, without the assumptions.
     pub fn cycle_edges(&self) -> Vec<EdgeIndex> {
         let mut edges = Vec::new();
         let mut open = vec![self];
@@ -82,6 +93,7 @@ impl Proof {
             match proof {
                 Proof::Read | Proof::Reads { .. } => {}
                 Proof::Cycle(cycle) => edges.extend(cycle),
+                Proof::Clauses { lemmas, .. } => edges.extend(lemmas.first().into_iter().flatten()),
                 Proof::Split { first, second, .. } => {
                     edges.extend([first.0, second.0]);
                     open.extend([&*first.1, &*second.1]);
@@ -101,7 +113,7 @@ impl Proof {
         while let Some(proof) = open.pop() {
             parts.push(proof);
             match proof {
-                Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) => {}
+                Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {}
                 Proof::Split { first, second, .. } => open.extend([&*second.1, &*first.1]),
                 Proof::Writers { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
             }

@@ -80,6 +80,9 @@ fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
     if let Proof::Writers { read, cases } = &violation.proof {
         return writers_summary(words, violation, *read, cases);
     }
+    if let Proof::Clauses { lemmas, .. } = &violation.proof {
+        return Some(clauses_summary(violation, lemmas.len()));
+    }
     if matches!(violation.proof, Proof::Read | Proof::Reads { .. }) || pattern == Pattern::NonRepeatableRead {
         return read_summary(words, violation);
     }
@@ -123,6 +126,13 @@ fn writers_summary(
         words.value_read(read),
         names.first()?
     ))
+}
+
+/// "In whatever orders these 40 transactions wrote their keys, one of 60 cycles closes: …".
+fn clauses_summary(violation: &Violation, n_cycles: usize) -> String {
+    let n = violation.transactions.iter().filter(|t| !t.is_initial()).count();
+    let meaning = violation.id.pattern.row().meaning;
+    format!("In whatever orders these {n} transactions wrote their keys, one of {n_cycles} cycles closes: {meaning}.")
 }
 
 /// Patterns h to n: t3 reads the key from t1 although it sees t2.

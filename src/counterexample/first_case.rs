@@ -1,4 +1,5 @@
-//! The part of an argument that a picture can show: one case of those that tell the writers of reads apart.
+//! The part of an argument that a picture can show: one case of those that tell the writers of reads apart, one cycle of
+//! those that exclude all orders of many pairs of writers.
 
 use crate::checkers::{Proof, Violation};
 use crate::relations::{Edge, EdgeIndex, Reason};
@@ -8,10 +9,10 @@ use std::collections::BTreeSet;
 const MOST_EDGES: usize = 16;
 
 /// The edges to draw: all of them, but of a large tree of cases only those of the first one, in which every read has its
-/// first possible writer. O(edges²).
+/// first possible writer, and of a log of clauses only its first cycle with the assumptions it rests on. O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
-    if edges.len() <= MOST_EDGES || !matches!(violation.proof, Proof::Writers { .. }) {
+    if edges.len() <= MOST_EDGES || !matches!(violation.proof, Proof::Writers { .. } | Proof::Clauses { .. }) {
         return (0..edges.len()).collect();
     }
     let mut drawn: BTreeSet<EdgeIndex> = BTreeSet::new();
@@ -31,6 +32,13 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
         }
     }
     drawn
+}
+
+/// What is drawn, if it is not everything: "first case".
+pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
+    let is_log = matches!(violation.proof, Proof::Clauses { .. });
+    let part = if is_log { "first of many cycles" } else { "first case" };
+    (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)
 }
 
 /// Whether an edge is the read that makes another one matter.

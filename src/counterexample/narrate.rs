@@ -2,9 +2,10 @@
 //!
 //! Only puts together what [`explain`](super::explain) has said; ids, lines and names are those of the file.
 
-use super::{Counterexample, Explanation, Minimality, Step, StepRole, involved_operations};
-use crate::checkers::{Level, Verdict};
+use super::{Counterexample, Explanation, Minimality, Step, StepRole, edges_to_draw, involved_operations};
+use crate::checkers::{Level, Proof, Verdict};
 use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::relations::Edge;
 use std::fmt::Write;
 
 /// The word a step begins with.
@@ -77,8 +78,11 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     if !example.violation.edges.is_empty() {
         let _ = writeln!(out);
     }
-    for (edge, reason) in example.violation.edges.iter().zip(&explanation.edge_reasons) {
+    for (edge, reason) in told_edges(example, explanation) {
         let _ = writeln!(out, "{}: {reason}", edge_label(example, edge));
+    }
+    if let Some(rest) = untold_edges(example) {
+        let _ = writeln!(out, "{rest}");
     }
     out
 }
@@ -103,13 +107,35 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     let _ = writeln!(out, "\n{}", escape(&explanation.conclusion));
     if !example.violation.edges.is_empty() {
         let _ = writeln!(out, "\n### Why each edge is there\n\n| edge | why |\n|---|---|");
-        for (edge, reason) in example.violation.edges.iter().zip(&explanation.edge_reasons) {
+        for (edge, reason) in told_edges(example, explanation) {
             let _ = writeln!(out, "| {} | {} |", escape(&edge_label(example, edge)), escape(reason));
         }
+    }
+    if let Some(rest) = untold_edges(example) {
+        let _ = writeln!(out, "\n{}", escape(&rest));
     }
     let level = example.level;
     let _ = writeln!(out, "\n{} ({}) promises: {}.", level.code(), level.long_name(), level.promise());
     out
+}
+
+/// The edges whose reasons are told, with them: of a log of clauses, which has too many, those of its first cycle.
+fn told_edges<'a>(
+    example: &'a Counterexample,
+    explanation: &'a Explanation,
+) -> impl Iterator<Item = (&'a Edge, &'a String)> {
+    let is_log = matches!(example.violation.proof, Proof::Clauses { .. });
+    let told = is_log.then(|| edges_to_draw(&example.violation));
+    let all = example.violation.edges.iter().zip(&explanation.edge_reasons).enumerate();
+    all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e))).map(|(_, of_edge)| of_edge)
+}
+
+/// What is to be said of the edges that are not told.
+fn untold_edges(example: &Counterexample) -> Option<String> {
+    let violation = &example.violation;
+    let is_log = matches!(violation.proof, Proof::Clauses { .. });
+    let rest = if is_log { violation.edges.len() - edges_to_draw(violation).len() } else { 0 };
+    (rest > 0).then(|| format!("The report has the {rest} other edges with their reasons."))
 }
 
 /// Sessions as columns, a row for each transaction, involved operations only.
@@ -190,7 +216,7 @@ fn level_lines(example: &Counterexample) -> Vec<String> {
     lines
 }
 
-fn edge_label(example: &Counterexample, edge: &crate::relations::Edge) -> String {
+fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
     let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
     format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())

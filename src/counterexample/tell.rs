@@ -199,6 +199,9 @@ impl<'a> Teller<'a> {
                     self.tell_needed(cycle, &assumed);
                     self.contradiction(cycle, &label);
                 }
+                Task::Prove(Proof::Clauses { lemmas, clauses }, assumed, label) => {
+                    self.tell_clauses(lemmas, clauses.len(), &assumed, &label);
+                }
                 Task::Prove(Proof::Split { first, second, .. }, assumed, label) => {
                     stack.push(Task::Case(second.0, &second.1, assumed.clone(), inner(&label, 2)));
                     stack.push(Task::Case(first.0, &first.1, assumed, inner(&label, 1)));
@@ -223,14 +226,66 @@ impl<'a> Teller<'a> {
         }
     }
 
+    /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
+    /// cycle is told, the others are counted.
+    fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex], label: &str) {
+        let open = self.assumptions(lemmas.iter().flatten().copied(), assumed);
+        let mut pairs: Vec<(TransactionId, TransactionId)> =
+            open.iter().filter_map(|&e| self.edge(e)).map(|e| (e.from.min(e.to), e.from.max(e.to))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
+        let text = format!("for {n_pairs} of transactions that write the same key it is open which one wrote first");
+        self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+        let Some(shown) = lemmas.first() else { return };
+        let mut within = assumed.to_vec();
+        for edge in self.assumptions(shown.iter().copied(), assumed) {
+            let supposed = self.edge(edge).map(|e| self.older(e)).unwrap_or_default();
+            let also = if within.len() > assumed.len() { "and" } else { "one combination: suppose" };
+            self.step(StepRole::Consequence, format!("{also} that {supposed}"), vec![edge], Vec::new());
+            if let Some(told) = self.told.get_mut(edge) {
+                *told = true;
+            }
+            within.push(edge);
+        }
+        self.tell_needed(shown, &within);
+        self.contradiction(shown, "this");
+        let others = match n_cycles {
+            1 => "no other combination is left".to_owned(),
+            2 => "1 other cycle excludes what is left".to_owned(),
+            n => format!("{} other cycles exclude further combinations, and together they exclude all", n - 1),
+        };
+        let steps = match n_clauses {
+            0 => "in one step".to_owned(),
+            n => format!("in {}", counted(n + 1, "step")),
+        };
+        let text = format!("{others} ({steps}, which `isoscope verify` follows): {}", closing(label));
+        self.step(StepRole::Contradiction, text, Vec::new(), Vec::new());
+    }
+
+    /// The assumed edges that these edges rest on, apart from those of the cases around.
+    fn assumptions(&self, edges: impl Iterator<Item = EdgeIndex>, assumed: &[EdgeIndex]) -> Vec<EdgeIndex> {
+        let mut needed = vec![false; self.violation.edges.len()];
+        let mut stack: Vec<EdgeIndex> = edges.collect();
+        while let Some(e) = stack.pop() {
+            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
+                stack.extend(edge.because.premises());
+            }
+        }
+        let is_open = |&e: &EdgeIndex| needed[e] && !assumed.contains(&e);
+        let of_all = (0..needed.len()).filter(is_open);
+        of_all.filter(|&e| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed)).collect()
+    }
+
+    /// "T1's version of key 4 is older than T2's".
+    fn older(&self, edge: &Edge) -> String {
+        let (from, to) = (self.words.transaction(edge.from), self.words.transaction(edge.to));
+        format!("{from}'s version of {} is older than {to}'s", self.words.key(edge.key))
+    }
+
     fn tell_assumption(&mut self, edge: EdgeIndex, label: &str) {
         let text = match self.edge(edge) {
-            Some(e) => format!(
-                "case {label}: suppose that {}'s version of {} is older than {}'s",
-                self.words.transaction(e.from),
-                self.words.key(e.key),
-                self.words.transaction(e.to)
-            ),
+            Some(e) => format!("case {label}: suppose that {}", self.older(e)),
             None => format!("case {label}"),
         };
         self.step(StepRole::Consequence, text, vec![edge], Vec::new());
@@ -285,8 +340,10 @@ impl<'a> Teller<'a> {
     fn reads_told_elsewhere(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
         let edges = &self.violation.edges;
         let mut evidence = vec![false; edges.len()];
+        let others: Vec<&Edge> =
+            edges.iter().zip(needed).filter(|(_, needed)| **needed).map(|(edge, _)| edge).collect();
         for (e, edge) in edges.iter().enumerate() {
-            if edge.relation != Relation::WriteRead || cycle.contains(&e) {
+            if !needed[e] || edge.relation != Relation::WriteRead || cycle.contains(&e) {
                 continue;
             }
             let names_it = |other: &Edge| match &other.because {
@@ -301,8 +358,7 @@ impl<'a> Teller<'a> {
                 Reason::ReadModifyWrite { .. } => false,
                 because => because.premises().contains(&e),
             };
-            let others = || edges.iter().enumerate().filter(|(o, _)| needed[*o]).map(|(_, other)| other);
-            evidence[e] = others().any(names_it) && !others().any(rests_on_it);
+            evidence[e] = others.iter().any(|other| names_it(other)) && !others.iter().any(|other| rests_on_it(other));
         }
         evidence
     }
@@ -471,6 +527,11 @@ fn known_writes(history: &History, read: OperationId) -> String {
 /// The label of a case inside another: `1`, then `1.2`.
 fn inner(label: &str, place: usize) -> String {
     if label.is_empty() { place.to_string() } else { format!("{label}.{place}") }
+}
+
+/// `1 pair`, `3 pairs`.
+fn counted(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
 /// How a contradiction ends the argument, or a case of it.

@@ -61,7 +61,7 @@ fn translate_proof(proof: &Proof, keys: &FxHashMap<KeyId, KeyId>, renaming: &Ren
             let reads = reads.iter().map(|&read| renaming.new_operation(read)).collect::<Option<_>>()?;
             Proof::Reads { pattern: *pattern, reads }
         }
-        Proof::Cycle(edges) => Proof::Cycle(edges.clone()),
+        Proof::Cycle(_) | Proof::Clauses { .. } => proof.clone(),
         Proof::Split { key, first, second } => Proof::Split {
             key: *keys.get(key)?,
             first: (first.0, Box::new(translate(&first.1)?)),

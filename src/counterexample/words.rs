@@ -212,7 +212,7 @@ impl<'a> Words<'a> {
                 }
             }
             Reason::Assumed => format!(
-                "Assumed in this case: {} version of {} is older than {} version; the opposite is the other case.",
+                "Assumed in this case: {} version of {} is older than {} version; the opposite is another case.",
                 self.possessive(edge.from),
                 self.key(edge.key),
                 self.possessive(edge.to)

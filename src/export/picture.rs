@@ -1,7 +1,7 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use crate::counterexample::{Counterexample, Explanation, edges_to_draw, involved_operations, narrate};
+use crate::counterexample::{Counterexample, Explanation, drawn_part, edges_to_draw, involved_operations, narrate};
 use crate::diagram::layout::{Layout, LayoutStyle, graphviz, lanes};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -189,9 +189,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions) -
         n => format!("verdicts of these {n} transactions alone"),
     });
     footer.push(example.minimality.word().to_owned());
-    if edges_to_draw(&example.violation).len() < example.violation.edges.len() {
-        footer.push("drawn is the first case".to_owned());
-    }
+    footer.extend(drawn_part(&example.violation).map(|part| format!("drawn is the {part}")));
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer
 }

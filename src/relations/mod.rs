@@ -188,7 +188,7 @@ pub enum Reason {
         /// The read.
         read: OperationId,
     },
-    /// One side of a case split: either `from` or `to` is first.
+    /// One side of a case split, or one of many orders that are open: either `from` or `to` is first.
     Assumed,
 }
 

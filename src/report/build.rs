@@ -303,6 +303,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
             reads: reads.iter().map(|&read| places.operation_entry(read)).collect(),
         },
         Proof::Cycle(edges) => ProofEntry::Cycle { edges: edges.clone() },
+        Proof::Clauses { lemmas, clauses } => ProofEntry::Clauses { lemmas: lemmas.clone(), clauses: clauses.clone() },
         Proof::Split { key, first, second } => {
             let (first, second) = (case(first), case(second));
             ProofEntry::Split { key: places.history.key_name(*key), first, second }

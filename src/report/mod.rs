@@ -348,7 +348,7 @@ pub enum ReasonEntry {
         /// Position of its read.
         read: usize,
     },
-    /// One side of a case split.
+    /// One side of a case split, or one of many orders that are open.
     Assumed,
 }
 
@@ -416,6 +416,16 @@ pub enum ProofEntry {
         /// A case for every other transaction that wrote the value and may have committed, and for ⊥ where the value
         /// may be initial.
         cases: Vec<WriterEntry>,
+    },
+    /// Whatever the orders of many pairs of writers, one of these cycles closes. Two assumed edges with the same ends
+    /// exclude each other and one of them holds; a cycle forbids the assumed edges that its edges rest on, directly or
+    /// through premises, to hold together. Each clause in turn follows by unit propagation from the cycles and the
+    /// clauses before it, and the contradiction from all.
+    Clauses {
+        /// Each a cycle, smallest first.
+        lemmas: Vec<Vec<usize>>,
+        /// Of each of these lists not all assumed edges hold.
+        clauses: Vec<Vec<usize>>,
     },
 }
 

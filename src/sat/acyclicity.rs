@@ -290,6 +290,8 @@ pub(super) struct Acyclicity<'a, E> {
     levels: Vec<(usize, usize)>,
     /// The edges of all cycles that refuted an assignment.
     pub(super) cycles: FxHashSet<CycleEdge>,
+    /// Those cycles one by one, in order; only on request.
+    pub(super) lemmas: Option<Vec<Vec<CycleEdge>>>,
 }
 
 impl<'a, E: EdgesOf> Acyclicity<'a, E> {
@@ -308,6 +310,7 @@ impl<'a, E: EdgesOf> Acyclicity<'a, E> {
             inserted: Vec::new(),
             levels: Vec::new(),
             cycles: FxHashSet::default(),
+            lemmas: None,
         }
     }
 
@@ -335,7 +338,10 @@ impl<'a, E: EdgesOf> Acyclicity<'a, E> {
         while let Some(&literal) = acts.model().get(self.processed.len()) {
             if let Err(cycle) = self.insert_edges_of(literal) {
                 let clause = explanation(&cycle);
-                self.cycles.extend(cycle);
+                match &mut self.lemmas {
+                    Some(lemmas) => lemmas.push(cycle),
+                    None => self.cycles.extend(cycle),
+                }
                 acts.raise_conflict(&clause, false);
                 return;
             }
@@ -365,7 +371,7 @@ impl<'a, E: EdgesOf> Acyclicity<'a, E> {
 }
 
 /// The clause that forbids a cycle: not all literals of its labelled edges.
-fn explanation(cycle: &[CycleEdge]) -> Vec<Lit> {
+pub(super) fn explanation(cycle: &[CycleEdge]) -> Vec<Lit> {
     let labels = cycle.iter().flat_map(CycleEdge::labels).filter(|&label| label < FIRST_FACT);
     let mut clause: Vec<Lit> = labels.map(|label| !literal_of(label)).collect();
     clause.sort_unstable();

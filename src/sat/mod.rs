@@ -3,13 +3,17 @@
 //! [`solve`] takes a [`DynamicOrder`] and a list of [`Choice`]s, each between two sets of edges, and finds a side for
 //! every choice so that all edges together leave the graph acyclic, or says that there is none; [`solve_problem`] takes
 //! clauses over the choices and edges that depend on two of them, too. The search is conflict-driven clause learning
-//! (batsat) modulo the theory of acyclicity in [`acyclicity`].
+//! (batsat) modulo the theory of acyclicity in [`acyclicity`]. [`solve_logged`] writes down why there is no answer, so
+//! that it can be checked by whoever does not trust the solver.
 //!
 //! Histories and transactions are not known here: vertices, edges and literals only.
 
 pub mod acyclicity;
+mod log;
+mod trim;
 
 pub use acyclicity::{CycleEdge, DynamicOrder, FIRST_FACT, Labels, Vertex};
+pub use log::{Logged, Refutation, side_of, solve_logged};
 
 use crate::control::{Control, Interrupt};
 use acyclicity::{Acyclicity, EdgesOf};

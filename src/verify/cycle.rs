@@ -44,7 +44,7 @@ enum Claim {
 
 /// What may be concluded at a level, each including the ones before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Strength {
+pub(super) enum Strength {
     ReadCommitted,
     ReadAtomic,
     Causal,
@@ -83,22 +83,23 @@ impl Strength {
 
 /// An end of an edge: the start or the commit of its transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
+pub(super) enum Event {
     Start,
     Commit,
 }
 
 /// The events an edge relates: the one it leaves and the one it enters.
-type Span = (Event, Event);
+pub(super) type Span = (Event, Event);
 
 const COMMIT_TO_START: Span = (Event::Commit, Event::Start);
 const COMMIT_TO_COMMIT: Span = (Event::Commit, Event::Commit);
 const START_TO_COMMIT: Span = (Event::Start, Event::Commit);
 
-struct Argument<'a> {
+/// A violation with what is known of its edges.
+pub(super) struct Argument<'a> {
     history: &'a History,
     resolution: &'a Resolution<'a>,
-    violation: &'a ViolationEntry,
+    pub(super) violation: &'a ViolationEntry,
     transactions: &'a [TransactionId],
     /// By checked edge: the key it is about.
     keys: Vec<Option<KeyId>>,
@@ -107,7 +108,7 @@ struct Argument<'a> {
 }
 
 impl Argument<'_> {
-    fn transaction(&self, place: usize) -> Result<TransactionId, String> {
+    pub(super) fn transaction(&self, place: usize) -> Result<TransactionId, String> {
         let t = self.transactions.get(place).copied();
         t.ok_or_else(|| format!("there is no transaction at place {place}"))
     }
@@ -240,7 +241,7 @@ impl Argument<'_> {
         }
     }
 
-    fn edge(&self, index: usize) -> Result<&EdgeEntry, String> {
+    pub(super) fn edge(&self, index: usize) -> Result<&EdgeEntry, String> {
         self.violation.edges.get(index).ok_or_else(|| format!("there is no edge {index}"))
     }
 
@@ -254,7 +255,7 @@ impl Argument<'_> {
     }
 
     /// Whether what an edge says holds in a case.
-    fn holds(&self, edge: usize, setting: &Setting<'_>) -> Result<(), String> {
+    pub(super) fn holds(&self, edge: usize, setting: &Setting<'_>) -> Result<(), String> {
         let name = |t: TransactionId| self.history.transaction_name(t);
         let text = |o: OperationId| self.history.operation_text(o);
         let claims = self.claims.get(edge).map_or(&[][..], |claims| claims);
@@ -327,6 +328,10 @@ impl Argument<'_> {
                 ProofEntry::Cycle { edges } => {
                     let strength = strength.ok_or("a cycle does not violate CI")?;
                     self.closes(edges, &assumed, &setting, &spans, strength)?;
+                }
+                ProofEntry::Clauses { lemmas, clauses } => {
+                    let strength = strength.ok_or("an order says nothing at CI")?;
+                    self.leave_no_choice((lemmas, clauses), &assumed, &setting, (&spans, strength))?;
                 }
                 ProofEntry::Split { .. } if strength.is_none() => return Err("an order says nothing at CI".to_owned()),
                 ProofEntry::Split { first, second, .. } => {
@@ -501,6 +506,20 @@ impl Argument<'_> {
         whole.ok_or_else(|| "an empty path".to_owned())
     }
 
+    /// Whether these edges close a cycle that is legal all around.
+    pub(super) fn is_legal_cycle(
+        &self,
+        cycle: &[usize],
+        spans: &[Result<Span, String>],
+        strength: Strength,
+    ) -> Result<(), String> {
+        let first = cycle.first().ok_or("an empty cycle")?;
+        let start = self.transaction(self.edge(*first)?.from)?;
+        self.is_path(cycle, start, start)?;
+        let (leaves, enters) = self.compose(cycle, strength, spans)?;
+        legal(enters, leaves, strength)
+    }
+
     /// Whether these edges close a legal cycle that rests on no assumptions but these, and holds in this case.
     fn closes(
         &self,
@@ -510,11 +529,7 @@ impl Argument<'_> {
         spans: &[Result<Span, String>],
         strength: Strength,
     ) -> Result<(), String> {
-        let first = cycle.first().ok_or("an empty cycle")?;
-        let start = self.transaction(self.edge(*first)?.from)?;
-        self.is_path(cycle, start, start)?;
-        let (leaves, enters) = self.compose(cycle, strength, spans)?;
-        legal(enters, leaves, strength)?;
+        self.is_legal_cycle(cycle, spans, strength)?;
         let mut seen = vec![false; self.violation.edges.len()];
         let mut stack = cycle.to_vec();
         while let Some(e) = stack.pop() {

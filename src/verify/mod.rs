@@ -4,15 +4,17 @@
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
 //! when each of its edges can be followed back to operations of the history and the edges contradict each other at
 //! every level the violation names. Where a read has several possible writers a violation must have a case for each. Near linear in the history and the evidence, but for the causal level, whose
-//! replay may cost transactions × sessions.
+//! replay may cost transactions × sessions, and logs of clauses, whose propagation may pass the same clauses again.
 //!
 //! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
 
 mod causal;
+mod clauses;
 mod cut;
 mod cycle;
 mod linear;
 mod lists;
+mod propagation;
 mod read;
 mod resolution;
 mod setting;

@@ -252,7 +252,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn reader_of(&self, read: usize) -> Node {
+    pub(super) fn reader_of(&self, read: usize) -> Node {
         (self.index.read_begin.partition_point(|&begin| begin as usize <= read) - 1) as Node
     }
 }

@@ -3,11 +3,13 @@
 //! The engine in [`strong`](super::strong) answers fast; this one explains. It draws every consequence of the reads,
 //! round by round, and keeps for each inferred edge the path it rests on; when a cycle shows up, the one with the
 //! shortest argument is the proof. If no cycle follows from the reads alone, an order of two writers is assumed, each
-//! way, and both assumptions must fail.
+//! way, and both assumptions must fail. Where that takes too many cases, all orders that are open are left to a solver,
+//! and what it learns is written down step by step: less readable, but checked as easily.
 //!
-//! Meant for counterexamples: up to a few hundred transactions. Verdicts are not its business: it may fail to find a
+//! Meant for counterexamples: up to some hundred transactions, some thousand with a log. Verdicts are not its business: it may fail to find a
 //! proof of a violation, and it never finds one of a satisfied level.
 
+mod clauses;
 mod facts;
 mod saturate;
 mod split;
@@ -16,15 +18,32 @@ use super::{Level, Proof};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId};
 use crate::relations::{Edge, Index, NONE};
+use clauses::{Log, Ruled};
 use facts::{Because, FactId, Facts};
-use saturate::{Effort, needed};
+use saturate::{Effort, End, needed, saturate};
 use split::{Outcome, Tree};
 use std::collections::BTreeMap;
 
-/// Steps spent before giving up; some seconds.
-const EFFORT: u64 = 300_000_000;
-/// Largest history that is looked at, in transactions: the closure takes (2 · 2000)² / 8 bytes a case.
-const MOST_NODES: usize = 2000;
+/// What may be spent on a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps of drawing what follows from the reads alone.
+    pub steps: u64,
+    /// Steps of looking for a tree of cases.
+    pub case_steps: u64,
+    /// Wrong turns of the solver that takes over.
+    pub conflicts: usize,
+}
+
+impl Default for Limits {
+    /// Some seconds each.
+    fn default() -> Limits {
+        Limits { steps: 300_000_000, case_steps: 20_000_000, conflicts: 200_000 }
+    }
+}
+
+/// Largest history that is looked at, in transactions: the closure takes (2 · 10,000)² / 8 bytes a case.
+const MOST_NODES: usize = 10_000;
 
 /// Proves that the history violates PC, SI or SER (any other level is taken for SER): the edges of the argument,
 /// premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied
@@ -36,6 +55,7 @@ pub fn prove(
     history: &History,
     index: &Index,
     level: Level,
+    limits: Limits,
     control: &Control,
 ) -> Result<Option<(Vec<Edge>, Proof)>, Interrupt> {
     let level = match level {
@@ -46,23 +66,56 @@ pub fn prove(
         return Ok(None);
     }
     let mut facts = Facts::new(index, level);
-    let case = facts.given();
-    let mut effort = Effort { steps: EFFORT };
-    Ok(match split::refute(&mut facts, case, &mut effort, control)? {
-        Outcome::Refuted(tree) => Some(written_out(history, &facts, &tree)),
-        Outcome::Satisfiable | Outcome::Unknown => None,
+    let mut case = facts.given();
+    let mut effort = Effort { steps: limits.steps };
+    match saturate(&mut facts, &mut case, &mut effort, control)? {
+        End::Cycle(cycle) => return Ok(Some(written_out(history, &facts, &Tree::Cycle(cycle)))),
+        End::TooLong => {}
+        End::Quiet => {
+            let n_facts = facts.all.len();
+            let mut effort = Effort { steps: limits.case_steps };
+            match split::refute(&mut facts, case.clone(), &mut effort, control)? {
+                Outcome::Refuted(tree) => return Ok(Some(written_out(history, &facts, &tree))),
+                Outcome::Satisfiable => return Ok(None),
+                Outcome::Unknown => facts.all.truncate(n_facts),
+            }
+        }
+    }
+    Ok(match clauses::refute(&mut facts, case, limits.conflicts, control)? {
+        Ruled::OutByCycle(cycle) => Some(written_out(history, &facts, &Tree::Cycle(cycle))),
+        Ruled::Out(log) => Some(log_written_out(history, &facts, &log)),
+        Ruled::NotOut => None,
     })
+}
+
+/// The edges that a log of clauses needs, and the proof in terms of them.
+fn log_written_out(history: &History, facts: &Facts<'_>, log: &Log) -> (Vec<Edge>, Proof) {
+    let (edges, place) = edges_of(history, facts, log.lemmas.iter().chain(&log.clauses).flatten().copied());
+    let placed = |lists: &[Vec<FactId>]| -> Vec<Vec<usize>> {
+        lists.iter().map(|list| list.iter().map(|id| place[id]).collect()).collect()
+    };
+    (edges, Proof::Clauses { lemmas: placed(&log.lemmas), clauses: placed(&log.clauses) })
 }
 
 /// The edges that a tree needs, and the proof in terms of them.
 fn written_out(history: &History, facts: &Facts<'_>, tree: &Tree) -> (Vec<Edge>, Proof) {
+    let (edges, place) = edges_of(history, facts, tree.facts());
+    (edges, proof(facts, tree, &place))
+}
+
+/// These facts and all that they rest on as edges, and the place of each.
+fn edges_of(
+    history: &History,
+    facts: &Facts<'_>,
+    roots: impl IntoIterator<Item = FactId>,
+) -> (Vec<Edge>, BTreeMap<FactId, usize>) {
     let mut place: BTreeMap<FactId, usize> = BTreeMap::new();
     let mut edges = Vec::new();
-    for id in needed(facts, tree.facts()) {
+    for id in needed(facts, roots) {
         place.insert(id, edges.len());
         edges.push(facts.edge(history, &facts.all[id as usize], |premise| place[&premise]));
     }
-    (edges, proof(facts, tree, &place))
+    (edges, place)
 }
 
 /// Recursion is bounded by the depth of the tree, see [`split`].

@@ -23,7 +23,7 @@ pub(super) struct Effort {
 
 impl Effort {
     /// Takes steps; false when there are none left.
-    fn spend(&mut self, steps: usize) -> bool {
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_sub(steps as u64);
         self.steps > 0
     }
@@ -49,6 +49,8 @@ pub(super) fn saturate(
         if new.is_empty() {
             return Ok(End::Quiet);
         }
+        // Each of them took a search for a path and takes an update of what reaches what.
+        effort.spend(new.len() * (case.visible.len() + facts.events.n_events()));
         for fact in new {
             facts.add(case, fact);
         }
@@ -77,19 +79,34 @@ fn consequences(facts: &Facts<'_>, case: &Case, effort: &mut Effort) -> Vec<Fact
             {
                 new.push(Fact { from: t2, to: t1, key, because: Because::Visible(read, path) });
             }
-            let older = t1 == NONE || case.closure.reaches(events.commit(t1), events.commit(t2));
-            if older && !case.closure.reaches(events.start(t3), events.commit(t2)) {
-                let path = if t1 == NONE { Some(Vec::new()) } else { version_order(facts, case, t1, t2, key) };
-                if let Some(path) = path {
-                    new.push(Fact { from: t3, to: t2, key, because: Because::Overwrites(read, path) });
-                }
-            }
+            new.extend(overwrites(facts, case, ReadOf { read, t3, t1, key }, t2));
         }
     }
     if events.forbids_conflicts() {
         conflicts(facts, case, effort, &mut new);
     }
     new
+}
+
+/// All that follows in one step about readers of versions that are overwritten.
+pub(super) fn overwritten(facts: &Facts<'_>, case: &Case) -> Vec<Fact> {
+    let mut new = Vec::new();
+    for &read in &facts.reads {
+        let others = facts.writers(read.key).iter().filter(|&&t2| t2 != read.t1 && t2 != read.t3);
+        new.extend(others.filter_map(|&t2| overwrites(facts, case, read, t2)));
+    }
+    new
+}
+
+/// t3 does not see t2 if t1's version is older, unless that is implied.
+fn overwrites(facts: &Facts<'_>, case: &Case, ReadOf { read, t3, t1, key }: ReadOf, t2: Node) -> Option<Fact> {
+    let events = facts.events;
+    let older = t1 == NONE || case.closure.reaches(events.commit(t1), events.commit(t2));
+    if !older || case.closure.reaches(events.start(t3), events.commit(t2)) {
+        return None;
+    }
+    let path = if t1 == NONE { Vec::new() } else { version_order(facts, case, t1, t2, key)? };
+    Some(Fact { from: t3, to: t2, key, because: Because::Overwrites(read, path) })
 }
 
 /// Why t1's version is older than t2's: an update of the very version if there is one, else the shortest path.

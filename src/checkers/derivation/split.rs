@@ -151,6 +151,9 @@ fn side(
     effort: &mut Effort,
     control: &Control,
 ) -> Result<Side, Interrupt> {
+    /// Copying so many bits of what reaches what costs a step.
+    const COPIED: usize = 64;
+    effort.spend(facts.events.n_events().pow(2) / COPIED);
     let mut case = case.clone();
     let assumed = facts.add(&mut case, Fact { from: a, to: b, key, because: Because::Assumed });
     let end = saturate(facts, &mut case, effort, control)?;
@@ -168,7 +171,7 @@ fn split(first: (FactId, Tree), second: (FactId, Tree), facts: &Facts<'_>) -> Tr
 }
 
 /// The pairs of writers of a key whose order is not known, with the first such key.
-fn open_pairs(facts: &Facts<'_>, case: &Case) -> Vec<(Node, Node, u32)> {
+pub(super) fn open_pairs(facts: &Facts<'_>, case: &Case) -> Vec<(Node, Node, u32)> {
     let events = facts.events;
     let mut seen = BTreeSet::new();
     let mut pairs = Vec::new();
@@ -176,8 +179,8 @@ fn open_pairs(facts: &Facts<'_>, case: &Case) -> Vec<(Node, Node, u32)> {
         let writers = facts.writers(key);
         for (place, &a) in writers.iter().enumerate() {
             for &b in &writers[place + 1..] {
-                let known = case.closure.reaches(events.commit(a), events.commit(b))
-                    || case.closure.reaches(events.commit(b), events.commit(a));
+                let known = case.closure.reaches(events.commit(a), events.after_writer(b))
+                    || case.closure.reaches(events.commit(b), events.after_writer(a));
                 if !known && seen.insert((a, b)) {
                     pairs.push((a, b, key));
                 }

@@ -1,6 +1,7 @@
 //! Every proof is followed by an independent reading of the rules; satisfied histories have none.
 
 use super::*;
+use crate::checkers::strong::sample::{Sample, Shape};
 use crate::checkers::strong::{StrongDecision, decide};
 use crate::history::TransactionId;
 use crate::relations::testing::history;
@@ -17,9 +18,16 @@ fn index_of(history: &History) -> Index {
     Index::build(history, &resolution, &control).expect("no limit was set")
 }
 
+/// No tree of cases is looked for.
+const LOGS_ONLY: Limits = Limits { steps: u64::MAX, case_steps: 0, conflicts: usize::MAX };
+
 fn proof_of(text: &str, level: Level) -> Option<(Vec<Edge>, Proof)> {
+    proof_within(text, level, Limits::default())
+}
+
+fn proof_within(text: &str, level: Level, limits: Limits) -> Option<(Vec<Edge>, Proof)> {
     let history = history(text);
-    let found = prove(&history, &index_of(&history), level, &Control::new()).expect("no limit was set");
+    let found = prove(&history, &index_of(&history), level, limits, &Control::new()).expect("no limit was set");
     if let Some((edges, proof)) = &found {
         crate::checkers::proof_rules::assert_proof(&history, edges, proof, level);
     }
@@ -94,4 +102,38 @@ fn proofs_exist_exactly_for_violated_levels_of_random_histories() {
         }
     }
     assert!(violated > 2000, "{violated}");
+}
+
+#[test]
+fn the_case_split_grid_is_proved_by_a_log_where_no_tree_is_looked_for() {
+    for level in LEVELS {
+        let (edges, proof) = proof_within(CASE_SPLIT_GRID, level, LOGS_ONLY).expect("violated");
+        let Proof::Clauses { lemmas, .. } = proof else { panic!("{proof:?}") };
+        assert!((2..6).contains(&lemmas.len()), "{lemmas:?}");
+        assert!(edges.len() <= 30, "{} edges", edges.len());
+    }
+}
+
+#[test]
+fn logs_exist_exactly_for_violated_levels_of_random_histories() {
+    let mut random = fastrand::Rng::with_seed(22);
+    let mut logs = 0;
+    for round in 0..4000 {
+        let shape = Shape { transactions: 4 + round % 8, sessions: 12, operations: 4, keys: 3, write_percent: 50 };
+        let text = Sample::random(&mut random, shape).text();
+        let index = index_of(&history(&text));
+        for level in LEVELS {
+            let decision = decide(&index, level, &Control::new()).expect("no limit was set");
+            let proof = proof_within(&text, level, Limits { steps: 0, ..LOGS_ONLY });
+            assert_eq!(proof.is_some(), matches!(decision, StrongDecision::Violated { .. }), "{text} at {level}");
+            logs += usize::from(matches!(proof, Some((_, Proof::Clauses { .. }))));
+        }
+    }
+    assert!(logs > 300, "{logs}");
+}
+
+#[test]
+fn a_log_that_would_take_too_many_turns_is_given_up() {
+    let limits = Limits { conflicts: 0, ..LOGS_ONLY };
+    assert_eq!(proof_within(CASE_SPLIT_GRID, Level::Serializability, limits), None);
 }

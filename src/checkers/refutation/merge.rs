@@ -71,10 +71,14 @@ fn renumbered(reason: &Reason, place: &[EdgeIndex]) -> Reason {
 /// Recursion is bounded by the depth of the proof.
 fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
     let case = |(edge, proof): &(EdgeIndex, Box<Proof>)| (place[*edge], Box::new(renumbered_proof(proof, place)));
+    let placed = |lists: &[Vec<EdgeIndex>]| -> Vec<Vec<EdgeIndex>> {
+        lists.iter().map(|list| list.iter().map(|&edge| place[edge]).collect()).collect()
+    };
     match proof {
         Proof::Read | Proof::Reads { .. } => proof.clone(),
         Proof::Cycle(cycle) => Proof::Cycle(cycle.iter().map(|&edge| place[edge]).collect()),
         Proof::Split { key, first, second } => Proof::Split { key: *key, first: case(first), second: case(second) },
+        Proof::Clauses { lemmas, clauses } => Proof::Clauses { lemmas: placed(lemmas), clauses: placed(clauses) },
         Proof::Writers { read, cases } => Proof::Writers {
             read: *read,
             cases: cases.iter().map(|(writer, proof)| (*writer, renumbered_proof(proof, place))).collect(),

@@ -4,6 +4,7 @@ use crate::checkers::{LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::graph::{Digraph, PathFinder};
 use crate::history::{History, KeyId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Index, NONE, Node, Reason, Relation};
+use rustc_hash::FxHashSet;
 
 /// Edges under construction; an edge that is there already is not added again.
 pub(super) struct Argument<'a> {
@@ -124,6 +125,7 @@ pub(super) fn violation(
     proof: Proof,
 ) -> Violation {
     let mut transactions: Vec<TransactionId> = Vec::new();
+    let mut seen: FxHashSet<TransactionId> = FxHashSet::default();
     let evidence = edges.iter().flat_map(|edge| {
         let named = match &edge.because {
             Reason::Visible { reader, .. } => Some(*reader),
@@ -134,7 +136,7 @@ pub(super) fn violation(
         [Some(edge.from), Some(edge.to), named].into_iter().flatten()
     });
     for t in first.iter().copied().chain(evidence) {
-        if !transactions.contains(&t) {
+        if seen.insert(t) {
             transactions.push(t);
         }
     }

@@ -10,7 +10,7 @@ use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, de
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, strong_components};
 use crate::history::History;
-use crate::relations::{Index, Node};
+use crate::relations::{Edge, Index, Node};
 use std::collections::BTreeSet;
 
 /// The strong levels, weakest first.
@@ -126,7 +126,11 @@ fn prove(
     skip_known: bool,
     control: &Control,
 ) -> Result<Option<Violation>, Interrupt> {
-    if nodes.len() > SMALL {
+    let mut is_hard = false;
+    if !skip_known && nodes.len() > SMALL {
+        (nodes, is_hard) = used_by_log(history, index, nodes, level, control)?;
+    }
+    if nodes.len() > SMALL && !is_hard {
         nodes = reduce(index, nodes, level, control)?;
     }
     let small = index.part(&nodes);
@@ -134,18 +138,11 @@ fn prove(
     if skip_known && weak::decide(&small, causal, control)? == WeakDecision::Violated {
         return Ok(None);
     }
-    let mut weakest = None;
-    for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
-        if matches!(decide(&small, candidate, control)?, StrongDecision::Violated { .. }) {
-            weakest = Some(candidate);
-            break;
-        }
-    }
-    let Some(weakest) = weakest else { return Ok(None) };
-    if skip_known && weakest != Level::PrefixConsistency && has_divergence(&small) {
-        return Ok(None);
-    }
-    let Some((mut edges, mut proof)) = derivation::prove(history, &small, weakest, control)? else { return Ok(None) };
+    let proved = match is_hard {
+        true => prove_hard(history, &small, level, control)?,
+        false => prove_weakest(history, &small, level, skip_known, control)?,
+    };
+    let Some((weakest, mut edges, mut proof)) = proved else { return Ok(None) };
     // The part numbers keys anew; operations know their keys.
     for edge in &mut edges {
         let operation = edge.from_operation.or(edge.to_operation);
@@ -165,7 +162,7 @@ fn prove(
 }
 
 /// Sets the keys of case splits from the assumed edges.
-fn name_keys(proof: &mut Proof, edges: &[crate::relations::Edge]) {
+fn name_keys(proof: &mut Proof, edges: &[Edge]) {
     let mut todo = vec![proof];
     while let Some(proof) = todo.pop() {
         if let Proof::Split { key, first, second } = proof {
@@ -184,6 +181,74 @@ fn has_divergence(index: &Index) -> bool {
     updates.sort_unstable();
     updates.dedup();
     updates.windows(2).any(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1))
+}
+
+/// A level, and the argument that it is violated.
+type Proved = Option<(Level, Vec<Edge>, Proof)>;
+
+/// The argument that the weakest strong level up to `level` is violated that is.
+fn prove_weakest(
+    history: &History,
+    small: &Index,
+    level: Level,
+    skip_known: bool,
+    control: &Control,
+) -> Result<Proved, Interrupt> {
+    for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
+        if matches!(decide(small, candidate, control)?, StrongDecision::Violated { .. }) {
+            if skip_known && candidate != Level::PrefixConsistency && has_divergence(small) {
+                return Ok(None);
+            }
+            let limits = derivation::Limits::default();
+            let proved = derivation::prove(history, small, candidate, limits, control)?;
+            return Ok(proved.map(|(edges, proof)| (candidate, edges, proof)));
+        }
+    }
+    Ok(None)
+}
+
+/// The same where a decision would take longer than a proof: of the weakest level that can be proved to be violated,
+/// with less looking for a tree.
+fn prove_hard(history: &History, small: &Index, level: Level, control: &Control) -> Result<Proved, Interrupt> {
+    let limits = derivation::Limits { case_steps: 2_000_000, ..derivation::Limits::default() };
+    for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
+        if let Some((edges, proof)) = derivation::prove(history, small, candidate, limits, control)? {
+            return Ok(Some((candidate, edges, proof)));
+        }
+    }
+    Ok(None)
+}
+
+/// The transactions that a proof without cases names, and whether it takes so many clauses that to decide parts of them
+/// again and again would take too long. All of them if no proof is found.
+fn used_by_log(
+    history: &History,
+    index: &Index,
+    mut nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<(Vec<Node>, bool), Interrupt> {
+    /// Clauses of a hard proof.
+    const HARD: usize = 16;
+    /// Proofs of a proof's own transactions, each of which may need fewer.
+    const ROUNDS: usize = 3;
+    let limits = derivation::Limits { case_steps: 0, ..derivation::Limits::default() };
+    for _ in 0..ROUNDS {
+        let Some((edges, proof)) = derivation::prove(history, &part(index, &nodes), level, limits, control)? else {
+            return Ok((nodes, false));
+        };
+        let named = violation(Pattern::SERCycle, Vec::new(), LevelSet::default(), None, &[], edges, Proof::Read);
+        let of_whole = named.transactions.iter().filter(|t| !t.is_initial());
+        let mut used: Vec<Node> = of_whole.map(|t| index.node[t.index()]).collect();
+        used.sort_unstable();
+        let is_hard = matches!(&proof, Proof::Clauses { clauses, .. } if clauses.len() > HARD);
+        let is_last = used.len() == nodes.len();
+        nodes = used;
+        if !is_hard || is_last || nodes.len() <= SMALL {
+            return Ok((nodes, is_hard));
+        }
+    }
+    Ok((nodes, true))
 }
 
 /// Removes transactions as long as the rest violates the level, in chunks of halving size.

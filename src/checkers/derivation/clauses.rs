@@ -1,0 +1,258 @@
+//! Refutation by a solver: every open pair of writers becomes a choice between two assumptions with all that each forces
+//! at once, and the cycles and clauses by which the solver finds that no choice is left become the proof.
+
+use super::facts::{Because, Case, Fact, FactId, Facts};
+use super::saturate::{Effort, End, overwritten, saturate};
+use super::split::open_pairs;
+use crate::checkers::strong::Vertex;
+use crate::control::{Control, Interrupt};
+use crate::graph::{Digraph, topological_order};
+use crate::relations::Node;
+use crate::sat::{self, CycleEdge, DynamicOrder, Logged, Refutation, Side};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why no order of the open pairs of writers is left: cycles that forbid the assumptions they rest on, smallest first,
+/// and lists of assumptions that exclude each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Log {
+    pub(super) lemmas: Vec<Vec<FactId>>,
+    pub(super) clauses: Vec<Vec<FactId>>,
+}
+
+/// An edge that a side of a pair forces.
+#[derive(Clone, Copy, Debug)]
+struct Forced {
+    from: Vertex,
+    to: Vertex,
+    /// The read whose version is overwritten; none for the assumption itself.
+    read: Option<usize>,
+}
+
+/// An order of two writers.
+#[derive(Clone, Debug)]
+struct Assumption {
+    first: Node,
+    second: Node,
+    key: u32,
+    /// The assumption itself comes first.
+    forces: Vec<Forced>,
+}
+
+/// What became of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ruled {
+    /// These facts close a cycle whatever the open orders.
+    OutByCycle(Vec<FactId>),
+    /// Every choice of the open orders contradicts.
+    Out(Log),
+    /// Some choice contradicts nothing, or the solver gave up.
+    NotOut,
+}
+
+/// Refutes an acyclic case; the more of what follows from it has been drawn, the fewer orders are open. Exponential in
+/// the worst case, see [`sat::solve_logged`] for the limit.
+pub(super) fn refute(
+    facts: &mut Facts<'_>,
+    mut case: Case,
+    most_conflicts: usize,
+    control: &Control,
+) -> Result<Ruled, Interrupt> {
+    let pairs = open_pairs(facts, &case);
+    if let Some(cycle) = add_certain(facts, &mut case, control)? {
+        return Ok(Ruled::OutByCycle(cycle));
+    }
+    let readers = readers_by_version(facts);
+    let both = |&(a, b, key): &(Node, Node, u32)| {
+        [(a, b), (b, a)].map(|(first, second)| assumption(facts, &case, &readers, (first, second), key))
+    };
+    let pairs: Vec<[Assumption; 2]> = pairs.iter().map(both).collect();
+    let edges = fixed_edges(facts, &case);
+    let graph = Digraph::new(facts.events.n_events(), edges.iter().copied());
+    let Some(order) = topological_order(&graph) else { return Ok(Ruled::NotOut) };
+    let choices: Vec<sat::Choice> = pairs.iter().map(choice).collect();
+    let mut order = DynamicOrder::new(order, edges.iter().copied());
+    let known = exclusive(&pairs, &case);
+    match sat::solve_logged(&mut order, &choices, known, most_conflicts, control)? {
+        Logged::Satisfiable | Logged::GaveUp => Ok(Ruled::NotOut),
+        Logged::Refuted(refutation) => {
+            Ok(Writer::new(facts, &case, &pairs).log(&refutation).map_or(Ruled::NotOut, Ruled::Out))
+        }
+    }
+}
+
+/// Adds what the orders that are known say of readers of the older version, as far as it is not known; the cycle that
+/// this closes, if any. With that, orders of the open pairs that close no cycle explain every read.
+fn add_certain(facts: &mut Facts<'_>, case: &mut Case, control: &Control) -> Result<Option<Vec<FactId>>, Interrupt> {
+    for fact in overwritten(facts, case) {
+        facts.add(case, fact);
+    }
+    Ok(match saturate(facts, case, &mut Effort { steps: 0 }, control)? {
+        End::Cycle(cycle) => Some(cycle),
+        End::Quiet | End::TooLong => None,
+    })
+}
+
+/// By writer and key: the reads of that version by others.
+fn readers_by_version(facts: &Facts<'_>) -> FxHashMap<(Node, u32), Vec<(usize, Node)>> {
+    let mut readers: FxHashMap<(Node, u32), Vec<(usize, Node)>> = FxHashMap::default();
+    for read in &facts.reads {
+        readers.entry((read.t1, read.key)).or_default().push((read.read, read.t3));
+    }
+    readers
+}
+
+/// What follows at once from an order of two writers: who read the older version of a key starts before the newer one
+/// is committed.
+fn assumption(
+    facts: &Facts<'_>,
+    case: &Case,
+    readers: &FxHashMap<(Node, u32), Vec<(usize, Node)>>,
+    (first, second): (Node, Node),
+    key: u32,
+) -> Assumption {
+    let (index, events) = (facts.index, facts.events);
+    let mut forces = vec![Forced { from: events.commit(first), to: events.after_writer(second), read: None }];
+    let common = index.writes_of(first).map(|write| index.write_key[write]);
+    for key in common.filter(|&key| index.slot_of(second, key).is_some()) {
+        for &(read, t3) in readers.get(&(first, key)).into_iter().flatten().filter(|(_, t3)| *t3 != second) {
+            let (from, to) = (events.start(t3), events.commit(second));
+            if !case.closure.reaches(from, to) {
+                forces.push(Forced { from, to, read: Some(read) });
+            }
+        }
+    }
+    Assumption { first, second, key, forces }
+}
+
+fn choice([first, second]: &[Assumption; 2]) -> sat::Choice {
+    let edges = |side: &Assumption| side.forces.iter().map(|forced| (forced.from, forced.to)).collect();
+    sat::Choice { first: edges(first), second: edges(second), prefer_first: true }
+}
+
+/// The facts of a case as edges, and the step from each start to its commit.
+fn fixed_edges(facts: &Facts<'_>, case: &Case) -> Vec<(Vertex, Vertex)> {
+    let events = facts.events;
+    let transactions = (0..facts.index.n_nodes() as Node).filter(|_| events.split());
+    let inside = transactions.map(|t| (events.start(t), events.commit(t)));
+    let mut edges: Vec<(Vertex, Vertex)> =
+        inside.chain(case.visible.iter().map(|&id| facts.span(&facts.all[id as usize]))).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Cycles through the edges of two sides, or of one, one for each two sides; none if there are too many edges to look
+/// at. The solver would find them by trying, but it looks ahead along these only if it knows them.
+fn exclusive(pairs: &[[Assumption; 2]], case: &Case) -> Vec<Vec<CycleEdge>> {
+    /// Edges of which every two are looked at.
+    const MOST_EDGES: usize = 12_000;
+    let sides = pairs.iter().flatten().enumerate();
+    let edges: Vec<CycleEdge> = sides
+        .flat_map(|(label, side)| {
+            let edge = move |forced: &Forced| CycleEdge {
+                from: forced.from,
+                to: forced.to,
+                label: Some(label as u32),
+                also: None,
+            };
+            side.forces.iter().map(edge)
+        })
+        .collect();
+    let mut cycles = Vec::new();
+    if edges.len() > MOST_EDGES {
+        return cycles;
+    }
+    let mut seen = FxHashSet::default();
+    for (place, a) in edges.iter().enumerate() {
+        if case.closure.reaches_or_is(a.to, a.from) {
+            cycles.push(vec![*a]);
+            continue;
+        }
+        for b in &edges[place + 1..] {
+            let goes_round = case.closure.reaches_or_is(a.to, b.from) && case.closure.reaches_or_is(b.to, a.from);
+            if goes_round
+                && a.label.map(|label| label / 2) != b.label.map(|label| label / 2)
+                && seen.insert((a.label, b.label))
+            {
+                cycles.push(vec![*a, *b]);
+            }
+        }
+    }
+    cycles
+}
+
+/// Writes a refutation in terms of facts; those that rest on assumptions are added as they are needed.
+struct Writer<'f, 'a> {
+    facts: &'f mut Facts<'a>,
+    case: &'f Case,
+    pairs: &'f [[Assumption; 2]],
+    /// By side and place among what it forces.
+    made: FxHashMap<(u32, bool, usize), FactId>,
+    paths: FxHashMap<(Vertex, Vertex), Vec<FactId>>,
+}
+
+impl<'f, 'a> Writer<'f, 'a> {
+    fn new(facts: &'f mut Facts<'a>, case: &'f Case, pairs: &'f [[Assumption; 2]]) -> Writer<'f, 'a> {
+        Writer { facts, case, pairs, made: FxHashMap::default(), paths: FxHashMap::default() }
+    }
+
+    /// `None` if a cycle cannot be followed, which would be an error of the solver.
+    fn log(mut self, refutation: &Refutation) -> Option<Log> {
+        let mut lemmas = Vec::with_capacity(refutation.lemmas.len());
+        for cycle in &refutation.lemmas {
+            lemmas.push(self.cycle(cycle)?);
+        }
+        lemmas.sort_by_key(Vec::len);
+        let assumed = |clause: &Vec<Side>| clause.iter().map(|&side| self.fact(side, 0)).collect();
+        let clauses = refutation.clauses.iter().map(assumed).collect();
+        Some(Log { lemmas, clauses })
+    }
+
+    /// The facts of a cycle; what leads from one edge that rests on assumptions to the next is taken anew, as short as
+    /// can be.
+    fn cycle(&mut self, cycle: &[CycleEdge]) -> Option<Vec<FactId>> {
+        let assumed: Vec<&CycleEdge> = cycle.iter().filter(|edge| edge.label.is_some()).collect();
+        let mut facts = Vec::with_capacity(cycle.len());
+        for (edge, next) in assumed.iter().zip(assumed.iter().cycle().skip(1)) {
+            let side = sat::side_of(edge.label?);
+            let forces = &self.assumption(side).forces;
+            let place = forces.iter().position(|forced| (forced.from, forced.to) == (edge.from, edge.to))?;
+            facts.push(self.fact(side, place));
+            if edge.to != next.from {
+                facts.extend(self.path(edge.to, next.from)?);
+            }
+        }
+        (!facts.is_empty()).then_some(facts)
+    }
+
+    fn path(&mut self, from: Vertex, to: Vertex) -> Option<&[FactId]> {
+        if !self.paths.contains_key(&(from, to)) {
+            self.paths.insert((from, to), self.facts.path(self.case, from, to)?);
+        }
+        self.paths.get(&(from, to)).map(Vec::as_slice)
+    }
+
+    fn assumption(&self, side: Side) -> &'f Assumption {
+        &self.pairs[side.choice as usize][usize::from(!side.first)]
+    }
+
+    /// The assumption of a side, or what it forces.
+    fn fact(&mut self, side: Side, place: usize) -> FactId {
+        if let Some(&made) = self.made.get(&(side.choice, side.first, place)) {
+            return made;
+        }
+        let Assumption { first, second, key, forces } = self.assumption(side);
+        let fact = match forces[place].read {
+            None => Fact { from: *first, to: *second, key: *key, because: Because::Assumed },
+            Some(read) => {
+                let assumed = self.fact(side, 0);
+                let (reader, key) = (self.facts.reader_of(read), self.facts.index.read_key[read]);
+                Fact { from: reader, to: *second, key, because: Because::Overwrites(read, vec![assumed]) }
+            }
+        };
+        self.facts.all.push(fact);
+        let id = self.facts.all.len() as FactId - 1;
+        self.made.insert((side.choice, side.first, place), id);
+        id
+    }
+}
