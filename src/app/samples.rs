@@ -43,6 +43,7 @@ pub const ALL: &[Sample] = &[
     sample!("tap-m-causality-violation.txt", "TAP-m: the reply without the post"),
     sample!("tap-n-version-order-conflict.txt", "TAP-n: replicas in opposite orders"),
     sample!("real-time-cycle.txt", "stale after the fact"),
+    sample!("no-linear-order.txt", "a comparison that must not fail"),
     sample!("version-order-cycle.txt", "lists in opposite orders"),
     sample!("incompatible-order.txt", "one list, two orders"),
     sample!("duplicate-element.txt", "one append, twice in the list"),
