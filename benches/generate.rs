@@ -24,6 +24,10 @@ struct Arguments {
     /// Format of the file; all but plume hold the history in memory
     #[arg(long, default_value = "plume")]
     format: String,
+    /// Lightweight transactions (single reads, writes, compare-and-sets) with times, in IsoScope's own notation; of the
+    /// other flags the seed and the numbers of sessions, transactions and keys count
+    #[arg(long)]
+    lightweight: bool,
     #[command(flatten)]
     workload: WorkloadArguments,
     /// Passed by `cargo bench`
@@ -34,8 +38,14 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let Some(path) = arguments.out else { return Ok(()) };
-    let workload = arguments.workload.workload()?;
     let mut file = File::create(&path)?;
+    if arguments.lightweight {
+        let workload = arguments.workload.lightweight();
+        workload.write_text(&mut file)?;
+        println!("wrote at most {} lightweight transactions to {}", workload.transactions, path.display());
+        return Ok(());
+    }
+    let workload = arguments.workload.workload()?;
     match arguments.format.as_str() {
         "plume" if !workload.lists => workload.write_plume(&mut file)?,
         format => isoscope::formats::write(&workload.history(), format, &mut file)?,

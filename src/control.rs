@@ -5,7 +5,7 @@
 //! [`Control::check`] in its inner loops.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Why long work ended before its result was known.
@@ -43,16 +43,33 @@ impl Progress {
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
+    /// Memory was above the limit once.
+    short_of_memory: AtomicBool,
+    /// When memory was last looked at, in milliseconds since the first time any control did.
+    looked_at: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
     phase: Mutex<String>,
 }
 
-/// Stop flag, time limit and progress of one piece of work.
+/// Milliseconds between two looks at how much memory is used.
+const LOOK_EVERY: u64 = 2;
+
+/// A stop flag for a part of the work.
+#[derive(Debug)]
+struct Branch {
+    stop: AtomicBool,
+    outer: Option<Arc<Branch>>,
+}
+
+/// Stop flag, limits and progress of one piece of work.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<Shared>,
+    branch: Option<Arc<Branch>>,
     deadline: Option<Instant>,
+    /// Bytes that the process may use.
+    most_memory: Option<usize>,
 }
 
 impl Control {
@@ -65,16 +82,39 @@ impl Control {
     pub fn with_time_limit(&self, limit: Duration) -> Control {
         let deadline = Instant::now() + limit;
         let deadline = self.deadline.map_or(deadline, |old| old.min(deadline));
-        Control { shared: Arc::clone(&self.shared), deadline: Some(deadline) }
+        Control { deadline: Some(deadline), ..self.clone() }
     }
 
-    /// Asks the work to end soon.
+    /// The same, and the work ends when the resident memory of the process comes near `bytes`: within a sixteenth of
+    /// them, since between two looks, a few milliseconds apart, memory goes on growing. Where the system does not tell
+    /// how much is used there is no limit.
+    pub fn with_memory_limit(&self, bytes: usize) -> Control {
+        let least = self.most_memory.map_or(bytes, |old| old.min(bytes));
+        Control { most_memory: Some(least), ..self.clone() }
+    }
+
+    /// The same deadline and progress for a part of the work that can be stopped alone: stopping the branch or its clones
+    /// leaves the rest running, stopping the rest stops the branch.
+    pub fn branch(&self) -> Control {
+        let branch = Branch { stop: AtomicBool::new(false), outer: self.branch.clone() };
+        Control { branch: Some(Arc::new(branch)), ..self.clone() }
+    }
+
+    /// Asks the work to end soon; of a [branch](Control::branch), only its part.
     pub fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
+        let flag = self.branch.as_ref().map_or(&self.shared.stop, |branch| &branch.stop);
+        flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`Control::stop`] was called.
     pub fn is_stopped(&self) -> bool {
+        let mut branch = self.branch.as_ref();
+        while let Some(inner) = branch {
+            if inner.stop.load(Ordering::Relaxed) {
+                return true;
+            }
+            branch = inner.outer.as_ref();
+        }
         self.shared.stop.load(Ordering::Relaxed)
     }
 
@@ -83,10 +123,28 @@ impl Control {
         if self.is_stopped() {
             return Err(Interrupt::Cancelled);
         }
+        if self.most_memory.is_some_and(|most| self.is_short_of(most)) {
+            return Err(Interrupt::MemoryLimit);
+        }
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(Interrupt::TimeLimit),
             _ => Ok(()),
         }
+    }
+
+    /// Whether memory is or was near `most`. Asks the system now and then only.
+    fn is_short_of(&self, most: usize) -> bool {
+        static BEGIN: OnceLock<Instant> = OnceLock::new();
+        let now = BEGIN.get_or_init(Instant::now).elapsed().as_millis() as u64 + LOOK_EVERY;
+        let last = self.shared.looked_at.load(Ordering::Relaxed);
+        let is_due = now >= last + LOOK_EVERY;
+        if is_due && self.shared.looked_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            let used = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
+            if used > most - most / 16 {
+                self.shared.short_of_memory.store(true, Ordering::Relaxed);
+            }
+        }
+        self.shared.short_of_memory.load(Ordering::Relaxed)
     }
 
     /// Begins a phase of `total` units (0 when unknown).
@@ -125,6 +183,27 @@ mod tests {
         assert_eq!(other.check(), Ok(()));
         control.stop();
         assert_eq!(other.check(), Err(Interrupt::Cancelled));
+    }
+
+    #[test]
+    fn too_little_memory_is_a_memory_limit() {
+        let control = Control::new().with_memory_limit(1 << 12);
+        assert_eq!(control.check(), Err(Interrupt::MemoryLimit));
+        assert_eq!(Control::new().with_memory_limit(usize::MAX).check(), Ok(()));
+    }
+
+    #[test]
+    fn stopping_a_branch_leaves_the_rest_running() {
+        let control = Control::new();
+        let (branch, other) = (control.branch(), control.branch());
+        let inner = branch.clone().branch();
+        inner.stop();
+        assert!(inner.is_stopped() && !branch.is_stopped());
+        let inner = branch.branch();
+        branch.stop();
+        assert!(branch.is_stopped() && inner.is_stopped() && !control.is_stopped() && !other.is_stopped());
+        control.stop();
+        assert!(other.is_stopped());
     }
 
     #[test]

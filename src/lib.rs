@@ -27,7 +27,7 @@
 //! | `checkers` | level → verdict | history, graph, relations, sat, control |
 //! | `health` | can the history be trusted? | history, relations, control |
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
-//! | `report` | everything said about one history, as data | history, relations, checkers, counterexample, health |
+//! | `report` | everything said about one history, as data | history, graph, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence in a report real? | history, report |
 //! | `diagram` | what to draw and where | history, relations, graph |
 //! | `export` | diagram, scene or explanation → bytes | history, relations, counterexample, report, diagram |

@@ -572,3 +572,34 @@ fn dropped_bytes_may_be_packed() {
     wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
     assert_eq!(document(&window).history.as_ref().map(|history| history.n_transactions()), Some(3));
 }
+
+#[test]
+fn the_order_of_a_level_that_holds_can_be_stepped_through() {
+    let (mut window, _folder) = opened("a: [w x 1] [r x 2]\nb: [r x 1, w x 2]\n");
+    window.get_by_label(&format!("Level {}: satisfied", Level::SnapshotIsolation)).click();
+    window.run_steps(2);
+    let replay = |window: &Window| document(window).order.as_ref().and_then(|order| order.replay.clone());
+    wait(&mut window, "the order", |window| replay(window).is_some());
+    assert_eq!(window.state().state().page, Page::Order);
+    assert_eq!(replay(&window).map(|replay| replay.n_steps()), Some(6), "three starts and three commits");
+    window.get_by_label(Level::Serializability.code()).click();
+    wait(&mut window, "the other order", |window| replay(window).is_some_and(|replay| replay.n_steps() == 3));
+    for step in [1, 2, 2] {
+        press(&mut window, egui::Key::J);
+        assert_eq!(document(&window).order.as_ref().map(|order| order.step), Some(step));
+    }
+    assert!(says(&window, "reads what is there"), "the last step reads x");
+    press(&mut window, egui::Key::K);
+    assert!(says(&window, "replaces 1 of"), "the second step overwrites the first version");
+    press(&mut window, egui::Key::Num1);
+    assert_eq!(window.state().state().page, Page::Graph);
+    press(&mut window, egui::Key::Num5);
+    assert_eq!(window.state().state().page, Page::Order);
+}
+
+#[test]
+fn there_is_no_order_where_no_level_holds() {
+    let (mut window, _folder) = opened("a: [r x 1, r x 2, r x 7]\nb: [w x 1]\nc: [w x 2]\n");
+    press(&mut window, egui::Key::Num5);
+    assert!(says(&window, "No level is known to hold"));
+}

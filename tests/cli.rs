@@ -144,6 +144,8 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         ("c4", vec!["TCC"]),
         ("c4-tc", vec!["TCC"]),
         ("be-sat", vec!["RC", "RA", "TCC"]),
+        ("be-search", vec!["PC", "SI", "SER"]),
+        ("polysi", vec!["SI", "SER"]),
     ];
     for (checker, expected) in levels {
         let output = check(&path, &["--checker", checker, "--json", "--witness"]);
@@ -161,7 +163,7 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         assert_eq!(report["violations"][0]["id"], "TAP-k/1", "{checker}");
         let counts = report["patterns"].as_object().expect("counts");
         match checker {
-            "be-sat" => assert!(counts.is_empty()),
+            "be-sat" | "be-search" | "polysi" => assert!(counts.is_empty()),
             "c4" | "c4-tc" => {
                 assert_eq!((counts.len(), &counts["C4 TAP-h"], &counts["C4 TAP-a"]), (12, &1.into(), &0.into()));
             }
@@ -170,6 +172,21 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         let saved = folder.file("report.json", &output.stdout);
         assert_eq!(code(&isoscope(["verify".as_ref(), path.as_os_str(), saved.as_os_str()])), 0, "{checker}");
     }
+}
+
+#[test]
+fn mtc_decides_mini_transactions_and_names_what_is_none() {
+    let folder = Folder::new();
+    let path = folder.file("updates.txt", "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
+    let output = check(&path, &["--checker", "mtc", "--level", "SI,SER", "--json"]);
+    assert_eq!(code(&output), 1);
+    let report = &reports(&output)[0];
+    assert_eq!(report["patterns"], serde_json::json!({"Divergence": 1}));
+    assert_eq!(report["violations"][0]["pattern"], "Divergence");
+    let path = folder.file("blind.txt", "a: [r x 0, w x 1]\nb: [w x 2]\n");
+    let output = check(&path, &["--checker", "mtc", "--level", "SI,SER"]);
+    assert_eq!(code(&output), 3);
+    assert!(stdout(&output).contains("writes x without reading it first"), "{}", stdout(&output));
 }
 
 #[test]
@@ -190,13 +207,64 @@ fn as_published_is_said_where_it_is_asked_for() {
     assert!(stdout(&output).contains("Definition 4"), "{}", stdout(&output));
 }
 
+/// Each operation is a transaction of its own, with times.
+const LIGHT: &str = "a: [r x init, w x 1]@0..1 [r x 1]@6..7\nb: [r x 1, w x 2]@2..9 [n x 1]@10..11\n";
+/// The same but for a failed swap that should have found its value.
+const HELD: &str = "a: [r x init, w x 1]@0..1 [r x 1]@6..7\nb: [n x 1]@3..4\n";
+
+#[test]
+fn linearizability_is_decided_for_lightweight_transactions() {
+    let folder = Folder::new();
+    let (light, held) = (folder.file("light.txt", LIGHT), folder.file("held.txt", HELD));
+    let good = folder.file("good.txt", GOOD);
+    assert_eq!(code(&check(&light, &[])), 0);
+    assert_eq!(code(&check(&light, &["--level", "linearizability"])), 0);
+    assert_eq!(code(&check(&held, &["--level", "SSER"])), 0, "no other level sees a failed swap");
+    assert_eq!(code(&check(&held, &["--level", "LIN"])), 1);
+    assert_eq!(code(&check(&good, &["--level", "lin"])), 3);
+    assert!(stdout(&check(&good, &["--level", "LIN"])).contains("no timestamps"));
+    assert_eq!(verdicts(&reports(&check(&light, &["--json"]))[0]).len(), 9);
+    for path in [&light, &held] {
+        let output = check(path, &["--json", "--witness"]);
+        let saved = folder.file("report.json", &output.stdout);
+        let verified = isoscope(["verify".as_ref(), path.as_os_str(), saved.as_os_str()]);
+        assert_eq!(code(&verified), 0, "{}", stdout(&verified));
+        assert!(!stdout(&verified).contains("without evidence"), "{}", stdout(&verified));
+    }
+    let told = isoscope(["explain".as_ref(), held.as_os_str()]);
+    assert!(stdout(&told).contains("x ≠ 1"), "{}", stdout(&told));
+    let picture = folder.path("held.svg");
+    let violation = ["--violation", "NoLinearOrder/1", "-o"].map(std::ffi::OsStr::new);
+    let drawn = isoscope([&["export".as_ref(), held.as_os_str()][..], &violation, &[picture.as_os_str()]].concat());
+    assert_eq!(code(&drawn), 0, "{}", stderr(&drawn));
+}
+
+#[test]
+fn the_algorithm_for_chains_of_swaps_says_where_it_does_not_apply() {
+    let folder = Folder::new();
+    let chain = folder.file("chain.txt", "a: [r x init, w x 1]@0..1\nb: [r x 1, w x 2]@2..9\n");
+    let torn = folder.file("torn.txt", "a: [r x init, w x 1]@4..5\nb: [r x 1, w x 2]@2..3\n");
+    let light = folder.file("light.txt", LIGHT);
+    assert_eq!(code(&check(&chain, &["--checker", "vl-lwt"])), 0);
+    assert_eq!(code(&check(&torn, &["--checker", "vl-lwt"])), 1);
+    assert_eq!(code(&check(&light, &["--checker", "vl-lwt"])), 3);
+    assert_eq!(code(&check(&folder.file("good.txt", GOOD), &["--checker", "vl-lwt"])), 3);
+    for path in [&chain, &torn] {
+        let output = check(path, &["--json", "--witness", "--checker", "vl-lwt"]);
+        let saved = folder.file("report.json", &output.stdout);
+        let verified = isoscope(["verify".as_ref(), path.as_os_str(), saved.as_os_str()]);
+        assert_eq!(code(&verified), 0, "{}", stdout(&verified));
+        assert!(!stdout(&verified).contains("without evidence"), "{}", stdout(&verified));
+    }
+}
+
 #[test]
 fn bad_usage_gives_one_clear_line() {
     let folder = Folder::new();
     let good = folder.file("good.txt", GOOD);
     assert_unusable(&check(&good, &["--level", "XY"]), &["XY", "RC"]);
-    assert_unusable(&check(&good, &["--level", "LIN"]), &["LIN"]);
-    assert_unusable(&check(&good, &["--checker", "polysi"]), &["polysi", "fast"]);
+    assert_unusable(&check(&good, &["--checker", "cobra"]), &["cobra", "fast", "mtc"]);
+    assert_unusable(&check(&good, &["--checker", "mtc", "--level", "PC"]), &["mtc", "PC", "SI, SER, SSER"]);
     assert_unusable(&check(&good, &["--checker", "c4", "--level", "TCC,SI"]), &["c4", "SI", "only TCC"]);
     assert_unusable(&check(&good, &["--checker", "be-sat", "--level", "CI"]), &["be-sat", "CI", "RC, RA, TCC"]);
     assert_unusable(&check(&good, &["--one-cm"]), &["--one-cm", "plume"]);
@@ -585,4 +653,130 @@ fn kinds_of_anomalies_are_counted_by_history_as_the_papers_do() {
     let rows = table.lines().filter(|line| line.starts_with(&*taps.to_string_lossy()));
     assert_eq!(rows.clone().count(), 2, "one row for each paper: {table}");
     rows.for_each(|row| assert!(row.contains(" 14 "), "{row}"));
+}
+
+/// Two chains of sessions and a session on its own; the second chain has a write skew.
+const PATCHES: &str = "a: [w x 1] [r y 0] [r x 1]\nb: [r x 0, w y 1] [w u 1]\nc: [r u 0] [r y 1, w y 2] [r u 1]\n\
+                       d: [r p 0, r q 0, w p 1]\ne: [r p 0, r q 0, w q 1] [w s 1]\nf: [r s 0] [r s 1]\ng: [w z 1] [r z 1]\n";
+
+/// The shell script of the README that contains `part`, without its indentation.
+fn script_of_the_readme(part: &str) -> String {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
+    let script = match readme.split("```").find(|block| block.contains(part)).expect("the README has such a script") {
+        job if job.starts_with("yaml") => {
+            let lines = job.lines().skip_while(|line| line.trim() != "- |").skip(1);
+            lines.take_while(|line| !line.contains("volumeMounts")).map(|line| format!("{line}\n")).collect()
+        }
+        script => script.to_owned(),
+    };
+    script.strip_prefix("sh\n").map_or(script.clone(), str::to_owned)
+}
+
+/// Runs a script in a folder where `isoscope` is the program that was just built, with one more variable set.
+#[cfg(unix)]
+fn run_script(folder: &Folder, script: &str, variable: (&str, &str)) -> Output {
+    let programs = folder.path("programs");
+    if !programs.exists() {
+        std::fs::create_dir(&programs).expect("a folder");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_isoscope"), programs.join("isoscope")).expect("a link");
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).env("PATH", path).env(variable.0, variable.1);
+    shell.current_dir(folder.path("")).stdin(Stdio::null()).output().expect("there is a shell")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_loop_over_shards_ends_in_a_report_that_can_be_verified() {
+    for text in [PATCHES, GOOD, LOST_UPDATE] {
+        let folder = Folder::new();
+        let path = folder.file("big.txt", text);
+        let output = run_script(&folder, &script_of_the_readme("for i in 0 1"), ("NOTHING", ""));
+        assert_eq!(code(&output), 0, "{}{}", stdout(&output), stderr(&output));
+        assert!(stdout(&output).contains("all evidence holds"), "{}", stdout(&output));
+        let read = |name: &str| -> Json {
+            let text = std::fs::read_to_string(folder.path(name)).expect("a report");
+            serde_json::from_str(&text).expect("one object")
+        };
+        let joined = read("report.json");
+        let whole = &reports(&check(&path, &["--json", "--witness"]))[0];
+        assert_eq!(verdicts(&joined), verdicts(whole));
+        assert_eq!(joined["patterns"], whole["patterns"]);
+        assert_eq!(joined["violations"], whole["violations"]);
+        assert_eq!(read("part-1.json")["part"]["components"] == 1, text != PATCHES);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn schedulers_run_the_scripts_of_the_readme() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("runs")).expect("a folder");
+    for (name, text) in [("runs/a.txt", GOOD), ("runs/b.txt", LOST_UPDATE), ("big.txt", PATCHES)] {
+        folder.file(name, text);
+    }
+    let array = script_of_the_readme("#SBATCH");
+    let job = script_of_the_readme("completionMode").replace("/data/", "");
+    for shard in ["0", "1"] {
+        let output = run_script(&folder, &array, ("SLURM_ARRAY_TASK_ID", shard));
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        assert!(folder.path(&format!("part-{shard}.json")).exists());
+    }
+    for shard in 0..8 {
+        let output = run_script(&folder, &job, ("JOB_COMPLETION_INDEX", &shard.to_string()));
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+    }
+    let parts = (0..8).map(|shard| folder.path(&format!("part-{shard}.json")));
+    let joined = isoscope(std::iter::once("merge-reports".into()).chain(parts));
+    assert_eq!(code(&joined), 1);
+    assert_eq!(reports(&joined).len(), 1);
+}
+
+#[test]
+fn shards_of_a_folder_take_turns() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("runs")).expect("a folder");
+    for (name, text) in [("a.txt", GOOD), ("b.txt", LOST_UPDATE), ("c.txt", GOOD), ("d.txt", "what is this")] {
+        folder.file(&format!("runs/{name}"), text);
+    }
+    let runs = folder.path("runs");
+    let shard = |i: &str| {
+        let out = folder.path(&format!("part-{i}.json"));
+        let output = check(&runs, &["--json", "--shards", "2", "--shard", i, "-o", &out.to_string_lossy()]);
+        assert_eq!(stdout(&output), "");
+        (code(&output), out)
+    };
+    let (first, second) = (shard("0"), shard("1"));
+    assert_eq!((first.0, second.0), (0, 2));
+    let joined = isoscope(["merge-reports".as_ref(), second.1.as_os_str(), first.1.as_os_str()]);
+    assert_eq!(code(&joined), 2);
+    let all = reports(&check(&runs, &["--json"]));
+    let joined = reports(&joined);
+    assert_eq!(joined.len(), 4);
+    for (one, whole) in joined.iter().zip(&all) {
+        assert_eq!(one["history"], whole["history"]);
+        assert_eq!(one["error"], whole["error"]);
+        assert_eq!(one["violations"], whole["violations"]);
+    }
+    let half = isoscope(["merge-reports".as_ref(), first.1.as_os_str()]);
+    assert_eq!(code(&half), 3);
+    assert!(stderr(&half).contains("b.txt") && stderr(&half).contains("shard 1 of 2 is missing"), "{}", stderr(&half));
+    assert_eq!(reports(&half)[1]["levels"][0]["verdict"], "undecided");
+}
+
+#[test]
+fn shards_are_asked_for_with_care() {
+    let folder = Folder::new();
+    let good = folder.file("good.txt", GOOD);
+    assert_unusable(&check(&good, &["--json", "--shards", "2", "--shard", "2"]), &["from 0 to 1"]);
+    assert_unusable(&check(&good, &["--json", "--shards", "2"]), &["--shard"]);
+    assert_unusable(&check(&good, &["--shards", "2", "--shard", "0"]), &["--json"]);
+    assert_unusable(&isoscope(["merge-reports".as_ref(), good.as_os_str()]), &["good.txt", "line 1"]);
+    let missing = folder.path("missing.json");
+    assert_unusable(&isoscope(["merge-reports".as_ref(), missing.as_os_str()]), &["missing.json"]);
+    // A report that cannot be written leaves nothing behind.
+    let out = folder.path("nowhere/report.json");
+    assert_unusable(&check(&good, &["--json", "-o", &out.to_string_lossy()]), &["report.json"]);
+    assert!(!out.exists());
 }

@@ -4,14 +4,16 @@
 mod common;
 
 use common::papers::{self, PAPERS, ask, ask_one_cm, compare, letters, signs};
+use common::strong::{self, Answers};
 use isoscope::checkers::Checker;
 use isoscope::control::Control;
 use isoscope::formats;
 use isoscope::history::History;
 use rayon::prelude::*;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Most operations of a history in the ordinary run, by checker.
 const MOST: [(Checker, u64); 6] = [
@@ -70,6 +72,58 @@ fn the_papers_agree_with_the_fast_engine() {
     let ambiguous = results.iter().flatten().filter(|(_, undecided)| *undecided).count();
     println!("{compared} answers on {} histories, {ambiguous} of them ambiguous", entries.len());
     assert!(compared > 450, "{compared} answers");
+}
+
+/// Most operations of a history in the ordinary run, by checker of strong levels.
+const MOST_AT_STRONG: [(Checker, u64); 3] =
+    [(Checker::PolySi, 12_000), (Checker::BiswasEneaSearch, 12_000), (Checker::MiniTransactions, 50_000)];
+
+/// What the search may take for a history of the ordinary run: it is exponential in the number of sessions.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Compares on all histories of at most so many operations. Returns how often each checker decided a level, or why not.
+fn compare_at_strong_levels(corpus: &Path, most: &[(Checker, u64)], limit: Duration) -> Answers {
+    let results: Vec<Result<Answers, String>> = entries(corpus)
+        .par_iter()
+        .map(|(name, operations)| {
+            let checkers: Vec<Checker> =
+                most.iter().filter(|(_, most)| operations <= most).map(|(checker, _)| *checker).collect();
+            let history = open(corpus, name);
+            // To decide ambiguous reads takes the fast engine long, and there is nothing to compare.
+            if checkers.is_empty() || signs(&ask(&history, Checker::Plume)).contains('?') {
+                return Ok(BTreeMap::new());
+            }
+            let begin = Instant::now();
+            let tally =
+                strong::compare_within(&history, &checkers, limit).map_err(|problem| format!("{name}: {problem}"))?;
+            println!("{:?} {name} {tally:?}", begin.elapsed());
+            Ok(tally)
+        })
+        .collect();
+    let failures: Vec<&String> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+    let mut all = BTreeMap::new();
+    for (what, n) in results.into_iter().flatten().flatten() {
+        *all.entry(what).or_default() += n;
+    }
+    println!("{all:#?}");
+    all
+}
+
+#[test]
+fn the_papers_agree_with_the_fast_engine_at_strong_levels() {
+    let Some(corpus) = common::corpus() else { return };
+    let tally = compare_at_strong_levels(&corpus, &MOST_AT_STRONG, LIMIT);
+    let decided = |checker: Checker| tally.get(&(checker, "decided")).copied().unwrap_or(0);
+    assert!(decided(Checker::PolySi) > 100 && decided(Checker::BiswasEneaSearch) > 100, "{tally:?}");
+    assert!(decided(Checker::MiniTransactions) > 20, "{tally:?}");
+}
+
+#[test]
+#[ignore = "minutes"]
+fn the_papers_agree_with_the_fast_engine_at_strong_levels_on_everything() {
+    let Some(corpus) = common::corpus() else { return };
+    compare_at_strong_levels(&corpus, &MOST_AT_STRONG.map(|(checker, _)| (checker, u64::MAX)), 30 * LIMIT);
 }
 
 /// Plume's own test cases. It lists the third as a violation of RC; that takes an order that only the axiom of RA forces,

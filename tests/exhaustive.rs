@@ -4,10 +4,10 @@
 //! those of three transactions. The full run looks at all of these, too:
 //!
 //! ```text
-//! ISOSCOPE_SHARDS=100 ISOSCOPE_SHARD=0 cargo test --release --test exhaustive -- --ignored --nocapture
+//! ISOSCOPE_SHARDS=100 ISOSCOPE_SHARD=0..5 cargo test --release --test exhaustive -- --ignored --nocapture
 //! ```
 //!
-//! Without `ISOSCOPE_SHARDS` it does all of them. `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what
+//! `ISOSCOPE_SHARD` is a number or a range without its end. Without `ISOSCOPE_SHARDS` it does all of them. `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what
 //! nobody wrote (default: all): such a read puts nothing in order, yet makes five times as many histories.
 
 mod common;
@@ -17,6 +17,7 @@ use common::examine;
 use common::oracle::{self, LEVELS, Observation};
 use common::papers::{self, PAPERS};
 use common::pattern_oracle;
+use common::strong::{self, STRONG_PAPERS, Tally};
 use isoscope::checkers::{self, Checker, Findings, Options, Pattern};
 use isoscope::control::Control;
 use isoscope::history::History;
@@ -37,7 +38,23 @@ const SHAPES: u64 = 97;
 const HISTORIES: u64 = 61;
 
 fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")))
+}
+
+/// The shards that a variable names: a number or a range without its end, `0..5`.
+///
+/// Anything else ends the test: a run that looks at other shards than it was asked to must not pass.
+fn range(variable: &str, shards: u64) -> std::ops::Range<u64> {
+    let text = std::env::var(variable).unwrap_or_else(|_| if shards == 1 { "0".to_owned() } else { String::new() });
+    let (first, end) = match text.split_once("..") {
+        Some((first, end)) => (first.parse(), end.parse()),
+        None => (text.parse(), text.parse().map(|number: u64| number + 1)),
+    };
+    match (first, end) {
+        (Ok(first), Ok(end)) if first < end && end <= shards => first..end,
+        _ => panic!("{variable}={text} names no shards of {shards}: expected a number or a range like 0..5"),
+    }
 }
 
 /// Asks a checker without a word on what it finds.
@@ -82,6 +99,7 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
             return Err(format!("{checker} counts {:?} {:?}, not {plume:?} {c4:?}", said.patterns, said.c4_patterns));
         }
     }
+    strong_verdicts_agree(history, &resolution, &expected)?;
     // The fast engine does not look for weak patterns where causal consistency holds: then there are none but a to f and j.
     let counts = papers::letters(&fast);
     match plume == Some(counts.clone()) {
@@ -90,11 +108,32 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
     }
 }
 
+/// Verdicts of the papers' algorithms for the strong levels.
+fn strong_verdicts_agree(
+    history: &History,
+    resolution: &Arc<Resolution>,
+    expected: &[Option<bool>; 7],
+) -> Result<(), String> {
+    for checker in STRONG_PAPERS {
+        let said = ask(history, resolution, checker);
+        let found = examine::engine_verdicts(&said);
+        for (place, level) in LEVELS.iter().enumerate().filter(|(_, level)| checker.levels().contains(level)) {
+            let no_mini = said.level(*level).is_some_and(strong::is_no_mini);
+            if found[place] != expected[place] && !no_mini {
+                let (found, expected) = (found[place], expected[place]);
+                return Err(format!("{checker} at {level}: {found:?}, brute force says {expected:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Evidence, and all counts against brute force.
 fn all_agrees(history: &History) -> Result<(), String> {
     verdicts_agree(history)?;
     examine::examine(history)?;
     papers::compare_with_oracle(history)?;
+    strong::compare_with_oracles(history, &Tally::default())?;
     let observation = Observation::of(history);
     if let [choice] = observation.choices().as_slice() {
         let counts = pattern_oracle::count_c4(&observation, choice);
@@ -174,18 +213,22 @@ fn some_histories_of_three_transactions() {
 #[ignore = "hours: see the top of the file"]
 fn all_histories_of_up_to_three_transactions() {
     let shards = number("ISOSCOPE_SHARDS").unwrap_or(1).max(1);
-    let shard = number("ISOSCOPE_SHARD").unwrap_or(0);
+    let chosen = range("ISOSCOPE_SHARD", shards);
+    println!("shards {chosen:?} of {shards}");
     let thin_air = number("ISOSCOPE_THIN_AIR").map_or(usize::MAX, |most| most as usize);
     let begin = Instant::now();
     let mut all = 0;
     for transactions in 1..=3 {
         let mut shapes = numbered(transactions, 3);
-        shapes.retain(|(name, _)| name % shards == shard);
+        let all_shapes = shapes.len();
+        shapes.retain(|(name, _)| chosen.contains(&(name % shards)));
+        println!("{} of {all_shapes} shapes of {transactions} transactions", shapes.len());
         let n = go_through(&shapes, thin_air, |shape, reads| {
             Some(mixed(shape ^ reads.number).is_multiple_of(OF_ALL_LOOKED_AT_CLOSELY))
         });
         println!("{n} histories of {transactions} transactions after {:?}", begin.elapsed());
         all += n;
     }
-    println!("shard {shard} of {shards}: {all} histories in {:?}", begin.elapsed());
+    println!("shards {chosen:?} of {shards}: {all} histories in {:?}", begin.elapsed());
+    assert!(all > 0, "no histories in shards {chosen:?} of {shards}");
 }

@@ -1,6 +1,6 @@
 //! A workload on the command line.
 
-use super::{FileOrder, Keys, View, Workload};
+use super::{FileOrder, Keys, Lightweight, View, Workload};
 use clap::value_parser;
 
 /// The flags of a workload.
@@ -27,10 +27,17 @@ pub(crate) struct WorkloadArguments {
     /// Share of reads among the operations, 0 to 1
     #[arg(long, default_value_t = Workload::default().read_share, value_parser = share)]
     read_share: f64,
+    /// Share of the writes before which the transaction reads the key, 0 to 1
+    #[arg(long, default_value_t = Workload::default().update_share, value_parser = share)]
+    update_share: f64,
+    /// Mini-transactions: at most two keys, each read and then perhaps written
+    #[arg(long)]
+    mini: bool,
     /// Share of the reads that return the version before the newest, 0 to 1
     #[arg(long, default_value_t = Workload::default().stale_share, value_parser = share)]
     stale_share: f64,
-    /// What sessions see of the store: serial, or lag:N for a prefix up to N transactions short
+    /// What sessions see of the store: serial, lag:N for a prefix up to N transactions short, or snapshot:N for
+    /// snapshots up to N transactions old
     #[arg(long, default_value_t = Workload::default().view)]
     view: View,
     /// Order of the transactions in the file: happened or session
@@ -49,10 +56,17 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl WorkloadArguments {
+    /// Lightweight transactions in place of others: of the flags the seed and the numbers of sessions, transactions and keys
+    /// count.
+    pub(crate) fn lightweight(self) -> Lightweight {
+        let WorkloadArguments { seed, sessions, transactions, keys, .. } = self;
+        Lightweight { seed, sessions: sessions.max(1), transactions, keys }
+    }
+
     /// What was asked for, or what is wrong with it.
     pub(crate) fn workload(self) -> anyhow::Result<Workload> {
         let WorkloadArguments { seed, sessions, transactions, operations, keys, distribution, .. } = self;
-        let WorkloadArguments { read_share, stale_share, view, order, lists, .. } = self;
+        let WorkloadArguments { read_share, update_share, mini, stale_share, view, order, lists, .. } = self;
         anyhow::ensure!(
             !lists || view == View::Serial,
             "--lists needs --view serial: lists that lag would not be prefixes of each other"
@@ -65,6 +79,8 @@ impl WorkloadArguments {
             keys,
             distribution,
             read_share,
+            update_share,
+            mini,
             stale_share,
             view,
             order,
@@ -84,6 +100,7 @@ impl Workload {
             ("--keys", self.keys.to_string()),
             ("--distribution", self.distribution.to_string()),
             ("--read-share", self.read_share.to_string()),
+            ("--update-share", self.update_share.to_string()),
             ("--stale-share", self.stale_share.to_string()),
             ("--view", self.view.to_string()),
             ("--order", self.order.to_string()),
@@ -92,6 +109,7 @@ impl Workload {
         .flat_map(|(name, value)| [name.to_owned(), value])
         .collect();
         flags.extend(self.lists.then(|| "--lists".to_owned()));
+        flags.extend(self.mini.then(|| "--mini".to_owned()));
         flags
     }
 }

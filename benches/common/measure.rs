@@ -7,6 +7,10 @@ use isoscope::history::History;
 /// The weak levels that have algorithms to compare.
 pub(crate) const LEVELS: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
 
+/// The levels that are NP-complete.
+pub(crate) const STRONG_LEVELS: [Level; 3] =
+    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+
 /// The checkers to compare. `c4-tc` is left out: what tree clocks do shows with Plume.
 pub(crate) const CHECKERS: [Checker; 6] = [
     Checker::Fast,

@@ -6,15 +6,20 @@
 //! share of the reads returns the version before the newest one instead, which breaks most levels somewhere.
 
 mod arguments;
+mod hard;
+mod instances;
 mod keys;
+mod lightweight;
 mod measure;
 mod order;
 mod shapes;
 mod store;
 
 pub(crate) use arguments::WorkloadArguments;
+pub(crate) use hard::Hard;
 pub(crate) use keys::Keys;
-pub(crate) use measure::{CHECKERS, LEVELS, check};
+pub(crate) use lightweight::Lightweight;
+pub(crate) use measure::{CHECKERS, LEVELS, STRONG_LEVELS, check};
 pub(crate) use order::FileOrder;
 pub(crate) use shapes::Shape;
 pub(crate) use store::View;
@@ -39,6 +44,11 @@ pub(crate) struct Workload {
     pub(crate) distribution: Keys,
     /// Share of reads among the operations.
     pub(crate) read_share: f64,
+    /// Share of the writes before which the transaction reads the key; the others are blind.
+    pub(crate) update_share: f64,
+    /// Mini-transactions (MTC): at most two keys, each read once and then perhaps written; the number of operations is that
+    /// of keys.
+    pub(crate) mini: bool,
     /// Share of the reads that return the version before the newest.
     pub(crate) stale_share: f64,
     /// What sessions see of the store.
@@ -59,6 +69,8 @@ impl Default for Workload {
             keys: 1000,
             distribution: Keys::Uniform,
             read_share: 0.5,
+            update_share: 0.0,
+            mini: false,
             stale_share: 0.0,
             view: View::Serial,
             order: FileOrder::Happened,
@@ -78,7 +90,7 @@ struct Generated {
 }
 
 impl Workload {
-    /// Operations of all transactions together.
+    /// Operations of all transactions together; about as many where reads come before writes.
     pub(crate) fn n_operations(&self) -> u64 {
         self.transactions * self.operations
     }
@@ -95,14 +107,23 @@ impl Workload {
         for transaction in 0..self.transactions {
             let session = if self.sessions == 0 { transaction } else { random.u64(..self.sessions) };
             store.begin(transaction, session, &mut random);
-            for _ in 0..self.operations {
+            let n_accesses = if self.mini { self.operations.min(2) } else { self.operations };
+            let mut used = None;
+            for _ in 0..n_accesses {
                 let key = keys.draw(transaction, &mut random);
-                let (kind, value) = if random.f64() < self.read_share {
-                    (OperationKind::Read, store.read(key, random.f64() < self.stale_share))
-                } else {
-                    (OperationKind::Write, store.write(key))
-                };
-                visit(Generated { kind, key, value, session, transaction })?;
+                if self.mini && used.replace(key) == Some(key) {
+                    continue;
+                }
+                let is_read = random.f64() < self.read_share || !store.may_write(key);
+                let is_update = self.mini || self.update_share > 0.0 && random.f64() < self.update_share;
+                if is_read || is_update {
+                    let value = store.read(key, random.f64() < self.stale_share);
+                    visit(Generated { kind: OperationKind::Read, key, value, session, transaction })?;
+                }
+                if !is_read {
+                    let value = store.write(key);
+                    visit(Generated { kind: OperationKind::Write, key, value, session, transaction })?;
+                }
             }
         }
         Ok(())

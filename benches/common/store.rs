@@ -13,13 +13,16 @@ pub(crate) enum View {
     /// its transactions saw, so the history satisfies TCC; two sessions may see their own writes before each other's, so
     /// it need not satisfy more.
     Lagging(u64),
+    /// A prefix that only grows, at most this many transactions short, with all of the session's own transactions; what
+    /// somebody has written since cannot be overwritten. The history satisfies SI, and need not satisfy SER.
+    Snapshot(u64),
 }
 
 impl View {
     fn lag(self) -> u64 {
         match self {
             View::Serial => 0,
-            View::Lagging(lag) => lag,
+            View::Lagging(lag) | View::Snapshot(lag) => lag,
         }
     }
 }
@@ -29,6 +32,7 @@ impl fmt::Display for View {
         match self {
             View::Serial => f.write_str("serial"),
             View::Lagging(lag) => write!(f, "lag:{lag}"),
+            View::Snapshot(lag) => write!(f, "snapshot:{lag}"),
         }
     }
 }
@@ -37,10 +41,12 @@ impl FromStr for View {
     type Err = String;
 
     fn from_str(text: &str) -> Result<View, String> {
-        match (text, text.strip_prefix("lag:").map(str::parse)) {
-            ("serial", _) => Ok(View::Serial),
-            (_, Some(Ok(lag))) => Ok(View::Lagging(lag)),
-            _ => Err(format!("unknown view `{text}`, expected serial or lag:TRANSACTIONS")),
+        let number = |prefix: &str| text.strip_prefix(prefix).and_then(|number| number.parse().ok());
+        match (text, number("lag:"), number("snapshot:")) {
+            ("serial", ..) => Ok(View::Serial),
+            (_, Some(lag), _) => Ok(View::Lagging(lag)),
+            (_, _, Some(lag)) => Ok(View::Snapshot(lag)),
+            _ => Err(format!("unknown view `{text}`, expected serial, lag:TRANSACTIONS or snapshot:TRANSACTIONS")),
         }
     }
 }
@@ -60,6 +66,8 @@ pub(super) struct Store {
     versions: Vec<VecDeque<Version>>,
     /// By session: transactions of the log that it sees for certain.
     seen: Vec<u64>,
+    /// By session: one after its last transaction.
+    next_of_session: Vec<u64>,
     transaction: u64,
     session: u64,
 }
@@ -68,16 +76,30 @@ impl Store {
     pub(super) fn new(view: View, keys: u64, sessions: u64) -> Store {
         // A serial store needs no memory of sessions, of which there may be as many as transactions.
         let seen = if view == View::Serial { Vec::new() } else { vec![0; sessions as usize] };
-        Store { view, versions: vec![VecDeque::new(); keys as usize], seen, transaction: 0, session: 0 }
+        let next_of_session = seen.clone();
+        let versions = vec![VecDeque::new(); keys as usize];
+        Store { view, versions, seen, next_of_session, transaction: 0, session: 0 }
     }
 
     /// The next transaction of the log.
     pub(super) fn begin(&mut self, transaction: u64, session: u64, random: &mut fastrand::Rng) {
         (self.transaction, self.session) = (transaction, session);
-        if let View::Lagging(lag) = self.view {
-            let seen = &mut self.seen[session as usize];
-            *seen = transaction.saturating_sub(random.u64(..=lag)).max(*seen);
+        if self.view == View::Serial {
+            return;
         }
+        let seen = &mut self.seen[session as usize];
+        *seen = transaction.saturating_sub(random.u64(..=self.view.lag())).max(*seen);
+        if let View::Snapshot(_) = self.view {
+            *seen = (*seen).max(self.next_of_session[session as usize]);
+            self.next_of_session[session as usize] = transaction + 1;
+        }
+    }
+
+    /// Whether the running transaction may write a key: at snapshots, if nobody has since it took its own.
+    pub(super) fn may_write(&self, key: u64) -> bool {
+        let View::Snapshot(_) = self.view else { return true };
+        let newest = self.versions[key as usize].back();
+        newest.is_none_or(|v| v.transaction < self.seen[self.session as usize] || v.transaction == self.transaction)
     }
 
     /// What the running transaction reads, 0 for the initial version; with `stale`, the version before that one unless
@@ -86,7 +108,7 @@ impl Store {
         let versions = &self.versions[key as usize];
         let seen = match self.view {
             View::Serial => self.transaction,
-            View::Lagging(_) => self.seen[self.session as usize],
+            View::Lagging(_) | View::Snapshot(_) => self.seen[self.session as usize],
         };
         let own = versions.iter().rposition(|v| v.transaction < seen || v.session == self.session);
         let newest = own.map_or(0, |at| at + 1);

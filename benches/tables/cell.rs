@@ -1,6 +1,6 @@
 //! One measurement, in a process of its own: CPU time and peak memory are of this cell alone.
 
-use crate::common::{self, Workload};
+use crate::common::{self, Hard, Workload};
 use anyhow::Context;
 use isoscope::checkers::{Checker, Level, Verdict};
 use isoscope::control::Control;
@@ -16,6 +16,8 @@ pub(crate) struct Cell {
     pub(crate) checker: Checker,
     pub(crate) level: Level,
     pub(crate) workload: Workload,
+    /// In place of the workload.
+    pub(crate) hard: Option<Hard>,
     /// Seconds of user CPU that one check may take.
     pub(crate) limit: f64,
 }
@@ -60,6 +62,7 @@ impl Cell {
             .args(["--checkers", self.checker.name(), "--levels", self.level.code()])
             .args(["--time-limit", &self.limit.to_string()])
             .args(self.workload.flags())
+            .args(self.hard.iter().flat_map(|hard| ["--instance".to_owned(), hard.to_string()]))
             .output()?;
         let told = output.status.success().then(|| serde_json::from_slice(&output.stdout).ok()).flatten();
         if told.is_none() {
@@ -72,7 +75,10 @@ impl Cell {
     /// Measures here, with one thread for the work.
     pub(crate) fn measure(&self) -> anyhow::Result<Measured> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-        let history = self.workload.history();
+        let history = match self.hard {
+            Some(hard) => hard.history(),
+            None => self.workload.history(),
+        };
         let resident = resident("VmRSS:");
         forget_peak();
         let begin = user_cpu();

@@ -11,6 +11,7 @@ pub(crate) enum Parameter {
     Sessions,
     Keys,
     ReadShare,
+    UpdateShare,
     StaleShare,
     Distribution,
     View,
@@ -21,8 +22,19 @@ pub(crate) enum Parameter {
 use Parameter::*;
 
 impl Parameter {
-    pub(crate) const ALL: [Parameter; 10] =
-        [Transactions, Operations, Sessions, Keys, ReadShare, StaleShare, Distribution, View, Order, Shape];
+    pub(crate) const ALL: [Parameter; 11] = [
+        Transactions,
+        Operations,
+        Sessions,
+        Keys,
+        ReadShare,
+        UpdateShare,
+        StaleShare,
+        Distribution,
+        View,
+        Order,
+        Shape,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -31,6 +43,7 @@ impl Parameter {
             Sessions => "sessions",
             Keys => "keys",
             ReadShare => "read-share",
+            UpdateShare => "update-share",
             StaleShare => "stale-share",
             Distribution => "distribution",
             View => "view",
@@ -47,6 +60,7 @@ impl Parameter {
             Sessions => &["5", "20", "50", "100", "300", "1000"],
             Keys => &["100", "1000", "10000", "100000"],
             ReadShare => &["0.05", "0.25", "0.5", "0.75", "0.95"],
+            UpdateShare => &["0", "0.5", "0.9", "1"],
             StaleShare => &["0", "0.001", "0.01", "0.1"],
             Distribution => &["uniform", "zipf", "hotspot", "exponential", "latest"],
             View => &["serial", "lag:10", "lag:100", "lag:1000"],
@@ -68,6 +82,7 @@ impl Parameter {
             Sessions => Workload { sessions: parse(text, |_| true)?, ..base },
             Keys => Workload { keys: parse(text, |&keys| keys > 0)?, ..base },
             ReadShare => Workload { read_share: share(text)?, ..base },
+            UpdateShare => Workload { update_share: share(text)?, ..base },
             StaleShare => Workload { stale_share: share(text)?, ..base },
             Distribution => Workload { distribution: text.parse()?, ..base },
             View => Workload { view: text.parse()?, ..base },

@@ -1,9 +1,16 @@
-//! Prints how long the checkers of the weak levels take, as tables like the papers' figures: a row per value of a
+//! Prints how long the checkers take, as tables like the papers' figures: a row per value of a
 //! parameter, a column per checker, seconds of user CPU in the cells.
 //!
 //! ```sh
 //! cargo bench --bench tables -- --help
 //! cargo bench --bench tables -- --figure transactions --figure sessions --csv out.csv --plot out.png
+//! ```
+//!
+//! `--hard` measures instances that are hard at PC, SI and SER instead, and counts those decided within the limit:
+//!
+//! ```sh
+//! cargo bench --bench tables -- --hard --limit 60
+//! cargo bench --bench tables -- --hard --instance cases:6 --instance sat:40:4.26:1 --limit 10
 //! ```
 //!
 //! Each cell is measured in a process of its own with one thread. Without flags it prints a small table and writes no
@@ -16,6 +23,7 @@ mod common;
 
 mod cell;
 mod figures;
+mod hard;
 mod panel;
 mod plot;
 mod table;
@@ -23,28 +31,35 @@ mod table;
 use anyhow::Context;
 use cell::{Cell, Outcome};
 use clap::Parser;
-use common::{CHECKERS, LEVELS, Workload, WorkloadArguments};
+use common::{CHECKERS, Hard, LEVELS, STRONG_LEVELS, Workload, WorkloadArguments};
 use figures::{Figure, Parameter};
 use isoscope::checkers::{Checker, Level};
 use std::path::PathBuf;
 use table::Row;
 
 #[derive(Parser)]
-#[command(about = "Measure the checkers of the weak levels", max_term_width = 120)]
+#[command(about = "Measure the checkers", max_term_width = 120)]
 struct Arguments {
-    /// What to vary: transactions, operations, sessions, keys, read-share, stale-share, distribution, view, order or
+    /// What to vary: transactions, operations, sessions, keys, read-share, update-share, stale-share,
+    /// distribution, view, order or
     /// shape, with or without values, as in sessions=10,100
     #[arg(long = "figure", value_name = "PARAMETER[=VALUES]")]
     figures: Vec<Figure>,
-    /// Levels to check
-    #[arg(long, value_delimiter = ',', default_values_t = LEVELS)]
+    /// Levels to check: RC, RA and TCC where none is named; with --hard PC, SI and SER
+    #[arg(long, value_delimiter = ',')]
     levels: Vec<Level>,
     /// Checkers to ask
     #[arg(long, value_delimiter = ',', default_values_t = CHECKERS)]
     checkers: Vec<Checker>,
     /// Seconds of user CPU that a check may take; 2 for the small table, else 10
-    #[arg(long)]
+    #[arg(long, alias = "limit")]
     time_limit: Option<f64>,
+    /// Measure hard instances of the strong levels in place of workloads; the limit is 60 where none is named
+    #[arg(long, conflicts_with_all = ["figures", "csv", "plot", "from"])]
+    hard: bool,
+    /// With --hard: an instance, as cases:VARIABLES, sat:VARIABLES:RATIO:SEED or blind:WRITERS:KEYS:READERS:SEED
+    #[arg(long = "instance", value_name = "WHICH")]
+    instances: Vec<Hard>,
     /// Write what was measured to this file
     #[arg(long)]
     csv: Option<PathBuf>,
@@ -67,11 +82,20 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let mut arguments = Arguments::parse();
     let mut base = arguments.workload.workload()?;
+    if arguments.levels.is_empty() {
+        arguments.levels = if arguments.hard { STRONG_LEVELS.to_vec() } else { LEVELS.to_vec() };
+    }
     if arguments.cell {
         let (checker, level) = (arguments.checkers[0], arguments.levels[0]);
         let limit = arguments.time_limit.unwrap_or(f64::INFINITY);
-        cell::print(&Cell { checker, level, workload: base, limit }.measure()?);
+        let hard = arguments.instances.first().copied();
+        cell::print(&Cell { checker, level, workload: base, hard, limit }.measure()?);
         return Ok(());
+    }
+    if arguments.hard {
+        let usual = if arguments.instances.is_empty() { Hard::usual() } else { Vec::new() };
+        let instances = [arguments.instances, usual].concat();
+        return hard::print(&instances, &arguments.levels, arguments.time_limit.unwrap_or(60.0));
     }
     let plot = arguments.plot.as_deref().map(plot::Output::new).transpose()?;
     let figures = match &arguments.from {
@@ -128,7 +152,7 @@ fn measure(arguments: &Arguments, figure: &Figure, base: Workload, limit: f64) -
                             && before.is_none_or(|measured| measured.outcome == Outcome::TimeOut)
                     });
                 if !is_hopeless {
-                    let measured = Cell { checker, level, workload, limit }.measure_apart()?;
+                    let measured = Cell { checker, level, workload, hard: None, limit }.measure_apart()?;
                     row.cells.push((level, checker, measured));
                 }
             }

@@ -18,10 +18,13 @@ const LINE: f64 = 22.0;
 const ARROW: f64 = 16.0;
 
 /// Who is drawn, in which colour and with which dashes. The colours can be told apart by colour-blind people.
-const STYLES: [(Checker, Level, &str, &str); 8] = [
+const STYLES: [(Checker, Level, &str, &str); 11] = [
     (Checker::Fast, Level::ReadCommitted, "#56b4e9", "2 3"),
     (Checker::Fast, Level::ReadAtomic, "#0072b2", "8 3"),
     (Checker::Fast, Level::TransactionalCausalConsistency, "#000000", "none"),
+    (Checker::Fast, Level::PrefixConsistency, "#009e73", "2 3"),
+    (Checker::Fast, Level::SnapshotIsolation, "#d55e00", "8 3"),
+    (Checker::Fast, Level::Serializability, "#b0609a", "none"),
     (Checker::Plume, Level::TransactionalCausalConsistency, "#d55e00", "none"),
     (Checker::PlumeTreeClocks, Level::TransactionalCausalConsistency, "#e69f00", "10 3 2 3"),
     (Checker::PlumeSearch, Level::TransactionalCausalConsistency, "#b0609a", "6 3"),

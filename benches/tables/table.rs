@@ -36,16 +36,21 @@ pub(crate) fn text(figure: &Figure, level: Level, rows: &[Row], checkers: &[Chec
         out.push_str(&aligned(&lines));
         out.push('\n');
     };
-    table("seconds of user CPU (* violated)", &|measured| match measured.outcome {
+    table("seconds of user CPU (* violated)", &outcome);
+    let megabytes = |value: Option<f64>| value.map_or("?".to_owned(), |value| format!("{value:.0}"));
+    table("peak memory in MB, the history included", &|measured| megabytes(measured.peak));
+    out
+}
+
+/// How a check ended, and how many seconds it took.
+pub(crate) fn outcome(measured: &Measured) -> String {
+    match measured.outcome {
         Outcome::Satisfied => seconds(measured.seconds),
         Outcome::Violated => format!("*{}", seconds(measured.seconds)),
         Outcome::TimeOut => format!("> {:.*} s", usize::from(measured.seconds < 9.5), measured.seconds),
         Outcome::GaveUp => "gave up".to_owned(),
         Outcome::Failed => "failed".to_owned(),
-    });
-    let megabytes = |value: Option<f64>| value.map_or("?".to_owned(), |value| format!("{value:.0}"));
-    table("peak memory in MB, the history included", &|measured| megabytes(measured.peak));
-    out
+    }
 }
 
 /// With three significant digits.
@@ -55,7 +60,7 @@ fn seconds(seconds: f64) -> String {
 }
 
 /// Columns of equal width, flush right, the first one flush left.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let widths: Vec<usize> =
         (0..columns).map(|column| lines.iter().map(|line| line[column].len()).max().unwrap_or(0)).collect();

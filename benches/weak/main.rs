@@ -40,6 +40,8 @@ const BASE: Workload = Workload {
     keys: 6000,
     distribution: common::Keys::Uniform,
     read_share: 0.5,
+    update_share: 0.0,
+    mini: false,
     stale_share: 0.0,
     view: View::Lagging(100),
     order: FileOrder::Session,

@@ -4,7 +4,7 @@
 //! Actions that carry a value (select this violation, open that file) are [`Request`]s: panels only push requests, the
 //! app carries them out between frames.
 
-use crate::checkers::ViolationId;
+use crate::checkers::{Level, ViolationId};
 use crate::export::ExportKind;
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
@@ -58,6 +58,8 @@ pub enum Command {
     ShowText,
     /// Whether the history can be trusted, and the rules.
     ShowHealth,
+    /// An order that explains every read, step by step.
+    ShowOrder,
     /// Dark or light.
     SwitchTheme,
     /// The keys.
@@ -120,7 +122,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 24] = [
+const ROWS: [CommandRow; 25] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -143,6 +145,7 @@ const ROWS: [CommandRow; 24] = [
     CommandRow { command: Command::ShowBrowser, group: Group::View, name: "History", tooltip: "All sessions, transactions and operations", keys: &[plain(Key::Num2)] },
     CommandRow { command: Command::ShowText, group: Group::View, name: "Text", tooltip: "The argument in words, ready to copy", keys: &[plain(Key::Num3)] },
     CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num4)] },
+    CommandRow { command: Command::ShowOrder, group: Group::View, name: "Order", tooltip: "An order that explains every read, step by step, of the strongest level that holds", keys: &[plain(Key::Num5)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
@@ -229,6 +232,10 @@ pub enum Request {
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.
     Browse(TransactionId),
+    /// Show the order that explains every read at this satisfied level.
+    ShowOrder(Level),
+    /// Choose a step of the order shown.
+    GoToStep(usize),
     /// Show this operation of the whole history: its raw line.
     ShowOperation(OperationId),
     /// List what this finding is about, or stop listing it.

@@ -56,6 +56,8 @@ impl App {
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
+            Request::ShowOrder(level) => self.show_order(level),
+            Request::GoToStep(step) => self.go_to_step(step, false),
             Request::ShowOperation(operation) => self.show_operation(operation),
             Request::OpenFinding(place) => {
                 if let Some(document) = &mut self.state.document {
@@ -106,8 +108,8 @@ impl App {
             Command::Escape => self.escape(ctx),
             Command::NextAnomaly => self.step_anomaly(1),
             Command::PreviousAnomaly => self.step_anomaly(-1),
-            Command::NextStep => self.step_argument(1),
-            Command::PreviousStep => self.step_argument(-1),
+            Command::NextStep => self.step(1),
+            Command::PreviousStep => self.step(-1),
             Command::ExpandEvidence => self.expand(),
             Command::FocusFilter => self.state.focus_filter = self.state.document.is_some(),
             Command::Fit => self.canvas.fit(),
@@ -121,6 +123,7 @@ impl App {
             Command::ShowBrowser => self.state.page = Page::Browser,
             Command::ShowText => self.state.page = Page::Text,
             Command::ShowHealth => self.state.page = Page::Health,
+            Command::ShowOrder => self.show_some_order(),
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
@@ -193,6 +196,7 @@ impl App {
         self.drawing = None;
         self.raw = None;
         self.raw_line = None;
+        self.replaying = None;
         self.pictures.clear();
         self.state.banners.retain(|banner| !banner.bad);
         self.state.export = None;
@@ -222,7 +226,7 @@ impl App {
         document.tree.reveal(id, &catalogue);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;
-        if by_user && matches!(self.state.page, Page::Browser | Page::Health) {
+        if by_user && matches!(self.state.page, Page::Browser | Page::Health | Page::Order) {
             self.state.page = Page::Graph;
         }
         if document.selected == Some(id) && document.current_picture().is_some() {
@@ -319,6 +323,16 @@ impl App {
         let Some(catalogue) = &document.catalogue else { return };
         if let Some(next) = document.tree.neighbour(document.selected, step, catalogue) {
             self.select(next, true);
+        }
+    }
+
+    /// One step of whatever is being stepped through.
+    fn step(&mut self, step: isize) {
+        let order = self.state.document.as_ref().and_then(|document| document.order.as_ref());
+        match (self.state.page, order) {
+            (Page::Order, Some(order)) => self.go_to_step(order.step.saturating_add_signed(step), true),
+            (Page::Order, None) => {}
+            _ => self.step_argument(step),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod exporting;
 pub mod folder;
 mod handle;
 pub mod load;
+pub mod ordering;
 pub mod panels;
 pub mod picture;
 pub mod raw;
@@ -21,6 +22,7 @@ pub mod style;
 mod take_in;
 pub mod tree;
 
+use crate::counterexample::replay::Replay;
 use crate::jobs::{Job, Pool, Revision, Wake};
 use canvas::Canvas;
 use command::{Command, Requests};
@@ -104,6 +106,7 @@ pub struct App {
     raw: Option<Job<RawLines>>,
     raw_line: Option<Job<String>>,
     exporting: Option<Job<Result<PathBuf, String>>>,
+    replaying: Option<Job<Arc<Replay>>>,
     pictures: VecDeque<Arc<Picture>>,
     recent_place: Option<PathBuf>,
 }
@@ -128,6 +131,7 @@ impl App {
             raw: None,
             raw_line: None,
             exporting: None,
+            replaying: None,
             pictures: VecDeque::new(),
             recent_place,
         }
@@ -173,6 +177,10 @@ impl App {
             document.scroll_to_selected = false;
             document.scroll_to_step = false;
             document.browser.scroll = false;
+            if let Some(order) = &mut document.order {
+                // What is not there yet cannot be scrolled to.
+                order.scroll &= order.replay.is_none();
+            }
         }
         let hovered = self.handle_all(&ctx, requests);
         self.hover(&ctx, hovered);
@@ -200,6 +208,7 @@ impl App {
         state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
             || self.looking.is_some()
             || self.exporting.is_some()
+            || self.replaying.is_some()
             || self.dialogs.is_waiting()
     }
 
@@ -256,7 +265,7 @@ impl App {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
         match state.page {
-            Page::Browser => {}
+            Page::Browser | Page::Order => {}
             Page::Health => {
                 // In a narrow window the findings need the room.
                 let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
@@ -283,6 +292,7 @@ impl App {
                 Page::Browser => panels::browser::browser_ui(ui, document, requests),
                 Page::Text => panels::text::text_ui(ui, document, requests),
                 Page::Health => panels::health::health_ui(ui, document, requests),
+                Page::Order => panels::order::order_ui(ui, document, requests),
             });
         });
     }

@@ -5,7 +5,8 @@
 
 use super::picture::{LayoutKind, Picture};
 use super::tree::{Catalogue, Tree};
-use crate::checkers::{Level, LevelResult, Verdict, ViolationId};
+use crate::checkers::{Level, LevelResult, Verdict, ViolationId, Witness};
+use crate::counterexample::replay::Replay;
 use crate::export::ExportKind;
 use crate::health::Health;
 use crate::history::{History, OperationId, Rules, SessionId, TransactionId};
@@ -57,6 +58,8 @@ pub enum Page {
     Text,
     /// Whether the history can be trusted, and by which rules it is understood.
     Health,
+    /// An order that explains every read, as a run to step through.
+    Order,
 }
 
 /// A part of the picture that has somebody's attention, in terms of the counterexample's own history.
@@ -112,6 +115,21 @@ pub struct Browser {
     pub scroll: bool,
     /// The operation whose raw line is shown, with that line once it is read.
     pub operation: Option<(OperationId, Option<String>)>,
+}
+
+/// The witness order that can be stepped through.
+#[derive(Clone, Debug)]
+pub struct OrderView {
+    /// Of which satisfied level.
+    pub level: Level,
+    /// The run, once it is made.
+    pub replay: Option<Arc<Replay>>,
+    /// Why there is none.
+    pub none: Option<&'static str>,
+    /// The chosen step.
+    pub step: usize,
+    /// Bring the chosen step into sight in the next frame.
+    pub scroll: bool,
 }
 
 /// The export dialog.
@@ -219,6 +237,8 @@ pub struct Document {
     pub raw: RawLines,
     /// The history browser.
     pub browser: Browser,
+    /// The order shown, if one was asked for.
+    pub order: Option<OrderView>,
 }
 
 impl Document {
@@ -250,6 +270,7 @@ impl Document {
             hovered: None,
             raw: RawLines::default(),
             browser: Browser::default(),
+            order: None,
         }
     }
 
@@ -264,6 +285,20 @@ impl Document {
             result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
         };
         self.levels.iter().all(|(_, result)| holds(result))
+    }
+
+    /// The witness of a level, if it is known to be satisfied.
+    pub fn witness(&self, level: Level) -> Option<&Witness> {
+        let result = self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref());
+        match result.map(|result| &result.verdict) {
+            Some(Verdict::Satisfied(witness)) => Some(witness),
+            _ => None,
+        }
+    }
+
+    /// The strongest level that is known to be satisfied.
+    pub fn strongest_satisfied(&self) -> Option<Level> {
+        self.levels.iter().rev().map(|(level, _)| *level).find(|&level| self.witness(level).is_some())
     }
 
     /// What was assumed about the input, a sentence each, as far as it is known.

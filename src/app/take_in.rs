@@ -24,6 +24,7 @@ impl App {
         self.take_in_drawing();
         self.take_in_raw_lines();
         self.take_in_export();
+        self.take_in_order();
     }
 
     fn take_in_loading(&mut self) {

@@ -62,7 +62,11 @@ impl<'a> Chooser<'a> {
     }
 
     /// A choice that satisfies a level above `level`, found by the strong engine.
-    pub(super) fn from_above(&self, level: Level, index: &Index) -> Result<Option<(Choice, Witness)>, Interrupt> {
+    pub(super) fn choice_from_above(
+        &self,
+        level: Level,
+        index: &Index,
+    ) -> Result<Option<(Choice, Witness)>, Interrupt> {
         for stronger in [Level::Serializability, Level::PrefixConsistency] {
             if let Some(Found::Satisfied(choice, _)) = self.decide(stronger, index)?
                 && let Some(witness) = self.attempt(level, &choice)?

@@ -3,6 +3,7 @@
 use super::ambiguity::{Chooser, Found};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
+use super::share::{Share, SharedOut};
 use super::weak::Ground;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
@@ -70,6 +71,7 @@ fn check_with(
         verdicts: BTreeMap::new(),
         sources: BTreeMap::new(),
         assumptions: Vec::new(),
+        shared: None,
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
@@ -77,11 +79,16 @@ fn check_with(
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let found = match prepared {
-        Ok(prepared) if options.checker != Checker::Fast => {
+        Ok(prepared) if options.checker != Checker::Fast && options.share.is_none_or(Share::is_first) => {
+            run.shared = options.share.map(|share| SharedOut::whole(share, run.levels.clone()));
             return run.ask_paper(prepared, index_seconds, begin);
         }
-        Ok(prepared) => run.check(prepared),
+        Ok(prepared) => match options.share {
+            Some(share) => run.check_share(share, prepared),
+            None => run.check(prepared),
+        },
         Err(interrupt) => {
+            run.shared = options.share.map(|share| SharedOut::unknown(share, run.levels.clone()));
             for level in run.levels.clone() {
                 run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
             }
@@ -89,6 +96,12 @@ fn check_with(
         }
     };
     run.findings(found, index_seconds, begin.elapsed().as_secs_f64())
+}
+
+/// Whether the engines of the other levels have to look at a level; cut isolation and linearizability are decided without
+/// them.
+fn needs_ground(level: &Level) -> bool {
+    !matches!(level, Level::CutIsolation | Level::Linearizability)
 }
 
 /// A resolved history with its ambiguous reads left out.
@@ -116,7 +129,7 @@ impl Prepared {
         let (reads, ground) = rayon::join(
             || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
             || match options.checker {
-                Checker::Fast => Ground::new(&index, control),
+                Checker::Fast if options.levels.iter().any(needs_ground) => Ground::new(&index, control),
                 _ => Ok(None),
             },
         );
@@ -136,6 +149,7 @@ struct Run<'a> {
     /// By satisfied weak level: the writers of ambiguous reads.
     sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
     assumptions: Vec<String>,
+    shared: Option<SharedOut>,
 }
 
 impl Run<'_> {
@@ -178,6 +192,10 @@ impl Run<'_> {
             };
             self.decided(Level::CutIsolation, verdict, begin.elapsed().as_secs_f64());
         }
+        let linear = self.linearizability(&prepared, facts);
+        if linear.settles_all {
+            return self.list(prepared, &Decisions::new(), LevelSet::default(), linear);
+        }
         // Verdicts are told at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
         let unordered = n_ambiguous_elements(self.history, &prepared.resolution);
@@ -213,7 +231,7 @@ impl Run<'_> {
         if self.levels.contains(&Level::StrictSerializability) {
             self.strict_serializability(&prepared, &mut decisions);
         }
-        self.list(prepared, &decisions, by_choice)
+        self.list(prepared, &decisions, by_choice, linear)
     }
 
     /// The levels that engines have to decide.
@@ -222,7 +240,8 @@ impl Run<'_> {
         if levels.contains(&Level::StrictSerializability) && self.history.has_times() {
             levels.push(Level::Serializability);
         }
-        levels.retain(|level| !matches!(level, Level::CutIsolation | Level::StrictSerializability));
+        levels.retain(needs_ground);
+        levels.retain(|level| *level != Level::StrictSerializability);
         levels.sort_unstable();
         levels.dedup();
         levels
@@ -281,7 +300,7 @@ impl Run<'_> {
                     violated.insert(level);
                     Verdict::Violated
                 }
-                Ok(Found::TooMany) => match chooser.from_above(level, index) {
+                Ok(Found::TooMany) => match chooser.choice_from_above(level, index) {
                     Ok(Some((choice, witness))) => {
                         self.keep_sources(level, chooser.sources(&choice, &witness));
                         Verdict::Satisfied(witness)
@@ -353,7 +372,13 @@ impl Run<'_> {
         }
     }
 
-    fn list(&mut self, prepared: Prepared, decisions: &Decisions, by_choice: LevelSet) -> Instances {
+    fn list(
+        &mut self,
+        prepared: Prepared,
+        decisions: &Decisions,
+        by_choice: LevelSet,
+        linear: linear::Evidence,
+    ) -> Instances {
         self.control.phase("listing violations", 0);
         let decisions = self.with_causality(&prepared, decisions);
         let Prepared { resolution, index, reads, .. } = prepared;
@@ -362,6 +387,7 @@ impl Run<'_> {
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }
+        self.list_conflicts(linear, &resolution, &index, &mut found);
         let satisfied: LevelSet = Level::ALL
             .into_iter()
             .filter(|&weaker| {
@@ -440,6 +466,7 @@ impl Run<'_> {
             assumptions: asked.assumptions,
             index_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
+            shared: self.shared,
         }
     }
 
@@ -458,6 +485,7 @@ impl Run<'_> {
             assumptions: self.assumptions,
             index_seconds,
             check_seconds,
+            shared: self.shared,
         }
     }
 }
@@ -495,5 +523,7 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     }
 }
 
+mod linear;
+mod share;
 #[cfg(test)]
 mod tests;

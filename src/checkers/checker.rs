@@ -1,6 +1,6 @@
 //! Who decides: the fast engines, or an algorithm as published.
 
-use super::Level;
+use super::{Level, Pattern};
 use std::fmt;
 use std::str::FromStr;
 
@@ -22,6 +22,14 @@ pub enum Checker {
     C4TreeClocks,
     /// Biswas & Enea 2019, Algorithm 1: saturation.
     BiswasEneaSaturation,
+    /// Biswas & Enea 2019, Algorithm 2: search for a serial order.
+    BiswasEneaSearch,
+    /// PolySI, Algorithm 1: polygraph and solver.
+    PolySi,
+    /// MTC, Algorithm 1: mini-transactions.
+    MiniTransactions,
+    /// MTC, Algorithm 2: linearizability of lightweight transactions.
+    VlLwt,
 }
 
 use Checker::*;
@@ -30,9 +38,25 @@ use Checker::*;
 const WEAK: [Level; 4] =
     [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
 
+/// Weakest first.
+const STRONG: [Level; 4] =
+    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
+
 impl Checker {
     /// All checkers, the default first.
-    pub const ALL: [Checker; 7] = [Fast, Plume, PlumeTreeClocks, PlumeSearch, C4, C4TreeClocks, BiswasEneaSaturation];
+    pub const ALL: [Checker; 11] = [
+        Fast,
+        Plume,
+        PlumeTreeClocks,
+        PlumeSearch,
+        C4,
+        C4TreeClocks,
+        BiswasEneaSaturation,
+        BiswasEneaSearch,
+        PolySi,
+        MiniTransactions,
+        VlLwt,
+    ];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -44,22 +68,45 @@ impl Checker {
             C4 => "c4",
             C4TreeClocks => "c4-tc",
             BiswasEneaSaturation => "be-sat",
+            BiswasEneaSearch => "be-search",
+            PolySi => "polysi",
+            MiniTransactions => "mtc",
+            VlLwt => "vl-lwt",
         }
     }
 
-    /// The levels it can decide, weakest first; SSER takes a history with times.
+    /// The levels it can decide, weakest first; SSER takes a history with times, LIN one of lightweight
+    /// transactions with times.
     pub fn levels(self) -> &'static [Level] {
         match self {
             Fast => &Level::ALL,
             Plume | PlumeTreeClocks | PlumeSearch => &WEAK,
             BiswasEneaSaturation => &WEAK[1..],
             C4 | C4TreeClocks => &WEAK[3..],
+            VlLwt => &[Level::Linearizability],
+            BiswasEneaSearch => &STRONG[..3],
+            PolySi => &STRONG[1..3],
+            MiniTransactions => &STRONG[1..],
+        }
+    }
+
+    /// Whether it counts the instances of a pattern, other than by letters of its own.
+    pub fn counts(self, pattern: Pattern) -> bool {
+        match self {
+            Fast | Plume | PlumeTreeClocks | PlumeSearch => true,
+            C4 | C4TreeClocks | BiswasEneaSaturation | BiswasEneaSearch | PolySi | VlLwt => false,
+            MiniTransactions => pattern == Pattern::Divergence,
         }
     }
 
     /// Whether it is a variant of Plume's algorithm.
     pub fn is_plume(self) -> bool {
         matches!(self, Plume | PlumeTreeClocks | PlumeSearch)
+    }
+
+    /// Whether it is about levels above TCC only.
+    pub fn is_strong(self) -> bool {
+        matches!(self, BiswasEneaSearch | PolySi | MiniTransactions)
     }
 
     /// Whether it is a variant of C4's algorithm, which has letters of its own.
@@ -117,6 +164,6 @@ mod tests {
         for checker in Checker::ALL {
             assert_eq!(checker.name().to_uppercase().parse(), Ok(checker));
         }
-        assert!("polysi".parse::<Checker>().is_err());
+        assert!("cobra".parse::<Checker>().is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Several levels of one index, side by side, each helped by what is known of the others.
 
-use super::strong::{self, StrongDecision};
+use super::components;
+use super::strong::StrongDecision;
 use super::weak::{self, Ground, WeakDecision};
 use super::{Event, Level, Pattern, Witness};
 use crate::control::{Control, Interrupt};
@@ -114,7 +115,7 @@ pub(super) fn ask(
     }
     Ok(match level {
         Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability | Level::StrictSerializability => {
-            Order::of(strong::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied)
+            Order::of(components::decide(index, level, control)?).map_or(Decision::Violated, Decision::Satisfied)
         }
         _ => match weak::decide_on(index, Some(ground), level, control)? {
             WeakDecision::Satisfied(order) => Decision::Satisfied(Order::Commits(order)),

@@ -1,5 +1,6 @@
 //! Isolation levels: a row each.
 
+use super::linearizability::is_lightweight;
 use crate::history::History;
 use std::fmt;
 use std::str::FromStr;
@@ -23,11 +24,14 @@ pub enum Level {
     Serializability,
     /// SSER: serializability that respects real time (MTC, Def. 4).
     StrictSerializability,
+    /// LIN: linearizability of lightweight transactions (MTC, Def. 7). On such histories it is strict serializability in
+    /// which failed compare-and-set operations count, too, so it is the stronger one.
+    Linearizability,
 }
 
 impl Level {
     /// All levels, weakest first.
-    pub const ALL: [Level; 8] = [
+    pub const ALL: [Level; 9] = [
         Level::CutIsolation,
         Level::ReadCommitted,
         Level::ReadAtomic,
@@ -36,6 +40,7 @@ impl Level {
         Level::SnapshotIsolation,
         Level::Serializability,
         Level::StrictSerializability,
+        Level::Linearizability,
     ];
 
     /// The levels that every register history can be checked for.
@@ -49,10 +54,13 @@ impl Level {
         Level::Serializability,
     ];
 
-    /// The levels that a history can be checked for: with times also strict serializability.
+    /// The levels that a history can be checked for: with times also strict serializability, and linearizability if its
+    /// transactions are lightweight. O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
         let strict = history.has_times().then_some(Level::StrictSerializability);
-        Level::WITHOUT_TIMES.into_iter().chain(strict).collect()
+        let is_lightweight = history.has_times() && is_lightweight(history);
+        let linear = is_lightweight.then_some(Level::Linearizability);
+        Level::WITHOUT_TIMES.into_iter().chain(strict).chain(linear).collect()
     }
 
     /// Short code, as in reports.
@@ -66,6 +74,7 @@ impl Level {
             Level::SnapshotIsolation => "SI",
             Level::Serializability => "SER",
             Level::StrictSerializability => "SSER",
+            Level::Linearizability => "LIN",
         }
     }
 
@@ -80,6 +89,7 @@ impl Level {
             Level::SnapshotIsolation => "snapshot-isolation",
             Level::Serializability => "serializability",
             Level::StrictSerializability => "strict-serializability",
+            Level::Linearizability => "linearizability",
         }
     }
 
@@ -100,12 +110,16 @@ impl Level {
             }
             Level::Serializability => "the transactions might have run one after the other",
             Level::StrictSerializability => "the transactions might have run one after the other, in real time order",
+            Level::Linearizability => {
+                "each operation on a single key might have taken effect at one moment while it ran, failed ones included"
+            }
         }
     }
 
     /// Whether satisfying `self` implies satisfying `other` (the hierarchy of design, reflexive).
     pub fn implies(self, other: Level) -> bool {
-        // CI and RC are incomparable; RA implies both; above RA the order is total.
+        // CI and RC are incomparable; RA implies both; above RA the order is total. (LIN is asked only of histories of
+        // lightweight transactions, and there it implies SSER.)
         match (self, other) {
             (a, b) if a == b => true,
             (Level::CutIsolation, _) => false,
@@ -133,7 +147,9 @@ impl FromStr for Level {
             .into_iter()
             .find(|level| level.code().eq_ignore_ascii_case(&wanted) || level.long_name() == wanted)
             .ok_or_else(|| {
-                format!("unknown level `{text}`, expected one of CI, RC, RA, TCC, PC, SI, SER, SSER or a long name")
+                format!(
+                    "unknown level `{text}`, expected one of CI, RC, RA, TCC, PC, SI, SER, SSER, LIN or a long name"
+                )
             })
     }
 }

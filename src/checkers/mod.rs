@@ -1,20 +1,24 @@
 //! Level → verdict, with evidence.
 //!
-//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC) and strong levels (PC, SI, SER)
-//! have an engine each; both work on the [`Index`](crate::relations::Index) and answer with a witness, with
-//! violations, or with the reason why they could not decide. The papers' own algorithms for the weak levels can be asked
+//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER, SSER)
+//! and the linearizability of lightweight transactions have an engine each; they work on the
+//! [`Index`](crate::relations::Index) or on the resolved history and answer with a witness, with
+//! violations, or with the reason why they could not decide. The papers' own algorithms can be asked
 //! instead ([`Checker`]). No checker starts threads of its own (it uses the rayon
 //! pool it is called in), prints, or knows files.
 
 mod ambiguity;
 mod check;
 mod checker;
+mod components;
 mod cut_isolation;
 mod decide;
 pub mod derivation;
 mod evidence;
 mod level;
+mod linearizability;
 mod list_reads;
+mod mini_transactions;
 mod monotonic_reads;
 mod papers;
 mod pattern;
@@ -22,6 +26,7 @@ mod pattern;
 mod proof_rules;
 pub mod read_consistency;
 mod refutation;
+mod share;
 mod strict;
 pub mod strong;
 pub mod strong_patterns;
@@ -33,6 +38,7 @@ pub use checker::{Checker, RcRule};
 pub use level::{Level, LevelSet};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
+pub use share::{Share, SharedOut};
 pub use violation::{Instances, Proof, Violation, ViolationId};
 
 use crate::history::{OperationId, TransactionId};
@@ -51,6 +57,8 @@ pub struct Options {
     pub one_commit_order: bool,
     /// For the variants of Plume: what read committed means.
     pub rc: RcRule,
+    /// Which part of the work to do; all of it where there is none.
+    pub share: Option<Share>,
 }
 
 impl Default for Options {
@@ -61,6 +69,7 @@ impl Default for Options {
             checker: Checker::Fast,
             one_commit_order: false,
             rc: RcRule::BiswasEnea,
+            share: None,
         }
     }
 }
@@ -79,10 +88,12 @@ pub enum Event {
 pub enum Witness {
     /// Nothing needs to be ordered (CI).
     Reads,
-    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER.
+    /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER, SSER, LIN.
     CommitOrder(Vec<TransactionId>),
     /// An order of starts and commits: PC, SI.
     Events(Vec<Event>),
+    /// Of a share of a history: by component of the share, an order of its transactions.
+    Components(Vec<(usize, Witness)>),
 }
 
 /// Why a level could not be decided.
@@ -172,6 +183,8 @@ pub struct Findings {
     pub index_seconds: f64,
     /// Seconds spent on checking.
     pub check_seconds: f64,
+    /// Where they are about a share of the history only: which one.
+    pub shared: Option<SharedOut>,
 }
 
 impl Findings {

@@ -54,6 +54,8 @@ pub enum Pattern {
     SERCycle,
     /// A cycle that needs real time: a serial order exists, but none that respects when transactions ran.
     RealTimeCycle,
+    /// Operations on one key that no order explains that respects real time: failed compare-and-sets, or repeated values.
+    NoLinearOrder,
 }
 
 /// Everything constant about a pattern.
@@ -78,13 +80,14 @@ pub struct PatternRow {
 }
 
 use Level::{
-    CutIsolation as CI, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC, Serializability as SER,
-    SnapshotIsolation as SI, StrictSerializability as SSER, TransactionalCausalConsistency as TCC,
+    CutIsolation as CI, Linearizability as LIN, PrefixConsistency as PC, ReadAtomic as RA, ReadCommitted as RC,
+    Serializability as SER, SnapshotIsolation as SI, StrictSerializability as SSER,
+    TransactionalCausalConsistency as TCC,
 };
 use Pattern::*;
 
 #[rustfmt::skip]
-const ROWS: [PatternRow; 24] = [
+const ROWS: [PatternRow; 25] = [
     PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that nobody in the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
@@ -109,6 +112,7 @@ const ROWS: [PatternRow; 24] = [
     PatternRow { pattern: SICycle, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
     PatternRow { pattern: SERCycle, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },
     PatternRow { pattern: RealTimeCycle, id: "RealTimeCycle", name: "RealTimeCycle", title: "Real-time cycle", meaning: "a transaction does not see what had ended before it began, or sees it out of order", adya: Some("G-realtime"), level: SSER, source: "MTC, Def. 4" },
+    PatternRow { pattern: NoLinearOrder, id: "NoLinearOrder", name: "NoLinearOrder", title: "No linear order", meaning: "no order of some operations on a key respects real time and explains what each of them saw", adya: None, level: LIN, source: "Herlihy & Wing 1990; MTC, Def. 7" },
 ];
 
 impl Pattern {

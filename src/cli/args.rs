@@ -44,6 +44,8 @@ pub enum Command {
     Stats(StatsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
+    /// Join the reports of shards into one report for each history
+    MergeReports(MergeArguments),
 }
 
 /// What `check` needs.
@@ -52,18 +54,24 @@ pub enum Command {
     isoscope check history.txt\n  \
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
-    isoscope check --checker plume-tc --one-cm history.txt\n\n\
+    isoscope check --checker plume-tc --one-cm history.txt\n  \
+    isoscope check --checker polysi --level SI history.txt\n  \
+    isoscope check --json --witness --shards 4 --shard 0 big.txt -o part-0.json\n\n\
     Checkers:\n  \
     fast                        the engines of this program; all levels\n  \
     plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
     c4, c4-tc                   C4's algorithm and its own twelve letters, with vector or tree clocks; TCC\n  \
-    be-sat                      Biswas & Enea's saturation; RC, RA, TCC, without patterns\n\n\
+    be-sat                      Biswas & Enea's saturation; RC, RA, TCC, without patterns\n  \
+    be-search                   Biswas & Enea's search for a serial order; PC, SI, SER, without patterns\n  \
+    polysi                      PolySI's polygraph and solver; SI, SER, without patterns\n  \
+    mtc                         MTC's algorithm for mini-transactions; SI, SER, SSER, Divergence only\n  \
+    vl-lwt                      MTC's algorithm for lightweight transactions; LIN\n\n\
     Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided.")]
 pub struct CheckArguments {
     /// Histories, or folders of histories
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
-    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER or their long names [default: all that the checker decides]
+    /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN or their long names [default: all that the checker decides]
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = level)]
     pub(super) level: Vec<Level>,
     /// Who decides: fast, or an algorithm as published (below)
@@ -82,6 +90,9 @@ pub struct CheckArguments {
     /// Seconds for checking one history; what is not known then is undecided
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
+    /// Megabytes that the program may use while it checks; what is not known then is undecided
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) memory_limit: Option<u32>,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
@@ -91,6 +102,17 @@ pub struct CheckArguments {
     /// Let satisfied levels in the JSON report carry their commit order
     #[arg(long, requires = "json")]
     pub(super) witness: bool,
+    /// Write the JSON report to this file, which appears when it is whole [default: standard output]
+    #[arg(short, long, value_name = "OUT", requires = "json")]
+    pub(super) output: Option<PathBuf>,
+    /// Do one of N equal parts of the work: of several histories, every Nth; of one history, some of its components.
+    /// Join the reports with merge-reports
+    #[arg(long, value_name = "N", requires = "json", requires = "shard", help_heading = "Several machines",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) shards: Option<u32>,
+    /// Which part, from 0 to N - 1
+    #[arg(long, value_name = "I", requires = "shards", help_heading = "Several machines")]
+    pub(super) shard: Option<u32>,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
 }
@@ -106,9 +128,13 @@ impl CheckArguments {
             rc: None,
             json: false,
             time_limit: None,
+            memory_limit: None,
             threads: None,
             max_instances: 1000,
             witness: false,
+            output: None,
+            shards: None,
+            shard: None,
             reading: ReadingArguments::default(),
         }
     }
@@ -322,10 +348,22 @@ pub struct VerifyArguments {
     pub(super) reading: ReadingArguments,
 }
 
+/// What `merge-reports` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  \
+    for i in 0 1 2 3; do isoscope check --json --shards 4 --shard $i big.txt -o part-$i.json; done\n  \
+    isoscope merge-reports part-*.json -o report.json\n\n\
+    Exit codes: as of check; what a missing shard would have decided is undecided.")]
+pub struct MergeArguments {
+    /// Reports made by `check --json --shards N --shard I`
+    #[arg(value_name = "REPORT", required = true)]
+    pub(super) reports: Vec<PathBuf>,
+    /// Where to write the joined report; it appears when it is whole [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
+}
+
 fn level(text: &str) -> Result<Level, String> {
-    if ["lin", "linearizability"].contains(&text.trim().to_ascii_lowercase().as_str()) {
-        return Err("LIN is a level of lightweight-transaction histories, which this version does not read".to_owned());
-    }
     text.parse()
 }
 

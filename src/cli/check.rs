@@ -1,16 +1,17 @@
 //! `isoscope check`: verdicts and anomalies of histories, for people or as JSON.
 
 use super::input;
-use super::output::{Output, Paint};
+use super::output::{Output, Paint, write_file};
+use super::shards::{self, Target};
 use super::{CheckArguments, ExitCode, complain};
-use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Verdict};
+use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Share, Verdict};
 use crate::control::Control;
 use crate::counterexample::{summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::History;
 use crate::relations;
-use crate::report::{self, Document, Failure, Report, Settings, grouped};
+use crate::report::{Document, Failure, PartEntry, Report, Settings, grouped};
 use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,43 +33,110 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         .build()
         .context("threads cannot be started")?;
     let files = formats::histories(&arguments.paths, &Control::new())?;
-    let is_batch = files.len() > 1;
-    let width = files.iter().map(|found| shown_path(found).chars().count()).max().unwrap_or(0).min(60);
+    let job = Job { arguments, pool, files, share: shards::share(arguments)? };
+    let Some(output) = &arguments.output else { return job.run(&mut Target::Screen(out)) };
     let mut worst = ExitCode::Satisfied;
-    for found in &files {
-        let code = match found {
-            Found::History(path) => match pool.install(|| check_file(path, arguments)) {
-                Ok(checked) => {
-                    print(path, &checked, arguments, is_batch.then_some(width), out);
-                    exit_code(&checked.findings)
-                }
-                Err(error) => {
-                    let (place, message) = (error.place(), error.message());
-                    fail(&path.to_string_lossy(), &place, &message, arguments.json, out)
-                }
-            },
-            Found::Unusable { path, message } => fail(&path.to_string_lossy(), "file", message, arguments.json, out),
-        };
-        worst = worst.max(code);
-    }
+    write_file(output, out, |file| {
+        worst = job.run(&mut Target::File(file))?;
+        Ok(())
+    })?;
     Ok(worst)
+}
+
+/// Histories to check.
+struct Job<'a> {
+    arguments: &'a CheckArguments,
+    pool: rayon::ThreadPool,
+    files: Vec<Found>,
+    share: Option<Share>,
+}
+
+impl Job<'_> {
+    /// Checks them one after the other.
+    fn run(&self, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
+        let is_batch = self.files.len() > 1;
+        let width = self.files.iter().map(|found| shown_path(found).chars().count()).max().unwrap_or(0).min(60);
+        let mut worst = ExitCode::Satisfied;
+        for (place, found) in self.files.iter().enumerate() {
+            if is_batch
+                && let Some(share) = self.share
+                && let Some(elsewhere) = shards::elsewhere(share, place, found, self.arguments)
+            {
+                target.document(&elsewhere)?;
+                continue;
+            }
+            let code = match found {
+                Found::History(path) => match self.pool.install(|| self.check_file(path)) {
+                    Ok(checked) => {
+                        self.print(path, &checked, is_batch.then_some(width), target)?;
+                        exit_code(&checked.findings)
+                    }
+                    Err(error) => self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target)?,
+                },
+                Found::Unusable { path, message } => self.fail(&path.to_string_lossy(), "file", message, target)?,
+            };
+            worst = worst.max(code);
+        }
+        Ok(worst)
+    }
+
+    /// Says that an input cannot be read.
+    fn fail(&self, path: &str, place: &str, message: &str, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
+        let at = if place == "file" { String::new() } else { format!(" {place}:") };
+        complain(&format!("{path}:{at} {message}"));
+        if self.arguments.json {
+            target.document(&Document::Failure(Failure::new(path, place, message)))?;
+        }
+        Ok(ExitCode::Unusable)
+    }
+
+    /// Reads and checks one history, or a share of it where there is no other.
+    fn check_file(&self, path: &Path) -> Result<Checked, OpenError> {
+        let (history, read_seconds) = input::open(path, &self.arguments.reading)?;
+        let mut control = Control::new();
+        if let Some(seconds) = self.arguments.time_limit {
+            control = control.with_time_limit(Duration::from_secs_f64(seconds));
+        }
+        if let Some(megabytes) = self.arguments.memory_limit {
+            control = control.with_memory_limit((megabytes as usize) << 20);
+        }
+        let share = self.share.filter(|_| self.files.len() == 1);
+        let options = Options { share, ..options(self.arguments, &history) };
+        let (health, findings) = examine_and_check(&history, &options, &control);
+        Ok(Checked { history, health, findings, read_seconds })
+    }
+
+    /// Prints what was found in one history: in one line with this path width, or at length.
+    fn print(
+        &self,
+        path: &Path,
+        checked: &Checked,
+        line_width: Option<usize>,
+        target: &mut Target<'_>,
+    ) -> anyhow::Result<()> {
+        let Checked { history, health, findings, read_seconds } = checked;
+        let path = path.display().to_string();
+        if !self.arguments.json {
+            target.text(|out| match line_width {
+                Some(width) => line(&path, width, findings, out),
+                None => page(&path, checked, out),
+            });
+            return Ok(());
+        }
+        let settings = Settings { read_seconds: *read_seconds, witness: self.arguments.witness };
+        let mut report = Report::new(history, findings, settings).with_health(history, health);
+        if let (None, Some(share)) = (&report.part, self.share) {
+            let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
+            report.part = Some(PartEntry::of_histories(share, levels));
+        }
+        target.document(&Document::Report(Box::new(report)))
+    }
 }
 
 fn shown_path(found: &Found) -> String {
     match found {
         Found::History(path) | Found::Unusable { path, .. } => path.display().to_string(),
     }
-}
-
-/// Says that an input cannot be read.
-fn fail(path: &str, place: &str, message: &str, json: bool, out: &mut Output) -> ExitCode {
-    let at = if place == "file" { String::new() } else { format!(" {place}:") };
-    complain(&format!("{path}:{at} {message}"));
-    if json {
-        let failure = Document::Failure(Failure::new(path, place, message));
-        out.with(|out| report::to_line(&failure, out));
-    }
-    ExitCode::Unusable
 }
 
 /// A history with what was found in it.
@@ -79,17 +147,6 @@ struct Checked {
     read_seconds: f64,
 }
 
-/// Reads and checks one history.
-fn check_file(path: &Path, arguments: &CheckArguments) -> Result<Checked, OpenError> {
-    let (history, read_seconds) = input::open(path, &arguments.reading)?;
-    let control = match arguments.time_limit {
-        Some(seconds) => Control::new().with_time_limit(Duration::from_secs_f64(seconds)),
-        None => Control::new(),
-    };
-    let (health, findings) = examine_and_check(&history, &options(arguments, &history), &control);
-    Ok(Checked { history, health, findings, read_seconds })
-}
-
 /// Resolves the reads once for both. Where `control` ends the work before, nothing is known of the health.
 fn examine_and_check(history: &History, options: &Options, control: &Control) -> (Health, Findings) {
     let begin = Instant::now();
@@ -97,28 +154,15 @@ fn examine_and_check(history: &History, options: &Options, control: &Control) ->
         return (Health::default(), checkers::check(history, options, control, &|_| {}));
     };
     let resolve_seconds = begin.elapsed().as_secs_f64();
+    // Of several shards one tells the history's health.
+    let is_asked = options.share.is_none_or(Share::is_first);
+    let examine = || if is_asked { health::examine(history, &resolution, control) } else { Ok(Health::default()) };
     let (health, mut findings) = rayon::join(
-        || health::examine(history, &resolution, control).unwrap_or_default(),
+        || examine().unwrap_or_default(),
         || checkers::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
     );
     findings.index_seconds += resolve_seconds;
     (health, findings)
-}
-
-/// Prints what was found in one history: in one line with this path width, or at length.
-fn print(path: &Path, checked: &Checked, arguments: &CheckArguments, line_width: Option<usize>, out: &mut Output) {
-    let Checked { history, health, findings, read_seconds } = checked;
-    let path = path.display().to_string();
-    if arguments.json {
-        let settings = Settings { read_seconds: *read_seconds, witness: arguments.witness };
-        let document =
-            Document::Report(Box::new(Report::new(history, findings, settings).with_health(history, health)));
-        out.with(|out| report::to_line(&document, out));
-    } else if let Some(width) = line_width {
-        out.text(&line(&path, width, findings, out));
-    } else {
-        out.text(&page(&path, checked, out));
-    }
 }
 
 /// Fails when the checker cannot do what is asked of it.
@@ -147,6 +191,10 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     if levels.is_empty() {
         levels = Level::of(history);
         levels.retain(|level| arguments.checker.levels().contains(level));
+        // A checker for other histories says so.
+        if levels.is_empty() {
+            levels = arguments.checker.levels().to_vec();
+        }
     }
     Options {
         levels,
@@ -154,6 +202,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
+        share: None,
     }
 }
 

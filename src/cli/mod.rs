@@ -11,15 +11,17 @@ mod exit_code;
 mod explain;
 mod export;
 mod input;
+mod merge;
 mod minimize;
 mod output;
 mod plume_table;
+mod shards;
 mod stats;
 mod verify;
 
 pub use args::{
-    CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MinimizeArguments, StatsArguments,
-    VerifyArguments,
+    CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
+    StatsArguments, VerifyArguments,
 };
 pub use exit_code::ExitCode;
 
@@ -74,6 +76,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Convert(arguments) => convert::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),
         Command::Verify(arguments) => verify::run(arguments, &mut out),
+        Command::MergeReports(arguments) => merge::run(arguments, &mut out),
     };
     result.unwrap_or_else(|error| {
         complain(&format!("{error:#}"));

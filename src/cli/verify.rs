@@ -52,7 +52,7 @@ fn report_on(path: &Path, history: &Path) -> anyhow::Result<Report> {
     for (place, line) in lines {
         match line.parse::<Document>() {
             Ok(Document::Report(report)) => reports.push(*report),
-            Ok(Document::Failure(_)) => {}
+            Ok(Document::Failure(_) | Document::Elsewhere(_)) => {}
             // A report may have been made readable by putting it on several lines.
             Err(message) => match text.parse::<Document>() {
                 Ok(Document::Report(report)) => return Ok(*report),

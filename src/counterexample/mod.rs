@@ -8,6 +8,7 @@ mod explain;
 mod first_case;
 mod minimize;
 pub mod narrate;
+pub mod replay;
 mod tell;
 mod translate;
 mod words;

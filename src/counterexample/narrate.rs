@@ -253,7 +253,7 @@ pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
     let stronger: Vec<&str> = Level::ALL
         .into_iter()
         .filter(|level| *level != example.level && example.violation.levels.contains(*level))
-        .filter(|level| *level != Level::StrictSerializability)
+        .filter(|level| *level < Level::StrictSerializability)
         .map(Level::code)
         .collect();
     let hence = if stronger.is_empty() { String::new() } else { format!(", hence {}", stronger.join(", ")) };

@@ -166,9 +166,26 @@ impl<'a> Teller<'a> {
             Pattern::NonRepeatableRead => "these are versions of different transactions, and all reads of a key in \
                                            one transaction must return one version"
                 .to_owned(),
+            Pattern::NoLinearOrder => format!(
+                "{}; in no order that respects this each of them finds what it saw, whatever else wrote the key",
+                self.times()
+            ),
             pattern => pattern.row().meaning.to_owned(),
         };
         self.step(StepRole::Contradiction, format!("{text}: {closing}"), Vec::new(), involved);
+    }
+
+    /// "a1 ran from 0 to 1, b1 from 2 to 3".
+    fn times(&self) -> String {
+        let history = self.words.history;
+        let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
+        let clauses: Vec<String> = told
+            .map(|&t| match history.interval(t) {
+                Some(ran) => format!("{} ran from {} to {}", self.words.transaction(t), ran.start, ran.end),
+                None => format!("nobody knows when {} ran", self.words.transaction(t)),
+            })
+            .collect();
+        Words::list(&clauses)
     }
 
     /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.

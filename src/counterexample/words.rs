@@ -39,6 +39,9 @@ impl<'a> Words<'a> {
             let text = self.history.operation_text(operation);
             return text.strip_prefix("r(").map_or(text.clone(), |rest| rest.replacen(')', "", 1));
         }
+        if let Some(other) = self.history.differs_from(operation) {
+            return format!("{} ≠ {}", self.history.key_name(o.key), self.history.value_name(other));
+        }
         if o.kind == OperationKind::Write && self.history.lists().is_list(o.key) {
             return format!("{} to {}", self.history.value_name(o.value), self.history.key_name(o.key));
         }

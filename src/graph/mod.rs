@@ -4,12 +4,14 @@
 //! builds a [`Digraph`] decides what its vertices and edge ids stand for. No algorithm recurses, and each result
 //! depends on the order of the edges given only, so the same input always gives the same output.
 
+mod biconnected;
 mod closure;
 mod digraph;
 mod path;
 mod scc;
 mod topological;
 
+pub use biconnected::{Blocks, biconnected_components};
 pub use closure::{BitSet, Closure};
 pub use digraph::{Arc, Digraph};
 pub use path::{PathFinder, shortest_cycle};

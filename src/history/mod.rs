@@ -304,6 +304,11 @@ impl History {
         self.differs.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.differs[at].1)
     }
 
+    /// Whether there is any read of which only a value is known that was not there.
+    pub fn has_failed_comparisons(&self) -> bool {
+        !self.differs.is_empty()
+    }
+
     /// The rules by which the file was understood.
     pub fn rules(&self) -> &Rules {
         &self.rules

@@ -16,10 +16,13 @@
 //! module draws consequences only; it never chooses among possibilities, and it does not know isolation levels beyond
 //! the names of their axioms.
 
+mod communication;
+mod components;
 mod index;
 mod index_build;
 mod initial_state;
 mod lists;
+mod part;
 mod real_time;
 mod resolution;
 #[cfg(test)]
@@ -28,6 +31,8 @@ pub(crate) mod testing;
 mod tests;
 mod write_read;
 
+pub use communication::Communication;
+pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use lists::{Appended, ListOrder, Listed, appends, list_from_outside, n_ambiguous_elements};
 pub use real_time::TimeChain;

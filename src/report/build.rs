@@ -1,9 +1,7 @@
 //! From findings to a report.
 
 use super::*;
-use crate::checkers::{
-    C4Pattern, Checker, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness,
-};
+use crate::checkers::{C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
 use crate::counterexample::edge_reason;
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
@@ -24,6 +22,7 @@ impl Report {
         Report {
             schema: SCHEMA.to_owned(),
             history: facts(history),
+            part: findings.shared.as_ref().map(PartEntry::of_components),
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
             violations: findings
@@ -78,10 +77,10 @@ fn counts(findings: &Findings) -> Counts {
         let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
-    if findings.checker == Checker::BiswasEneaSaturation {
-        return Counts(Vec::new());
-    }
-    let decided = |result: &&LevelResult| !matches!(result.verdict, Verdict::Undecided(_));
+    // What satisfies components says nothing of the whole history.
+    let decided = |result: &&LevelResult| {
+        !matches!(result.verdict, Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_)))
+    };
     let looked_for = |pattern: Pattern| {
         findings.levels.iter().filter(decided).any(|result| result.level.implies(pattern.row().level))
     };
@@ -89,7 +88,7 @@ fn counts(findings: &Findings) -> Counts {
         Some(&count) => Some((pattern.id().to_owned(), count)),
         None => (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0)),
     };
-    Counts(Pattern::all().filter_map(entry).collect())
+    Counts(Pattern::all().filter(|&pattern| findings.checker.counts(pattern)).filter_map(entry).collect())
 }
 
 fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {
@@ -105,10 +104,15 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         reason: None,
         witness: None,
         snapshots: None,
+        orders: None,
         sources: None,
     };
     match &result.verdict {
         Verdict::Undecided(cause) => entry.reason = Some(cause.to_string()),
+        Verdict::Satisfied(Witness::Components(orders)) if settings.witness => {
+            entry.orders =
+                Some(orders.iter().map(|(component, order)| order_entry(history, *component, order)).collect());
+        }
         Verdict::Satisfied(witness) if settings.witness => {
             let (order, snapshots) = witness_order(history, witness);
             entry.witness = Some(order.into_iter().map(|t| transaction_entry(history, t)).collect());
@@ -118,6 +122,12 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         _ => {}
     }
     entry
+}
+
+fn order_entry(history: &History, component: usize, witness: &Witness) -> OrderEntry {
+    let (order, snapshots) = witness_order(history, witness);
+    let witness = order.into_iter().map(|t| transaction_entry(history, t)).collect();
+    OrderEntry { component, witness, snapshots }
 }
 
 fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -> Vec<SourceEntry> {
@@ -135,7 +145,7 @@ fn source_entries(history: &History, sources: &[(OperationId, TransactionId)]) -
 /// The commit order of a witness, and for PC and SI the number of commits before each one's start.
 fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, Option<Vec<u32>>) {
     match witness {
-        Witness::Reads => (Vec::new(), None),
+        Witness::Reads | Witness::Components(_) => (Vec::new(), None),
         Witness::CommitOrder(order) => (order.clone(), None),
         Witness::Events(events) => {
             let mut started_after = vec![0u32; history.n_transactions()];
@@ -209,10 +219,10 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The levels a violation violates. SSER is named only where it was decided: a history without times has no SSER.
+/// The levels a violation violates. SSER and LIN are named only where they were decided: not every history has them.
 fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
-    let has_times = findings.level(Level::StrictSerializability).is_some_and(|r| r.verdict == Verdict::Violated);
-    let named = violation.levels.iter().filter(|&level| level != Level::StrictSerializability || has_times);
+    let is_decided = |level| findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated);
+    let named = violation.levels.iter().filter(|&level| level < Level::StrictSerializability || is_decided(level));
     named.map(|level| level.code().to_owned()).collect()
 }
 

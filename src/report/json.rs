@@ -28,6 +28,9 @@ impl std::str::FromStr for Document {
         if value.get("error").is_some() {
             return serde_json::from_value(value).map(Document::Failure).map_err(|e| e.to_string());
         }
+        if value.get("history").is_some_and(|history| history.get("format").is_none()) && value.get("part").is_some() {
+            return serde_json::from_value(value).map(Document::Elsewhere).map_err(|e| e.to_string());
+        }
         serde_json::from_str(text).map(|report| Document::Report(Box::new(report))).map_err(|e| e.to_string())
     }
 }

@@ -7,12 +7,17 @@
 
 mod build;
 mod health;
+mod join;
 mod json;
+mod merge;
+mod part;
 mod statistics;
 
 pub use build::Settings;
 pub use health::HealthEntry;
 pub use json::to_line;
+pub use merge::{MergeError, merge};
+pub use part::{Dealt, Elsewhere, OrderEntry, PartEntry};
 pub use statistics::{
     ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry, VersionOrderEntry,
 };
@@ -34,6 +39,19 @@ pub enum Document {
     Report(Box<Report>),
     /// It was not.
     Failure(Failure),
+    /// Another shard has it.
+    Elsewhere(Box<Elsewhere>),
+}
+
+impl Document {
+    /// The history it is about, as given.
+    pub fn path(&self) -> &str {
+        match self {
+            Document::Report(report) => &report.history.path,
+            Document::Failure(failure) => &failure.history.path,
+            Document::Elsewhere(elsewhere) => &elsewhere.history.path,
+        }
+    }
 }
 
 /// An input that could not be read.
@@ -81,6 +99,9 @@ pub struct Report {
     pub schema: String,
     /// The history's figures.
     pub history: HistoryFacts,
+    /// Which share of the work it is about; all of it where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartEntry>,
     /// A verdict per level asked for, in the order asked.
     pub levels: Vec<LevelEntry>,
     /// Exact number of instances by pattern id: those looked for, in the order of the pattern table.
@@ -166,6 +187,9 @@ pub struct LevelEntry {
     /// took its snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<Vec<u32>>,
+    /// In place of a witness where the report is about some components of the history: an order for each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Vec<OrderEntry>>,
     /// With a witness of RC, RA or TCC: who wrote what each read returned that has several possible writers. At the
     /// other levels the order says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -56,7 +56,7 @@ pub(super) enum Strength {
 
 impl Strength {
     /// The strength of a level; none at CI, which knows no order.
-    fn of(level: &str) -> Result<Option<Strength>, String> {
+    fn of(history: &History, level: &str) -> Result<Option<Strength>, String> {
         Ok(Some(match level {
             "CI" => return Ok(None),
             "RC" => Strength::ReadCommitted,
@@ -65,6 +65,11 @@ impl Strength {
             "PC" => Strength::Prefix,
             "SI" => Strength::Snapshot,
             "SER" => Strength::Serial,
+            // A history of lightweight transactions that is linearizable is strictly serializable.
+            "LIN" => {
+                super::linear::is_lightweight(history)?;
+                Strength::Strict
+            }
             "SSER" => Strength::Strict,
             _ => return Err(format!("unknown level {level}")),
         }))
@@ -307,7 +312,7 @@ impl Argument<'_> {
     /// Whether the proof holds at a level. Walks the tree of cases with an explicit stack. Every edge must hold in some
     /// case, those that no contradiction needs too.
     fn proves(&self, level: &str, resolution: &Resolution<'_>, setting: Setting<'_>) -> Result<(), String> {
-        let strength = Strength::of(level)?;
+        let strength = Strength::of(self.history, level)?;
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength));
         let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
         let mut stack = vec![(&self.violation.proof, Vec::<usize>::new(), setting)];

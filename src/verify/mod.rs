@@ -12,6 +12,7 @@ mod causal;
 mod clauses;
 mod cut;
 mod cycle;
+mod linear;
 mod lists;
 mod propagation;
 mod read;
@@ -55,7 +56,7 @@ impl fmt::Display for Problem {
 
 /// Codes of the levels, weakest first. The place in this list is their strength, but for CI, which only RA and
 /// stronger levels imply.
-const LEVELS: [&str; 8] = ["CI", "RC", "RA", "TCC", "PC", "SI", "SER", "SSER"];
+const LEVELS: [&str; 9] = ["CI", "RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
 
 /// Checks all evidence in `report` against `history`. All problems are returned, in the order of the report.
 pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Problem>> {

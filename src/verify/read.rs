@@ -6,10 +6,10 @@ use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::report::ViolationEntry;
 
 /// Levels that each of the patterns a to f violates.
-const READ_COMMITTED_AND_UP: [&str; 7] = ["RC", "RA", "TCC", "PC", "SI", "SER", "SSER"];
+const READ_COMMITTED_AND_UP: [&str; 8] = ["RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
 
 /// Levels that two reads with different writers violate.
-const CUT_ISOLATION_AND_UP: [&str; 7] = ["CI", "RA", "TCC", "PC", "SI", "SER", "SSER"];
+const CUT_ISOLATION_AND_UP: [&str; 8] = ["CI", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
 
 /// The pattern of two reads.
 const NON_REPEATABLE: &str = "TAP-j";
@@ -22,6 +22,9 @@ pub(super) fn check(
     transactions: &[TransactionId],
     levels: &[&str],
 ) -> Result<(), String> {
+    if violation.pattern == super::linear::PATTERN {
+        return super::linear::no_order(history, resolution, transactions, levels);
+    }
     let operations = operations(history, violation, transactions)?;
     let is_read = |o: &&OperationId| history.operation(**o).kind == OperationKind::Read;
     let reads: Vec<OperationId> = operations.iter().filter(is_read).copied().collect();

@@ -1,7 +1,7 @@
 //! Satisfied levels: a commit order, replayed operation by operation.
 
 use super::resolution::{Resolution, Source};
-use super::{SessionNames, causal, cut, lists};
+use super::{SessionNames, causal, cut, linear, lists};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::LevelEntry;
 use rustc_hash::FxHashMap;
@@ -27,6 +27,12 @@ pub(super) fn check(
     match level.level.as_str() {
         "SER" => serial(history, resolution, &order),
         "SSER" => serial(history, resolution, &order).and_then(|()| in_real_time(history, &order)),
+        "LIN" => {
+            linear::is_lightweight(history)?;
+            serial(history, resolution, &order)?;
+            linear::comparisons_fit(history, &order.transactions, resolution)?;
+            in_real_time(history, &order)
+        }
         "PC" | "SI" => {
             let snapshots = level.snapshots.as_ref().ok_or("it has no snapshots")?;
             snapshot(history, resolution, &order, snapshots, level.level == "SI")

@@ -3,15 +3,19 @@
 // Every test binary compiles this module and uses its own part of it.
 #![allow(dead_code)]
 
+pub(crate) mod adya;
 pub(crate) mod enumerate;
 pub(crate) mod examine;
 pub(crate) mod formulas;
+pub(crate) mod linear;
 pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod pattern_oracle;
 pub(crate) mod random;
 pub(crate) mod shop;
 pub(crate) mod sketch;
+pub(crate) mod store;
+pub(crate) mod strong;
 
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 use std::collections::BTreeMap;

@@ -546,7 +546,9 @@ impl World {
             Level::PrefixConsistency => prefix(),
             Level::SnapshotIsolation => prefix() || conflict(),
             Level::Serializability => co[t2] < co[t3],
-            Level::CutIsolation | Level::StrictSerializability => unreachable!("no axiom on commit orders"),
+            Level::CutIsolation | Level::StrictSerializability | Level::Linearizability => {
+                unreachable!("no axiom on commit orders")
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     }
 }
 
-fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnOnce(&mut Ui)) {
+pub(super) fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(vec2(width, height), egui::Layout::top_down(egui::Align::Min), |ui| {
         ui.set_width(width);
         ui.set_height(height);
@@ -47,7 +47,7 @@ fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnOnce(&mut Ui
 }
 
 /// The heading of a column, and what stands beside it: of one height in all columns.
-fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) {
+pub(super) fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) {
     let strong = Palette::of(ui).strong;
     let size = vec2(ui.available_width(), 26.0);
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -59,7 +59,13 @@ fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) {
 }
 
 /// A virtual list: `line` draws the line of a place.
-fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize>, mut line: impl FnMut(&mut Ui, usize)) {
+pub(super) fn list_ui(
+    ui: &mut Ui,
+    name: &str,
+    n: usize,
+    scroll_to: Option<usize>,
+    mut line: impl FnMut(&mut Ui, usize),
+) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
     if let Some(place) = scroll_to {
@@ -69,7 +75,7 @@ fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize>, mut line
 }
 
 /// A line of a list. Returns whether it was clicked.
-fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: bool, colour: egui::Color32) -> bool {
+pub(super) fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: bool, colour: egui::Color32) -> bool {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, format!("{text} {end}")));

@@ -87,6 +87,7 @@ pub fn header_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut
             (Page::Browser, Command::ShowBrowser),
             (Page::Text, Command::ShowText),
             (Page::Health, Command::ShowHealth),
+            (Page::Order, Command::ShowOrder),
         ] {
             tab_ui(ui, command, state.page == page, requests);
         }

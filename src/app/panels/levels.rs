@@ -36,7 +36,10 @@ pub fn levels_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, r
                 let joint = if *level == Level::ReadCommitted { "·" } else { "→" };
                 style::note(ui, joint);
             }
-            pill_ui(ui, *level, result.as_ref(), weakest.contains(level), document.phase, roomy);
+            let pill = pill_ui(ui, *level, result.as_ref(), weakest.contains(level), document.phase, roomy);
+            if pill.clicked() && document.witness(*level).is_some() {
+                requests.push(Request::ShowOrder(*level));
+            }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 8.0;
@@ -66,15 +69,18 @@ fn pill_ui(
     };
     let text = if roomy && !word.is_empty() { format!("{} {word}", level.code()) } else { level.code().to_owned() };
     let galley = ui.painter().layout_no_wrap(text, FontId::proportional(style::BODY), colour);
-    let (area, response) = ui.allocate_exact_size(vec2(galley.size().x + 34.0, 25.0), Sense::hover());
+    let holds = matches!(verdict, Some(Verdict::Satisfied(_)));
+    let sense = if holds { Sense::click() } else { Sense::hover() };
+    let (area, response) = ui.allocate_exact_size(vec2(galley.size().x + 34.0, 25.0), sense);
     let fill = if verdict.is_some() { palette.tint(colour) } else { palette.ground };
-    let width = if weakest { 2.4 } else { 1.2 };
+    let width = if weakest || response.hovered() && holds || response.has_focus() { 2.4 } else { 1.2 };
     ui.painter().rect(area, CornerRadius::same(12), fill, Stroke::new(width, colour), StrokeKind::Inside);
     paint_mark(ui, area, verdict, phase, &palette);
     let at = Rect::from_min_size(area.min + vec2(25.0, 0.0), vec2(galley.size().x, area.height()));
     style::paint_bold(ui.painter(), at.left_center() - vec2(0.0, galley.size().y / 2.0), galley, colour);
     let spoken = verdict.map_or("not known yet", Verdict::word);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("Level {level}: {spoken}")));
+    let kind = if holds { WidgetType::Button } else { WidgetType::Label };
+    response.widget_info(|| WidgetInfo::labeled(kind, true, format!("Level {level}: {spoken}")));
     response.on_hover_ui(|ui| hover_ui(ui, level, result, weakest))
 }
 
@@ -105,7 +111,9 @@ fn hover_ui(ui: &mut Ui, level: Level, result: Option<&LevelResult>, weakest: bo
         None => ui.colored_label(palette.weak, "Not known yet."),
         Some(result) => {
             let text = match &result.verdict {
-                Verdict::Satisfied(_) => "Holds: an execution that explains every read was found.".to_owned(),
+                Verdict::Satisfied(_) => {
+                    "Holds: an order that explains every read was found. Click to step through it.".to_owned()
+                }
                 Verdict::Violated if weakest => "Broken, and no weaker level is.".to_owned(),
                 Verdict::Violated => "Broken.".to_owned(),
                 Verdict::Undecided(cause) => format!("Left open: {cause}."),

@@ -9,6 +9,7 @@ pub mod graph;
 pub mod health;
 pub mod help;
 pub mod levels;
+pub mod order;
 pub mod raw_lines;
 pub mod rules;
 pub mod status;

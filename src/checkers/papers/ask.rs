@@ -2,7 +2,8 @@
 
 use super::order::Means;
 use super::plume::{self, How};
-use super::{C4Pattern, Stop, be_sat, c4};
+use super::{C4Pattern, Stop, be_sat, c4, strong, vl_lwt};
+use crate::checkers::decide::Order;
 use crate::checkers::{
     Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, RcRule, Verdict, Witness, evidence, weak,
 };
@@ -60,7 +61,14 @@ pub(in crate::checkers) fn ask(
         run.asked.levels.push(result);
     }
     let mut asked = run.asked;
-    asked.found.violations = violations(input, &asked.levels, options.max_instances, control);
+    let counts = asked.found.counts;
+    asked.found = match options.checker.is_strong() {
+        true => strong::found(input, options, &asked.levels, control),
+        false => {
+            let violations = violations(input, &asked.levels, options.max_instances, control);
+            Instances { counts, violations }
+        }
+    };
     asked
 }
 
@@ -98,22 +106,44 @@ impl Run<'_> {
                 false => Verdict::Satisfied(Witness::Reads),
             });
         }
+        if checker == Checker::VlLwt {
+            let Input { history, resolution, ref reads, .. } = *self.input;
+            // A read that cannot be has no place in any order.
+            let order = match reads.counts.keys().any(|pattern| pattern.is_wrong_read()) {
+                true => vl_lwt::applies(history, resolution).map(|()| None)?,
+                false => vl_lwt::check(history, resolution)?,
+            };
+            return Ok(order.map_or(Verdict::Violated, |order| Verdict::Satisfied(Witness::CommitOrder(order))));
+        }
         let order = match checker {
-            Checker::C4 => self.c4(Means::Vectors)?,
-            Checker::C4TreeClocks => self.c4(Means::TreeClocks)?,
-            Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
-                true => None,
-                false => be_sat::check(self.input.index, level, self.control)?,
-            },
-            Checker::PlumeTreeClocks => self.plume(level, Means::TreeClocks)?,
-            Checker::PlumeSearch => self.plume(level, Means::Search)?,
-            Checker::Plume | Checker::Fast => self.plume(level, Means::Vectors)?,
+            Checker::BiswasEneaSearch | Checker::PolySi | Checker::MiniTransactions => {
+                match self.violated_by_reads(level) {
+                    true => None,
+                    false => strong::decide(self.input, checker, level, &mut self.asked.assumptions, self.control)?,
+                }
+            }
+            _ => self.weak(checker, level)?.map(Order::Commits),
         };
         let unordered = n_ambiguous_elements(self.input.history, resolution);
         match order {
             None => Ok(Verdict::Violated),
             Some(_) if unordered > 0 => Err(Cause::RepeatedElements(unordered)),
-            Some(nodes) => Ok(Verdict::Satisfied(self.witness(&nodes))),
+            Some(order) => Ok(Verdict::Satisfied(order.witness(level, self.input.index))),
+        }
+    }
+
+    /// A commit order for RC, RA or TCC, or none where it is violated.
+    fn weak(&mut self, checker: Checker, level: Level) -> Result<Option<Vec<Node>>, Stop> {
+        match checker {
+            Checker::C4 => self.c4(Means::Vectors),
+            Checker::C4TreeClocks => self.c4(Means::TreeClocks),
+            Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
+                true => Ok(None),
+                false => be_sat::check(self.input.index, level, self.control),
+            },
+            Checker::PlumeTreeClocks => self.plume(level, Means::TreeClocks),
+            Checker::PlumeSearch => self.plume(level, Means::Search),
+            _ => self.plume(level, Means::Vectors),
         }
     }
 
@@ -125,10 +155,6 @@ impl Run<'_> {
     fn violated_by_reads(&self, level: Level) -> bool {
         self.input.reads.counts.keys().any(|pattern| pattern.is_wrong_read())
             || (level != Level::ReadCommitted && self.occurs(Pattern::NonRepeatableRead))
-    }
-
-    fn witness(&self, nodes: &[Node]) -> Witness {
-        Witness::CommitOrder(nodes.iter().map(|&node| self.input.index.transaction[node as usize]).collect())
     }
 
     /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
@@ -187,6 +213,10 @@ fn violations(
     // Where reads have several writers nothing is decided, and what is listed must hold for all of them.
     if violated.weakest().is_none() || max_instances == 0 {
         return Vec::new();
+    }
+    if violated.contains(Level::Linearizability) {
+        let options = Options { levels: vec![Level::Linearizability], max_instances, ..Options::default() };
+        return crate::checkers::check(input.history, &options, control, &|_| {}).violations;
     }
     let mut found = input.reads;
     if let Ok(more) = weak::instances(input.history, input.index, violated, max_instances, control) {

@@ -1,11 +1,15 @@
-//! The papers' own algorithms for the weak levels, honest to the page: differential partners of the fast engine
-//! ([`weak`](super::weak)), with which they share the index of a history and nothing that decides.
+//! The papers' own algorithms, honest to the page: differential partners of the fast engines ([`weak`](super::weak),
+//! [`strong`](super::strong), `linearizability`), with which they share the index of a history and nothing that decides.
 //!
 //! | checker | algorithm | levels |
 //! |---|---|---|
 //! | `plume`, `plume-tc`, `plume-dfs` | Plume, Algorithm 1, with vectors, tree clocks, or neither | CI, RC, RA, TCC |
 //! | `c4`, `c4-tc` | C4, Algorithm 2, with its own twelve letters | TCC |
 //! | `be-sat` | Biswas & Enea 2019, Algorithm 1 | RC, RA, TCC |
+//! | `be-search` | Biswas & Enea 2019, Algorithm 2, with both reductions, by biconnected components | PC, SI, SER |
+//! | `polysi` | PolySI, Algorithm 1; for SER as IsoVista has it | SI, SER |
+//! | `mtc` | MTC, Algorithm 1, in [`mini_transactions`](super::mini_transactions) | SI, SER, SSER |
+//! | `vl-lwt` | MTC, Algorithm 2 | LIN |
 //!
 //! Every level is asked for on its own: nothing is concluded from one level for another. The papers take it that each
 //! value is written once, so where reads have several possible writers all levels are undecided. Where a paper's text is
@@ -14,15 +18,19 @@
 
 mod ask;
 mod be_sat;
+mod be_search;
 mod c4;
 mod c4_pattern;
 mod commit;
 mod order;
 mod plume;
+mod polysi;
 mod search;
+mod strong;
 mod tree_clock;
 mod vectors;
 mod view;
+mod vl_lwt;
 
 pub use c4_pattern::C4Pattern;
 

@@ -252,8 +252,7 @@ impl<'a> Frozen<'a> {
                 }
             }
             Item::Writer(read) => {
-                if let Some(readers) =
-                    self.selected[read as usize].take().and_then(|slot| self.readers.get_mut(&slot))
+                if let Some(readers) = self.selected[read as usize].take().and_then(|slot| self.readers.get_mut(&slot))
                 {
                     readers.retain(|&(other, _)| other != label);
                 }

@@ -10,6 +10,7 @@
 //! commit otherwise, and S(r) → C(b) for every reader r of a's version.
 
 use crate::checkers::Level;
+use crate::control::{Control, Interrupt};
 use crate::graph::Digraph;
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot, TimeChain};
 use rustc_hash::FxHashMap;
@@ -128,7 +129,7 @@ pub(in crate::checkers) struct Known<'a> {
 impl<'a> Known<'a> {
     /// The base edges, and as round 0 what follows from them by looking at one session or one update at a time.
     /// O((reads + writes) log) time and edges.
-    pub(in crate::checkers) fn new(index: &'a Index, level: Level) -> Known<'a> {
+    pub(in crate::checkers) fn new(index: &'a Index, level: Level, control: &Control) -> Result<Known<'a>, Interrupt> {
         let events = Events::new(level, index.n_nodes());
         let mut reader = vec![0; index.read_key.len()];
         for t in 0..index.n_nodes() as Node {
@@ -137,13 +138,19 @@ impl<'a> Known<'a> {
         let n_vertices = events.n_events();
         let (base, derived, listed) = (Vec::new(), Vec::new(), FxHashMap::default());
         let mut known = Known { index, events, reader, n_vertices, base, derived, listed };
-        known.session_and_write_read();
-        known.initial_versions();
-        known.listed_versions();
-        known.real_time();
-        known.neighbours_in_sessions();
-        known.updates();
-        known
+        let steps: [fn(&mut Known<'a>); 6] = [
+            Known::session_and_write_read,
+            Known::initial_versions,
+            Known::listed_versions,
+            Known::real_time,
+            Known::neighbours_in_sessions,
+            Known::updates,
+        ];
+        for step in steps {
+            control.check()?;
+            step(&mut known);
+        }
+        Ok(known)
     }
 
     /// S(t) → C(t); C(a) → S(b) for SO and WR.

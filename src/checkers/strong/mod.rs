@@ -3,6 +3,7 @@
 //! Deciding these levels is NP-complete (Papadimitriou 1979; Biswas & Enea 2019, section 3), but real histories are
 //! nearly ordered by what was read, so most of the work is linear:
 //!
+//! 0. [`mini_transactions`]: where every writer of a key has read it first, the reads tell the order of all versions.
 //! 1. `saturation`: guess an order, replay it, and draw consequences only where the replay contradicts a read, until
 //!    an order fits, the known edges contain a cycle, or nothing more follows.
 //! 2. `search`: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
@@ -26,7 +27,7 @@ pub(in crate::checkers) use open_reads::OpenReads;
 pub(in crate::checkers) use reachability::CausalPast;
 pub(in crate::checkers) use saturation::{Saturated, saturate};
 
-use crate::checkers::Level;
+use crate::checkers::{Level, mini_transactions};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution};
@@ -54,12 +55,20 @@ pub enum StrongDecision {
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
     let open = OpenReads::default();
     let level = events_level(level);
+    // Where every writer has read what it replaces there is nothing to guess.
+    if let Some(answer) = mini_transactions::decide(index, level, control)? {
+        return Ok(match answer {
+            mini_transactions::Answer::InOrder(order) => StrongDecision::SatisfiedInOrder(order),
+            mini_transactions::Answer::ByEvents(events) => StrongDecision::SatisfiedByEvents(events),
+            mini_transactions::Answer::Violated { core } => StrongDecision::Violated { core },
+        });
+    }
     if level != Level::PrefixConsistency
         && let Some(core) = divergence(index)
     {
         return Ok(StrongDecision::Violated { core });
     }
-    let mut known = Known::new(index, level);
+    let mut known = Known::new(index, level, control)?;
     let witness = match saturate(&mut known, &open, control)? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
@@ -120,7 +129,7 @@ pub(in crate::checkers) fn decide_open(
         if level != Level::PrefixConsistency && divergence(index).is_some() {
             return Ok(Some(OpenDecision::Violated));
         }
-        let mut known = Known::new(index, level);
+        let mut known = Known::new(index, level, control)?;
         let order = match saturate(&mut known, &open, control)? {
             Saturated::Cyclic { .. } => return Ok(Some(OpenDecision::Violated)),
             Saturated::Witness(order) => return Ok(Some(open_witness(&known, &open, &order, choice))),

@@ -16,6 +16,10 @@ use crate::relations::{Index, Node};
 const BLOCK_ENTRIES: usize = 1 << 28;
 /// Most work spent on vectors, in edges times sessions, before the backward search takes over.
 const MOST_VECTOR_WORK: usize = 40_000_000_000;
+/// Most vector entries computed only to guess an order.
+const MOST_COUNTED: usize = 1 << 25;
+/// Most columns of a block: rows of a stretch of the order should stay in the cache.
+const MOST_COLUMNS: usize = 64;
 /// Vertices looked at by one backward search.
 const SEARCH_STEPS: usize = 2000;
 
@@ -60,7 +64,7 @@ pub(super) fn leads_to(
     let mut by_session: Vec<u32> = (0..queries.len() as u32).collect();
     by_session.sort_unstable_by_key(|&q| session_of(queries[q as usize].0));
     let mut at = 0;
-    for block in wanted.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, 256)) {
+    for block in wanted.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, MOST_COLUMNS)) {
         let vectors = Vectors::new(&chains, graph, order, block, control)?;
         while let Some(&q) = by_session.get(at) {
             let (u, v) = queries[q as usize];
@@ -89,7 +93,7 @@ pub(super) fn past_sizes(
     let mut size = vec![0u64; order.len()];
     let mut sessions: Vec<u32> = index.session.clone();
     sessions.dedup();
-    if sessions.len().saturating_mul(graph.n_edges() + order.len()) > MOST_VECTOR_WORK / 4 {
+    if sessions.len().saturating_mul(order.len()) > MOST_COUNTED {
         for &v in order {
             for &w in graph.successors(v) {
                 size[w as usize] = size[w as usize].max(size[v as usize] + 1);
@@ -97,10 +101,10 @@ pub(super) fn past_sizes(
         }
         return Ok(size);
     }
-    for block in sessions.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, 256)) {
+    for block in sessions.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, MOST_COLUMNS)) {
         let vectors = Vectors::new(&chains, graph, order, block, control)?;
-        for (size, row) in size.iter_mut().zip(vectors.entry.chunks(block.len())) {
-            *size += row.iter().map(|&length| u64::from(length)).sum::<u64>();
+        for (&v, row) in order.iter().zip(vectors.entry.chunks(block.len())) {
+            size[v as usize] += row.iter().map(|&length| u64::from(length)).sum::<u64>();
         }
     }
     Ok(size)
@@ -141,10 +145,13 @@ impl CausalPast {
     }
 }
 
-/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex.
+/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex. Rows stand
+/// in topological order, so that rows which an edge connects are mostly near to each other in memory.
 struct Vectors {
     width: usize,
     entry: Vec<u32>,
+    /// By vertex: its row.
+    position: Vec<u32>,
     column: Vec<u32>,
 }
 
@@ -161,30 +168,34 @@ impl Vectors {
         for (place, &session) in sessions.iter().enumerate() {
             column[session as usize] = place as u32;
         }
+        let mut position = vec![0u32; order.len()];
+        for (at, &v) in (0..).zip(order) {
+            position[v as usize] = at;
+        }
         let mut entry = vec![0u32; width * order.len()];
         let mut row = vec![0u32; width];
-        for (done, &v) in order.iter().enumerate() {
-            if done % 65536 == 0 {
+        for (at, &v) in order.iter().enumerate() {
+            if at % 65536 == 0 {
                 control.check()?;
             }
-            row.copy_from_slice(&entry[v as usize * width..][..width]);
+            row.copy_from_slice(&entry[at * width..][..width]);
             if let Some((session, place)) = chains.place(v)
                 && let Some(own) = row.get_mut(column[session as usize] as usize)
             {
                 *own = place + 1;
             }
             for &w in graph.successors(v) {
-                let into = &mut entry[w as usize * width..][..width];
+                let into = &mut entry[position[w as usize] as usize * width..][..width];
                 into.iter_mut().zip(&row).for_each(|(into, &from)| *into = from.max(*into));
             }
         }
-        Ok(Vectors { width, entry, column })
+        Ok(Vectors { width, entry, position, column })
     }
 
     /// The entry, if the session is of this block.
     fn get(&self, v: Vertex, session: u32) -> Option<u32> {
         let column = self.column[session as usize];
-        (column != u32::MAX).then(|| self.entry[v as usize * self.width + column as usize])
+        (column != u32::MAX).then(|| self.entry[self.position[v as usize] as usize * self.width + column as usize])
     }
 }
 

@@ -42,7 +42,11 @@ enum Cause {
     Misread(Misread),
     Overlap(Overlap),
     /// An open read, and what replaced the version that it might have read.
-    Unmatched { reader: Node, candidate: Node, by: Node },
+    Unmatched {
+        reader: Node,
+        candidate: Node,
+        by: Node,
+    },
     /// None of the versions that an open read might have read is there yet.
     Unwritten,
 }

@@ -4,10 +4,9 @@
 use super::Listing;
 use super::argument::violation;
 use super::class::classify;
-use super::part::part;
 use crate::checkers::strong::{Core, Known, OpenReads, Rule, Saturated, StrongDecision, decide, saturate};
 use crate::checkers::weak::{self, WeakDecision};
-use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, derivation};
+use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Digraph, PathFinder, strong_components};
 use crate::history::History;
@@ -34,7 +33,7 @@ pub(super) fn find(
 ) -> Result<(), Interrupt> {
     /// Edges visited by searches for cycles.
     const SEARCHING: usize = 400_000_000;
-    let mut known = Known::new(index, level);
+    let mut known = Known::new(index, level, control)?;
     let Saturated::Cyclic { before } = saturate(&mut known, &OpenReads::default(), control)? else { return Ok(()) };
     let graph = Digraph::with_ids(known.n_vertices, known.edges());
     let components = strong_components(&graph);
@@ -94,12 +93,27 @@ pub(super) fn fallback(
     if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {
         return Ok(());
     }
-    let StrongDecision::Violated { core } = decide(index, level, control)? else { return Ok(()) };
+    let Some(core) = components::core(index, level, control)? else { return Ok(()) };
     if let Some(violation) = prove(history, index, core, level, false, control)? {
         let group = listing.new_group();
         listing.add_new(violation, group);
     }
     Ok(())
+}
+
+/// The violation of `level` that a few transactions, given as ascending nodes, show by themselves; `None` if they do not
+/// violate it.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn of_core(
+    history: &History,
+    index: &Index,
+    nodes: Vec<Node>,
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    prove(history, index, nodes, level, false, control)
 }
 
 /// Proves that these transactions alone violate the weakest strong level that they violate. With `skip_known` nothing
@@ -119,7 +133,7 @@ fn prove(
     if nodes.len() > SMALL && !is_hard {
         nodes = reduce(index, nodes, level, control)?;
     }
-    let small = part(index, &nodes);
+    let small = index.part(&nodes);
     let causal = Level::TransactionalCausalConsistency;
     if skip_known && weak::decide(&small, causal, control)? == WeakDecision::Violated {
         return Ok(None);
@@ -247,7 +261,7 @@ fn reduce(index: &Index, mut nodes: Vec<Node>, level: Level, control: &Control) 
             let mut rest = nodes.clone();
             rest.drain(at..(at + size).min(nodes.len()));
             work += rest.len() + 16;
-            match decide(&part(index, &rest), level, control)? {
+            match decide(&index.part(&rest), level, control)? {
                 // The core of the rest may be smaller still.
                 StrongDecision::Violated { core } => nodes = core.iter().map(|&place| rest[place as usize]).collect(),
                 _ => at += size,

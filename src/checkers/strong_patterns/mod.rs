@@ -12,7 +12,8 @@ mod cycles;
 mod divergence;
 mod next_version;
 mod pairs;
-mod part;
+
+pub(super) use cycles::of_core;
 
 use super::{Instances, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
@@ -58,6 +59,16 @@ pub fn instances(
         }
     }
     Ok(listing.finish(max_instances))
+}
+
+/// How many instances of Divergence there are. O(reads log).
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn n_divergences(history: &History, index: &Index, control: &Control) -> Result<u64, Interrupt> {
+    let mut listing = Listing::default();
+    divergence::find(history, index, 0, &mut listing, control)?;
+    Ok(listing.counts.get(&Pattern::Divergence).copied().unwrap_or(0))
 }
 
 /// Violations found so far.

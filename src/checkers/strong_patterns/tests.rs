@@ -4,11 +4,11 @@
 use super::*;
 use crate::checkers::Level;
 use crate::checkers::proof_rules::assert_proof;
-use crate::checkers::strong::sample::random_text;
+use crate::checkers::strong::sample::{Sample, Shape, random_text};
 use crate::checkers::strong::{StrongDecision, decide};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::relations::testing::history;
-use crate::relations::{Reason, resolve};
+use crate::relations::{Node, Reason, Slot, resolve};
 
 const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
@@ -160,4 +160,33 @@ fn the_bound_on_lists_leaves_counts_alone() {
     let found = instances(&history, &index, levels, 3, &Control::new()).expect("no limit was set");
     assert_eq!(found.counts[&Pattern::Divergence], 28);
     assert_eq!(found.violations.iter().filter(|v| v.id.pattern == Pattern::Divergence).count(), 3);
+}
+
+#[test]
+fn a_part_is_the_index_of_the_restricted_history() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..500 {
+        let shape = Shape { transactions: 8, sessions: 3, operations: 5, keys: 3, write_percent: 50 };
+        let sample = Sample::random(&mut random, shape);
+        let index = sample.index();
+        let keep: Vec<Node> = (0..index.n_nodes() as Node).filter(|_| random.bool()).collect();
+        let part = index.part(&keep);
+        let restricted = sample.restrict(&keep).index();
+        assert_eq!(part.slot_node, restricted.slot_node);
+        assert_eq!(part.read_slot, restricted.read_slot);
+        assert_eq!(part.read_begin, restricted.read_begin);
+        assert_eq!(part.write_slot, restricted.write_slot);
+        assert_eq!(part.read_writer, restricted.read_writer);
+        for slot in 0..part.slot_node.len() as Slot {
+            assert_eq!(part.readers_of(slot), restricted.readers_of(slot));
+        }
+        // The sample keeps keys that nobody uses any more; the order of the others is the same.
+        let readers = |index: &Index| -> Vec<Vec<u32>> {
+            let of_keys = (0..index.n_keys() as u32).map(|key| index.readers_of_initial(key).to_vec());
+            of_keys.filter(|readers| !readers.is_empty()).collect()
+        };
+        assert_eq!(readers(&part), readers(&restricted));
+        let expected = keep.iter().map(|&t| index.transaction[t as usize]).collect::<Vec<_>>();
+        assert_eq!(part.transaction, expected);
+    }
 }

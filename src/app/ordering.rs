@@ -1,0 +1,76 @@
+//! Showing the order that explains every read at a satisfied level.
+
+use super::App;
+use super::state::{Document, OrderView, Page};
+use crate::checkers::{Level, Witness};
+use crate::counterexample::replay::Replay;
+use crate::history::History;
+use crate::jobs::{Job, Revision, State as JobState, Wake};
+use std::sync::Arc;
+
+/// Makes a run of a witness.
+pub fn start(history: Arc<History>, witness: Witness, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
+    Job::start("order", revision, wake, move |control, outbox| {
+        if let Ok(Some(replay)) = Replay::new(&history, &witness, control) {
+            outbox.send(Arc::new(replay));
+        }
+    })
+}
+
+impl App {
+    /// The order shown before, else that of the strongest level that holds.
+    pub(super) fn show_some_order(&mut self) {
+        self.state.page = Page::Order;
+        let Some(document) = &self.state.document else { return };
+        if document.order.is_none()
+            && let Some(level) = document.strongest_satisfied()
+        {
+            self.show_order(level);
+        }
+    }
+
+    /// Turns to the order of a satisfied level; it is made off the frame.
+    pub(super) fn show_order(&mut self, level: Level) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(witness) = document.witness(level).cloned() else { return };
+        let Some(history) = document.history.clone() else { return };
+        self.state.page = Page::Order;
+        if document.order.as_ref().is_some_and(|order| order.level == level) {
+            return;
+        }
+        let none = (witness == Witness::Reads).then_some("At cut isolation nothing needs to be ordered.");
+        document.order = Some(OrderView { level, replay: None, none, step: 0, scroll: true });
+        if none.is_none() {
+            let number = self.revision.advance();
+            self.replaying = Some(start(history, witness, number, Arc::clone(&self.wake)));
+        }
+    }
+
+    /// Chooses a step of the order; those beyond an end are that end.
+    pub(super) fn go_to_step(&mut self, step: usize, scroll: bool) {
+        let order = self.state.document.as_mut().and_then(|document| document.order.as_mut());
+        if let Some(order) = order
+            && let Some(replay) = &order.replay
+        {
+            order.step = step.min(replay.n_steps().saturating_sub(1));
+            order.scroll |= scroll;
+        }
+    }
+
+    /// Takes in the run that was made.
+    pub(super) fn take_in_order(&mut self) {
+        let Some(job) = &mut self.replaying else { return };
+        let replay = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        let order = self.state.document.as_mut().and_then(|document: &mut Document| document.order.as_mut());
+        if let (Some(order), Some(replay)) = (order, replay) {
+            order.replay = Some(replay);
+        }
+        if ended != JobState::Running {
+            self.replaying = None;
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("The order could not be shown: {text}"));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! An order that explains every read: its steps, and what the chosen one reads and writes.
+
+use super::browser::{column_ui, heading_ui, line_ui, list_ui};
+use crate::app::command::{Command, Request, Requests};
+use crate::app::state::{Document, OrderView};
+use crate::app::style::{self, GAP, Palette, counted};
+use crate::checkers::{Level, Witness};
+use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
+use crate::history::{History, KeyId, OperationId};
+use crate::report::grouped;
+use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+
+/// Draws the page.
+pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let Some(history) = &document.history else {
+        style::note(ui, "Reading…");
+        return;
+    };
+    levels_ui(ui, document, requests);
+    let Some(order) = &document.order else {
+        style::note(ui, nothing(document));
+        return;
+    };
+    let Some(replay) = &order.replay else {
+        style::note(ui, order.none.unwrap_or("Writing the order down…"));
+        return;
+    };
+    let height = ui.available_height();
+    let widths = [0.38, 0.62].map(|share| (ui.available_width() - GAP) * share);
+    ui.horizontal_top(|ui| {
+        column_ui(ui, widths[0], height, |ui| steps_ui(ui, history, order, replay, requests));
+        column_ui(ui, widths[1], height, |ui| step_ui(ui, history, order, replay, requests));
+    });
+}
+
+fn nothing(document: &Document) -> &'static str {
+    match (document.is_busy(), document.strongest_satisfied()) {
+        (_, Some(_)) => "Choose a level.",
+        (true, None) => "No level is known to hold yet.",
+        (false, None) => "No level is known to hold, so there is no order to show.",
+    }
+}
+
+/// The levels that hold, to choose from, and what the order of the chosen one means.
+fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        for (level, _) in document.levels.iter().filter(|(level, _)| document.witness(*level).is_some()) {
+            let chosen = document.order.as_ref().is_some_and(|order| order.level == *level);
+            if ui.add(egui::Button::selectable(chosen, level.code())).on_hover_text(level.promise()).clicked() {
+                requests.push(Request::ShowOrder(*level));
+            }
+        }
+        if let Some(order) = &document.order {
+            ui.add_space(8.0);
+            ui.label(RichText::new(meaning(document, order.level)).color(palette.weak));
+        }
+    });
+    ui.add_space(4.0);
+}
+
+fn meaning(document: &Document, level: Level) -> &'static str {
+    match (document.witness(level), level) {
+        (Some(Witness::Reads) | None, _) => "",
+        (Some(Witness::Events(_)), _) => "Each reads at its start what had been committed by then.",
+        (_, level) if level < Level::PrefixConsistency => {
+            "A commit order: reads may be of older versions where the level allows it."
+        }
+        _ => "Run one after the other in this order, all read what they read.",
+    }
+}
+
+/// The steps; only those in sight are made.
+fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    heading_ui(ui, &counted(replay.n_steps(), "step"), |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            for (name, command) in [("Next", Command::NextStep), ("Back", Command::PreviousStep)] {
+                if ui.small_button(name).on_hover_text(super::tooltip(command)).clicked() {
+                    requests.push(Request::Run(command));
+                }
+            }
+        });
+    });
+    let scroll = order.scroll.then_some(order.step);
+    list_ui(ui, &format!("order {}", order.level), replay.n_steps(), scroll, |ui, place| {
+        let Some(step) = replay.step(place) else { return };
+        let text = format!("{}  {}", grouped(place as u64 + 1), title(history, step));
+        let end = format!("session {}", history.session_name(history.session_of(step.transaction)));
+        if line_ui(ui, &text, &end, true, place == order.step, palette.text) {
+            requests.push(Request::GoToStep(place));
+        }
+    });
+}
+
+fn title(history: &History, step: ReplayStep) -> String {
+    let name = history.transaction_name(step.transaction);
+    match step.kind {
+        StepKind::Run => name,
+        StepKind::Start => format!("{name} starts"),
+        StepKind::Commit => format!("{name} commits"),
+    }
+}
+
+/// What the chosen step reads and writes, with the versions that are there.
+fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, requests: &mut Requests) {
+    let Some(step) = replay.step(order.step) else { return };
+    let text = format!("Step {}: {}", grouped(order.step as u64 + 1), title(history, step));
+    heading_ui(ui, &text, |ui| {
+        if ui.small_button("In its session").on_hover_text("Show it in the history browser").clicked() {
+            requests.push(Request::Browse(step.transaction));
+        }
+    });
+    let rows = replay.rows(history, order.step);
+    if rows.is_empty() {
+        ui.horizontal(|ui| {
+            ui.add_space(8.0);
+            style::note(ui, if step.kind == StepKind::Commit { "It writes nothing." } else { "It reads nothing." });
+        });
+    }
+    ScrollArea::vertical().id_salt("step").auto_shrink(false).show(ui, |ui| {
+        rows.iter().for_each(|&(operation, told)| row_ui(ui, history, replay, operation, told, requests));
+    });
+}
+
+fn row_ui(
+    ui: &mut Ui,
+    history: &History,
+    replay: &Replay,
+    operation: OperationId,
+    told: Told,
+    requests: &mut Requests,
+) {
+    let palette = Palette::of(ui);
+    let (text, step) = told_as(history, history.operation(operation).key, told);
+    let whole = format!("{}: {text}", history.operation_text(operation));
+    let response = ui
+        .scope(|ui| {
+            ui.horizontal(|ui| {
+                ui.add_space(8.0);
+                ui.label(RichText::new(history.operation_text(operation)).monospace().color(palette.strong));
+            });
+            let colour = if matches!(told, Told::Older { .. }) { palette.caution } else { palette.weak };
+            ui.horizontal_top(|ui| {
+                ui.add_space(22.0);
+                ui.add(egui::Label::new(RichText::new(&text).color(colour)).wrap());
+            });
+        })
+        .response
+        .interact(Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &whole));
+    let response = match step {
+        Some(step) => response.on_hover_text(format!("Go to step {}", grouped(step as u64 + 1))),
+        None => response,
+    };
+    if response.clicked()
+        && let Some(step) = step.filter(|&step| step < replay.n_steps())
+    {
+        requests.push(Request::GoToStep(step));
+    }
+    ui.allocate_space(vec2(0.0, 2.0));
+}
+
+/// What a replay says of an operation, in words, and the step it speaks of.
+fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>) {
+    let version = |version: Version| match version {
+        Version::Initial => (format!("the initial version of {}", history.key_name(key)), None),
+        Version::Written { write, step } => {
+            let (value, writer) = (history.operation(write).value, history.transaction_of(write));
+            let (value, writer) = (history.value_name(value), history.transaction_name(writer));
+            (format!("{value} of {writer}, step {}", grouped(step as u64 + 1)), Some(step))
+        }
+    };
+    match told {
+        Told::Replaces(before) => {
+            let (text, step) = version(before);
+            let verb = if history.lists().is_list(key) { "comes after" } else { "replaces" };
+            (format!("{verb} {text}"), step)
+        }
+        Told::Current(current) => {
+            let (text, step) = version(current);
+            (format!("reads what is there: {text}"), step)
+        }
+        Told::Own => ("reads its own write".to_owned(), None),
+        Told::Older { read, current } => {
+            let ((old, step), (new, _)) = (version(read), version(current));
+            (format!("reads {old}, although {new} is there"), step)
+        }
+        Told::Open => ("what it returned is not recorded".to_owned(), None),
+    }
+}

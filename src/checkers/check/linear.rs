@@ -1,0 +1,177 @@
+//! Linearizability as one of the levels asked for: what decides it, and what it decides.
+
+use super::super::linearizability::{self, Conflict, Cores, Linear};
+use super::super::strong_patterns;
+use super::{Prepared, Run, add, check_with, names};
+use crate::checkers::decide::Facts;
+use crate::checkers::{Cause, Event, Instances, Level, Options, Verdict, Witness};
+use crate::control::Interrupt;
+use crate::history::TransactionId;
+use crate::relations::{Index, Node, Resolution};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What the decision leaves to be listed.
+#[derive(Default)]
+pub(super) struct Evidence {
+    /// The level is satisfied, hence all others.
+    pub(super) settles_all: bool,
+    conflicts: Vec<Conflict>,
+    /// What the engine of strict serializability found where it had to be asked.
+    strict: Instances,
+}
+
+impl Run<'_> {
+    /// Decides LIN if it is asked for, before all other levels: it is quick, and where it is satisfied so are they.
+    pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {
+        let mut evidence = Evidence::default();
+        let level = Level::Linearizability;
+        if !self.levels.contains(&level) {
+            return evidence;
+        }
+        let begin = Instant::now();
+        let verdict = match self.linear_verdict(prepared, facts, &mut evidence) {
+            Ok(verdict) => verdict,
+            Err(cause) => Verdict::Undecided(cause),
+        };
+        self.decided(level, verdict.clone(), begin.elapsed().as_secs_f64());
+        if let Verdict::Satisfied(Witness::CommitOrder(order)) = verdict {
+            evidence.settles_all = true;
+            for other in self.levels.clone() {
+                if !matches!(other, Level::CutIsolation | Level::Linearizability) {
+                    self.decided(other, Verdict::Satisfied(one_by_one(other, &order)), 0.0);
+                }
+            }
+        }
+        evidence
+    }
+
+    fn linear_verdict(&mut self, prepared: &Prepared, facts: Facts, evidence: &mut Evidence) -> Result<Verdict, Cause> {
+        if !self.history.has_times() {
+            return Err(Cause::NoTimestamps);
+        }
+        if let Some(objection) = linearizability::objection(self.history) {
+            return Err(Cause::Unsupported(objection));
+        }
+        if facts.violate(Level::Linearizability) {
+            return Ok(Verdict::Violated);
+        }
+        if prepared.index.clock_against_session_order().is_some() {
+            return self.as_strict(prepared, evidence);
+        }
+        match linearizability::decide(self.history, &prepared.resolution, self.control)? {
+            Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
+            Linear::Violated(conflicts) => {
+                evidence.conflicts = conflicts;
+                Ok(Verdict::Violated)
+            }
+            Linear::Open => self.as_strict(prepared, evidence),
+            Linear::TooMuch(key) => Err(Cause::Unsupported(format!(
+                "too many orders of the operations on key {} to try",
+                self.history.key_name(key)
+            ))),
+            Linear::LateSetUp(t) => Err(Cause::Unsupported(format!(
+                "{} counts as setting up the initial state, but began after another transaction had ended",
+                self.history.transaction_name(t)
+            ))),
+        }
+    }
+
+    /// The verdict of strict serializability, which is the same but for failed comparisons.
+    fn as_strict(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
+        let level = Level::StrictSerializability;
+        let options = Options { levels: vec![level], ..self.options.clone() };
+        let resolution = Some(Arc::clone(&prepared.resolution));
+        let mut findings = check_with(self.history, resolution, &options, self.control, &|_| {});
+        let verdict = findings.levels.pop().map(|result| result.verdict);
+        match verdict.unwrap_or(Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled))) {
+            Verdict::Violated => {
+                evidence.strict = Instances { counts: findings.patterns, violations: findings.violations };
+                Ok(Verdict::Violated)
+            }
+            Verdict::Satisfied(Witness::CommitOrder(order)) => {
+                match linearizability::comparisons_fit(self.history, &order) {
+                    true => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
+                    false => Err(Cause::Unsupported(
+                        "failed compare-and-set operations in a history in which transactions of a session overlap in \
+                         time"
+                            .to_owned(),
+                    )),
+                }
+            }
+            Verdict::Satisfied(_) => Err(Cause::NoTimestamps),
+            Verdict::Undecided(cause) => Err(cause),
+        }
+    }
+
+    /// Adds what shows that LIN is violated, as far as other levels do not show it already.
+    pub(super) fn list_conflicts(
+        &mut self,
+        evidence: Evidence,
+        resolution: &Resolution,
+        index: &Index,
+        found: &mut Instances,
+    ) {
+        let is_shown = names(found, Level::Linearizability);
+        if !is_shown {
+            for (pattern, count) in evidence.strict.counts {
+                *found.counts.entry(pattern).or_default() += count;
+            }
+            found.violations.extend(evidence.strict.violations);
+        }
+        let n = evidence.conflicts.len();
+        if n == 0 || self.options.max_instances == 0 {
+            return;
+        }
+        let cores = evidence.conflicts.iter().any(|conflict| matches!(conflict, Conflict::NoOrder(..)));
+        let cores = cores.then(|| Cores::new(self.history, resolution));
+        let mut group = 0;
+        for conflict in evidence.conflicts.into_iter().take(self.options.max_instances) {
+            let violation = match conflict {
+                Conflict::Strict(_) if is_shown => continue,
+                Conflict::Strict(transactions) => {
+                    let level = Level::StrictSerializability;
+                    strong_patterns::of_core(self.history, index, nodes(index, &transactions), level, self.control)
+                }
+                Conflict::NoOrder(key, stuck) => {
+                    let Some(cores) = &cores else { continue };
+                    cores.violation(key, stuck, self.control)
+                }
+            };
+            match violation {
+                Ok(Some(mut violation)) => {
+                    group += 1;
+                    violation.group = group;
+                    add(found, violation);
+                }
+                Ok(None) => {}
+                Err(_) => break,
+            }
+        }
+        if !names(found, Level::Linearizability) {
+            self.assumptions.push(
+                "LIN is violated: no order of the operations on a key was found by an exhaustive search; to show why \
+                 takes more operations than are listed."
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// The nodes of some transactions, ascending.
+fn nodes(index: &Index, transactions: &[TransactionId]) -> Vec<Node> {
+    let mut nodes: Vec<Node> = transactions.iter().map(|t| index.node[t.index()]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// The witness of a level that running transactions in this order, one after the other, is.
+fn one_by_one(level: Level, order: &[TransactionId]) -> Witness {
+    match level {
+        Level::PrefixConsistency | Level::SnapshotIsolation => {
+            Witness::Events(order.iter().flat_map(|&t| [Event::Start(t), Event::Commit(t)]).collect())
+        }
+        _ => Witness::CommitOrder(order.to_vec()),
+    }
+}

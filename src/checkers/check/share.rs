@@ -1,0 +1,95 @@
+//! Checking a share of a history.
+
+use super::super::share::{SPREAD, Share, Shared, SharedOut, dealt_out, decide_mine};
+use super::*;
+use crate::relations::Component;
+
+impl Run<'_> {
+    /// Checks what belongs to a share. What cannot be spread is left to the first shard.
+    pub(super) fn check_share(&mut self, share: Share, prepared: Prepared) -> Instances {
+        let Some(components) = self.components(&prepared) else {
+            self.shared = Some(SharedOut::whole(share, self.levels.clone()));
+            return if share.is_first() { self.check(prepared) } else { Instances::default() };
+        };
+        let mine = dealt_out(&components, share);
+        self.shared =
+            Some(SharedOut { share, levels: self.levels.clone(), components: components.len(), mine: mine.clone() });
+        self.check_components(share, prepared, &components, &mine)
+    }
+
+    /// The components, where deciding them is all that there is to do at the strong levels.
+    fn components(&self, prepared: &Prepared) -> Option<Vec<Component>> {
+        let wants_strong = self.levels.iter().any(|level| SPREAD.contains(level));
+        // Whatever else is stronger than serializability is about real time, too.
+        let wants_real_time = self.levels.iter().any(|level| *level > Level::StrictSerializability)
+            || self.levels.contains(&Level::StrictSerializability) && self.history.has_times();
+        let is_plain = prepared.resolution.n_ambiguous() == 0
+            && prepared.reads.counts.is_empty()
+            && n_ambiguous_elements(self.history, &prepared.resolution) == 0;
+        let is_open = prepared.ground.as_ref().is_some_and(|ground| ground.serial().is_none());
+        let can_be_spread = self.options.checker == Checker::Fast && wants_strong && !wants_real_time;
+        (can_be_spread && is_plain && is_open).then(|| Component::all(&prepared.index)).flatten()
+    }
+
+    fn check_components(
+        &mut self,
+        share: Share,
+        prepared: Prepared,
+        components: &[Component],
+        mine: &[usize],
+    ) -> Instances {
+        self.control.phase("checking", self.levels.len() as u64);
+        let (strong, weak): (Vec<Level>, Vec<Level>) =
+            self.levels.iter().copied().partition(|level| SPREAD.contains(level));
+        let mut decisions = Decisions::new();
+        self.assumptions.extend_from_slice(prepared.resolution.assumptions());
+        if share.is_first() {
+            self.decide_weak(&prepared, &weak, &mut decisions);
+        }
+        let is_violated = |weaker: Level| decisions.get(&weaker).is_some_and(|(decision, _)| decision.is_violated());
+        let (settled, open): (Vec<Level>, Vec<Level>) = strong
+            .into_iter()
+            .partition(|level| weak.iter().any(|&weaker| level.implies(weaker) && is_violated(weaker)));
+        for level in settled {
+            decisions.insert(level, (Decision::Violated, 0.0));
+            self.decided(level, Verdict::Violated, 0.0);
+        }
+        if !mine.is_empty() {
+            for (level, (shared, seconds)) in decide_mine(&prepared.index, components, mine, &open, self.control) {
+                let verdict = match shared {
+                    Shared::Satisfied(orders) => Verdict::Satisfied(Witness::Components(orders)),
+                    Shared::Violated => {
+                        decisions.insert(level, (Decision::Violated, seconds));
+                        Verdict::Violated
+                    }
+                    Shared::Undecided(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
+                };
+                self.decided(level, verdict, seconds);
+            }
+        }
+        if decisions.values().any(|(decision, _)| decision.is_violated()) {
+            return self.list(prepared, &decisions, LevelSet::default(), linear::Evidence::default());
+        }
+        Instances::default()
+    }
+
+    /// The weak levels of the whole history, and SSER where there are no times.
+    fn decide_weak(&mut self, prepared: &Prepared, weak: &[Level], decisions: &mut Decisions) {
+        let engines: Vec<Level> = self.engine_levels().into_iter().filter(|level| weak.contains(level)).collect();
+        let facts = Facts::of(prepared.reads.counts.keys().copied());
+        let told = |level: Level, decision: &Decision, seconds: f64| {
+            self.tell(level, verdict_of(decision, level, &prepared.index), seconds);
+        };
+        *decisions = decide_all(&prepared.index, prepared.ground.as_ref(), facts, &engines, self.control, &told);
+        for (&level, (decision, seconds)) in decisions.iter() {
+            self.decided(level, verdict_of(decision, level, &prepared.index), *seconds);
+        }
+        if weak.contains(&Level::CutIsolation) {
+            // There is no TAP-j, or the history would not have been spread.
+            self.decided(Level::CutIsolation, Verdict::Satisfied(Witness::Reads), 0.0);
+        }
+        if weak.contains(&Level::StrictSerializability) {
+            self.decided(Level::StrictSerializability, Verdict::Undecided(Cause::NoTimestamps), 0.0);
+        }
+    }
+}

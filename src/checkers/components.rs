@@ -1,0 +1,138 @@
+//! PC, SI and SER of an index, decided component by component (Biswas & Enea 2019, Theorem 5.2).
+//!
+//! Sessions that share no key, or hang together by one session only, cannot contradict each other as long as each
+//! component of them does not contradict itself. So components are decided on their own, side by side, and the orders
+//! that explain them are joined into one. Real time holds everything together: SSER is decided in one piece.
+
+use super::Level;
+use super::strong::{self, StrongDecision};
+use crate::control::{Control, Interrupt};
+use crate::graph::{Digraph, topological_order};
+use crate::relations::{Component, Index, Node};
+use rayon::prelude::*;
+
+/// Decides PC, SI, SER or SSER as [`strong::decide`] does, but the core of a violation need not be the same for every
+/// number of threads.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work before a component is known to be violated.
+pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
+    let Some(components) = apart(index, level) else { return strong::decide(index, level, control) };
+    let all: Vec<&Component> = components.iter().collect();
+    let mut decided = decide_each(index, &all, level, control);
+    if let Some(violated) = decided.iter().position(|decision| matches!(decision, Ok(StrongDecision::Violated { .. })))
+    {
+        return decided.swap_remove(violated);
+    }
+    let orders = decided.into_iter().collect::<Result<Vec<StrongDecision>, Interrupt>>()?;
+    match join(index, &orders) {
+        Some(joined) => Ok(joined),
+        // Cannot happen; if it does, the whole is asked rather than something wrong be said.
+        None => strong::decide(index, level, control),
+    }
+}
+
+/// Transactions that suffice for a violation of the level, ascending; `None` if there is none. The first violated
+/// component, smallest components first, says which.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
+    let core = |decision: StrongDecision| match decision {
+        StrongDecision::Violated { core } => Some(core),
+        _ => None,
+    };
+    let Some(mut components) = apart(index, level) else { return Ok(core(strong::decide(index, level, control)?)) };
+    components.sort_by_key(Component::size);
+    for component in &components {
+        let decision = strong::decide(&component.index(index), level, control)?;
+        if let Some(core) = core(in_the_whole(component, decision)) {
+            return Ok(Some(core));
+        }
+    }
+    Ok(None)
+}
+
+/// The components, where deciding them apart is worth it: none of them is nearly everything.
+fn apart(index: &Index, level: Level) -> Option<Vec<Component>> {
+    if level == Level::StrictSerializability {
+        return None;
+    }
+    let components = Component::all(index)?;
+    let all: usize = components.iter().map(Component::size).sum();
+    let largest = components.iter().map(Component::size).max().unwrap_or(0);
+    (largest < all - all / 10).then_some(components)
+}
+
+/// Decides components side by side in the current rayon pool; the answers are in nodes of `index`. As soon as one is
+/// found to be violated, the others are stopped.
+pub(super) fn decide_each(
+    index: &Index,
+    components: &[&Component],
+    level: Level,
+    control: &Control,
+) -> Vec<Result<StrongDecision, Interrupt>> {
+    let branch = control.branch();
+    let decide = |component: &&Component| {
+        branch.check()?;
+        let decision = strong::decide(&component.index(index), level, &branch)?;
+        if matches!(decision, StrongDecision::Violated { .. }) {
+            branch.stop();
+        }
+        Ok(in_the_whole(component, decision))
+    };
+    components.par_iter().with_max_len(1).map(decide).collect()
+}
+
+/// An answer in nodes of the whole.
+pub(super) fn in_the_whole(component: &Component, decision: StrongDecision) -> StrongDecision {
+    let whole = |t: Node| component.nodes()[t as usize];
+    match decision {
+        StrongDecision::SatisfiedInOrder(order) => {
+            StrongDecision::SatisfiedInOrder(order.into_iter().map(whole).collect())
+        }
+        StrongDecision::SatisfiedByEvents(events) => {
+            StrongDecision::SatisfiedByEvents(events.into_iter().map(|(t, commit)| (whole(t), commit)).collect())
+        }
+        StrongDecision::Violated { core } => StrongDecision::Violated { core: core.into_iter().map(whole).collect() },
+    }
+}
+
+/// One order of everything in which the orders of all components are kept, and session order between them. `None` if
+/// there is none or something is violated. O(length of the orders).
+fn join(index: &Index, orders: &[StrongDecision]) -> Option<StrongDecision> {
+    let is_violated = |order: &&StrongDecision| matches!(order, StrongDecision::Violated { .. });
+    if orders.iter().find(is_violated).is_some() {
+        return None;
+    }
+    let split = orders.iter().any(|order| matches!(order, StrongDecision::SatisfiedByEvents(_)));
+    let steps = if split { 2 } else { 1 };
+    let chains = orders.iter().map(|order| chain(order, steps)).collect::<Vec<Vec<u32>>>();
+    let n = index.n_nodes() as u32;
+    let in_components = chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
+    let inside = (0..if split { n } else { 0 }).map(|t| (2 * t, 2 * t + 1));
+    let in_sessions = (0..n).filter_map(|t| Some((steps * t + steps - 1, steps * index.successor(t)?)));
+    let graph = Digraph::new((steps * n) as usize, in_components.chain(inside).chain(in_sessions));
+    let order = topological_order(&graph)?;
+    Some(match split {
+        true => StrongDecision::SatisfiedByEvents(order.into_iter().map(|v| (v / 2, v % 2 == 1)).collect()),
+        false => StrongDecision::SatisfiedInOrder(order),
+    })
+}
+
+/// The steps of an order as vertices: one step for each transaction, or its start and its commit.
+fn chain(order: &StrongDecision, steps: u32) -> Vec<u32> {
+    match order {
+        StrongDecision::SatisfiedInOrder(nodes) if steps == 2 => {
+            nodes.iter().flat_map(|&t| [2 * t, 2 * t + 1]).collect()
+        }
+        StrongDecision::SatisfiedInOrder(nodes) => nodes.clone(),
+        StrongDecision::SatisfiedByEvents(events) => {
+            events.iter().map(|&(t, commit)| 2 * t + u32::from(commit)).collect()
+        }
+        StrongDecision::Violated { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

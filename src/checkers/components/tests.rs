@@ -1,0 +1,185 @@
+//! Deciding components apart gives the verdict of the whole, and the joined order explains every read.
+
+use super::*;
+use crate::history::History;
+use crate::relations::testing::history;
+use crate::relations::{NONE, resolve};
+use fastrand::Rng;
+
+const LEVELS: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
+
+fn index_of(history: &History) -> Index {
+    let control = Control::new();
+    Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
+}
+
+/// A history in which each key is used by few sessions: transactions run one after the other and mostly read the newest
+/// version. `stale` of a hundred reads return any older one.
+fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> String {
+    let sessions = random.usize(2..7);
+    let keys: Vec<Vec<usize>> = (0..random.usize(1..6))
+        .map(|key| match random.u8(0..4) {
+            0 => vec![random.usize(0..sessions)],
+            1 => (0..sessions).filter(|_| random.bool()).collect(),
+            _ => vec![key % sessions, (key + 1) % sessions],
+        })
+        .collect();
+    // Of some keys one session is the only writer.
+    let single: Vec<Option<usize>> =
+        keys.iter().map(|users| users.first().copied().filter(|_| random.bool())).collect();
+    let mut versions = vec![1; keys.len()];
+    let mut text = String::new();
+    for t in 0..transactions {
+        let session = random.usize(0..sessions);
+        let mut wrote: Vec<usize> = Vec::new();
+        for _ in 0..random.usize(1..5) {
+            let mine: Vec<usize> = (0..keys.len()).filter(|&key| keys[key].contains(&session)).collect();
+            let Some(&key) = mine.get(random.usize(0..mine.len().max(1))) else { continue };
+            if wrote.contains(&key) {
+                continue;
+            }
+            if random.bool() && single[key].is_none_or(|only| only == session) {
+                text += &format!("w({key},{},{session},{t}) ", versions[key]);
+                versions[key] += 1;
+                wrote.push(key);
+            } else {
+                let newest = versions[key] - 1;
+                let value = if random.u32(0..100) < stale { random.usize(0..=newest) } else { newest };
+                text += &format!("r({key},{value},{session},{t}) ");
+            }
+        }
+    }
+    text
+}
+
+/// Replays an order: session order is kept, every read returns the newest version committed before its transaction
+/// started, and at SI nobody overwrites a version committed since.
+fn explains(index: &Index, decision: &StrongDecision, level: Level) -> bool {
+    let steps: Vec<(Node, bool)> = match decision {
+        StrongDecision::SatisfiedInOrder(order) => order.iter().flat_map(|&t| [(t, false), (t, true)]).collect(),
+        StrongDecision::SatisfiedByEvents(events) => events.clone(),
+        StrongDecision::Violated { .. } => return false,
+    };
+    let mut newest = vec![NONE; index.n_keys()];
+    let mut committed = vec![false; index.n_nodes()];
+    let mut snapshot: Vec<Option<Vec<u32>>> = vec![None; index.n_nodes()];
+    for (t, commit) in steps {
+        let node = t as usize;
+        if !commit {
+            let is_first = index.position(t) == 0 || committed[node - 1];
+            let reads = index.reads_of(t).all(|read| newest[index.read_key[read] as usize] == index.read_writer[read]);
+            if !is_first || !reads {
+                return false;
+            }
+            snapshot[node] = Some(newest.clone());
+            continue;
+        }
+        let Some(snapshot) = snapshot[node].take() else { return false };
+        for write in index.writes_of(t) {
+            let key = index.write_key[write] as usize;
+            if level != Level::PrefixConsistency && newest[key] != snapshot[key] {
+                return false;
+            }
+            newest[key] = t;
+        }
+        committed[node] = true;
+    }
+    committed.iter().all(|&committed| committed)
+}
+
+/// The verdict from all components, whatever their sizes.
+fn decided_apart(index: &Index, level: Level) -> Option<StrongDecision> {
+    let components = Component::all(index)?;
+    let control = Control::new();
+    let mut orders = Vec::new();
+    for component in &components {
+        let part = component.index(index);
+        assert_eq!(part.n_nodes(), component.nodes().len());
+        let decision = in_the_whole(component, strong::decide(&part, level, &control).unwrap());
+        if matches!(decision, StrongDecision::Violated { .. }) {
+            return Some(decision);
+        }
+        orders.push(decision);
+    }
+    Some(join(index, &orders).expect("orders of components fit together"))
+}
+
+#[test]
+fn components_together_say_what_the_whole_says() {
+    let mut random = Rng::with_seed(41);
+    let control = Control::new();
+    let (mut satisfied, mut violated) = (0, 0);
+    for round in 0..6000 {
+        let (transactions, stale) = (random.usize(2..12), [0, 10, 30][round % 3]);
+        let text = sparse(&mut random, transactions, stale);
+        let history = history(&text);
+        let index = index_of(&history);
+        for level in LEVELS {
+            let Some(apart) = decided_apart(&index, level) else { continue };
+            let whole = strong::decide(&index, level, &control).unwrap();
+            let asked = decide(&index, level, &control).unwrap();
+            let core = core(&index, level, &control).unwrap();
+            if let StrongDecision::Violated { .. } = whole {
+                violated += 1;
+                for found in [&apart, &asked] {
+                    let StrongDecision::Violated { core } = found else { panic!("{level} {text}") };
+                    let again = strong::decide(&index.part(core), level, &control).unwrap();
+                    assert!(matches!(again, StrongDecision::Violated { .. }), "the core of {level} {text}");
+                }
+                let part = index.part(&core.expect("there is a core"));
+                assert!(
+                    matches!(strong::decide(&part, level, &control), Ok(StrongDecision::Violated { .. })),
+                    "{text}"
+                );
+            } else {
+                satisfied += 1;
+                assert!(explains(&index, &apart, level), "{level} {text}");
+                assert!(explains(&index, &asked, level), "{level} {text}");
+                assert_eq!(core, None);
+            }
+        }
+    }
+    assert!(satisfied > 2000 && violated > 500, "{satisfied} {violated}");
+}
+
+#[test]
+fn a_writer_with_many_readers_is_not_copied_for_each_of_them() {
+    let (readers, versions) = (200, 300);
+    let writes = (1..=versions).map(|v| format!("w(1,{v},0,{v})"));
+    let reads = (1..=readers).map(|s| format!("r(1,{v},{s},{t})", v = s % versions, t = versions + s));
+    let text = writes.chain(reads).collect::<Vec<_>>().join(" ");
+    let history = history(&text);
+    let index = index_of(&history);
+    let components = Component::all(&index).expect("a star has many components");
+    assert_eq!(components.len(), readers);
+    let all: usize = components.iter().map(Component::size).sum();
+    assert!(all <= 3 * readers + versions, "{all}");
+    let nodes: usize = components.iter().map(|component| component.nodes().len()).sum();
+    assert!(nodes <= 3 * readers + versions, "{nodes}");
+    let decision = decide(&index, Level::SnapshotIsolation, &Control::new()).unwrap();
+    assert!(explains(&index, &decision, Level::SnapshotIsolation));
+}
+
+#[test]
+fn most_histories_are_not_taken_apart() {
+    let dense = history("w(1,1,0,0) r(1,1,1,1) w(1,2,1,1) w(1,3,2,2) r(1,3,0,3)");
+    assert!(Component::all(&index_of(&dense)).is_none());
+    let one_session = history("w(1,1,0,0) r(1,1,0,1) w(2,2,0,1)");
+    assert!(Component::all(&index_of(&one_session)).is_none());
+}
+
+#[test]
+fn a_violated_component_ends_the_work_on_the_others() {
+    let text = "r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) w(2,1,2,2) r(2,1,3,3) w(2,2,3,3) r(2,2,2,4)";
+    let index = index_of(&history(text));
+    let components = Component::all(&index).unwrap();
+    assert_eq!(components.len(), 2);
+    let all: Vec<&Component> = components.iter().collect();
+    let control = Control::new();
+    let decided = decide_each(&index, &all, Level::SnapshotIsolation, &control);
+    assert!(matches!(&decided[0], Ok(StrongDecision::Violated { core }) if core == &[0, 1]));
+    assert!(!control.is_stopped());
+    control.stop();
+    let decided = decide_each(&index, &all, Level::SnapshotIsolation, &control);
+    assert!(decided.iter().all(|decision| *decision == Err(Interrupt::Cancelled)));
+}

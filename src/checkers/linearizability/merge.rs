@@ -1,0 +1,52 @@
+//! From orders of keys to one order of all.
+
+use super::input::{Keyed, Role};
+use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Puts the orders of all keys together. Each operation gets a moment, the latest start in the order of its key up to it, which
+/// lies between its start and its end; what ended before something else began thus has the earlier moment.
+/// Operations that say nothing of versions are at their start. O(n log n).
+pub(super) fn merge(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
+    let mut moments: Vec<(i64, u32, TransactionId)> = Vec::with_capacity(keyed.all().len());
+    let mut number = 0;
+    for (key, order) in orders.iter().enumerate() {
+        let ops = keyed.of(key);
+        let mut latest = i64::MIN;
+        for op in order.iter().map(|&place| ops[place as usize]) {
+            latest = latest.max(op.start);
+            moments.push((latest, number, op.transaction));
+            number += 1;
+        }
+        for op in ops.iter().filter(|op| op.role == Role::Idle && !op.optional) {
+            moments.push((op.start, number, op.transaction));
+            number += 1;
+        }
+    }
+    moments.par_sort_unstable_by_key(|&(moment, number, _)| (moment, number));
+    moments.into_iter().map(|(.., t)| t).collect()
+}
+
+/// Whether transactions of a session stand in session order. O(transactions).
+pub(in crate::checkers) fn keeps_session_order(history: &History, order: &[TransactionId]) -> bool {
+    let mut last: Vec<Option<TransactionId>> = vec![None; history.n_sessions()];
+    order.iter().all(|&t| last[history.session_of(t).index()].replace(t).is_none_or(|before| before < t))
+}
+
+/// Whether in this order no failed comparison met the value that it compared with. O(operations).
+pub(in crate::checkers) fn comparisons_fit(history: &History, order: &[TransactionId]) -> bool {
+    let mut current: FxHashMap<u32, Value> = FxHashMap::default();
+    order.iter().flat_map(|&t| history.operations_of(t)).all(|o: OperationId| {
+        let operation = history.operation(o);
+        if operation.kind == OperationKind::Write {
+            current.insert(operation.key.0, operation.value);
+            return true;
+        }
+        let Some(other) = history.differs_from(o) else { return true };
+        match current.get(&operation.key.0) {
+            Some(&value) => value != other,
+            None => !history.may_be_initial(operation.key, other),
+        }
+    })
+}

@@ -1,0 +1,155 @@
+//! The engine for linearizability of lightweight transactions: single reads, writes, compare-and-sets and inserts.
+//!
+//! A history is linearizable if some order of all its transactions respects real time and explains what each saw
+//! (Herlihy & Wing 1990; MTC, Definition 7). That is local: it holds if it holds for each key. A key whose values are
+//! each written once takes a sort ([`blocks`]). A failed compare-and-set of which nothing is known but a value that was not
+//! there (`n x v`) is no read of a version: often the order of the rest has a place for it ([`comparisons`]). Where it has
+//! none, and where repeated values leave open who was read, a search with a bound decides ([`search`]), in which writes of
+//! unknown outcome may have taken effect or not. Keys are decided side by side.
+//!
+//! **Relation to strict serializability.** Session order counts here, too. Where transactions of a session do not overlap, real
+//! time contains it, as MTC and all of its kind assume, and this engine need not look. Where they do overlap, an order
+//! that happens to keep session order is an answer, and else [`Linear::Open`] says that the engine of strict
+//! serializability has to be asked. So on these histories linearizability is strict serializability plus failed
+//! comparisons, which count at no other level, and it implies all others.
+
+mod blocks;
+mod comparisons;
+mod core;
+mod input;
+mod merge;
+mod search;
+mod shape;
+
+pub(super) use self::core::Cores;
+pub(super) use merge::{comparisons_fit, keeps_session_order};
+pub(super) use shape::{is_lightweight, objection};
+
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, TransactionId};
+use crate::relations::{Resolution, Standing};
+use blocks::Arranged;
+use input::{Keyed, Op, Role};
+use rayon::prelude::*;
+use search::{Search, Searched};
+
+/// Work for one key, in operations put in place.
+const BUDGET: u64 = 30_000_000;
+
+/// The answer for a history of lightweight transactions with times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Linear {
+    /// These transactions in this order: all that take part, and some of unknown outcome.
+    Satisfied(Vec<TransactionId>),
+    /// There is no such order. At least one reason.
+    Violated(Vec<Conflict>),
+    /// Real time does not contain session order, and what was found contradicts it.
+    Open,
+    /// The search on this key was given up.
+    TooMuch(KeyId),
+    /// A transaction that counts as the initial state began after another one had ended.
+    LateSetUp(TransactionId),
+}
+
+/// Why there is no order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Conflict {
+    /// These transactions alone violate strict serializability.
+    Strict(Vec<TransactionId>),
+    /// The search on a key found no order; it got furthest with this transaction as the next that had to come.
+    NoOrder(KeyId, TransactionId),
+}
+
+/// What is found of one key: places of its operations.
+enum OfKey {
+    Order(Vec<u32>),
+    Conflicts(Vec<Conflict>),
+    TooMuch,
+}
+
+/// Decides linearizability. The history must be one of lightweight transactions, and none of its reads an anomaly by itself.
+/// Expects that the clock does not contradict session order. O(n log n) but for keys with failed comparisons or
+/// repeated values, which are exponential in the number of overlapping writes up to a bound.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn decide(history: &History, resolution: &Resolution, control: &Control) -> Result<Linear, Interrupt> {
+    let is_ambiguous = resolution.has_multiple_sources();
+    let keyed = match is_ambiguous {
+        true => Keyed::by_value(history, resolution),
+        false => Keyed::new(history, resolution),
+    };
+    if let Some(late) = late_set_up(history, resolution, &keyed) {
+        return Ok(Linear::LateSetUp(late));
+    }
+    let keys: Vec<OfKey> = (0..keyed.n_keys())
+        .into_par_iter()
+        .map(|key| of_key(history, KeyId::new(key), keyed.of(key), is_ambiguous, control))
+        .collect::<Result<_, _>>()?;
+    let mut conflicts = Vec::new();
+    let mut given_up = None;
+    let mut orders = Vec::with_capacity(keys.len());
+    for (key, found) in keys.into_iter().enumerate() {
+        match found {
+            OfKey::Order(order) => orders.push(order),
+            OfKey::Conflicts(more) => conflicts.extend(more),
+            OfKey::TooMuch => given_up = given_up.or(Some(KeyId::new(key))),
+        }
+    }
+    if !conflicts.is_empty() {
+        return Ok(Linear::Violated(conflicts));
+    }
+    if let Some(key) = given_up {
+        return Ok(Linear::TooMuch(key));
+    }
+    let order = merge::merge(&keyed, &orders);
+    Ok(match keeps_session_order(history, &order) {
+        true => Linear::Satisfied(order),
+        false => Linear::Open,
+    })
+}
+
+fn of_key(
+    history: &History,
+    key: KeyId,
+    ops: &[Op],
+    is_ambiguous: bool,
+    control: &Control,
+) -> Result<OfKey, Interrupt> {
+    let mut rank = vec![0; if is_ambiguous { ops.len() } else { 0 }];
+    if !is_ambiguous {
+        let order = match blocks::arrange(ops) {
+            Arranged::Order(order) => order,
+            Arranged::Clashes(clashes) => {
+                let transactions = |ops_of: Vec<u32>| ops_of.iter().map(|&p| ops[p as usize].transaction).collect();
+                let conflicts = clashes.into_iter().map(|clash| Conflict::Strict(transactions(clash.ops)));
+                return Ok(OfKey::Conflicts(conflicts.collect()));
+            }
+        };
+        if ops.iter().all(|op| op.role != Role::Differs) {
+            return Ok(OfKey::Order(order));
+        }
+        if let Some(order) = comparisons::insert(history, key, ops, &order) {
+            return Ok(OfKey::Order(order));
+        }
+        rank = vec![u32::MAX; ops.len()];
+        order.iter().zip(0..).for_each(|(&place, nth)| rank[place as usize] = nth);
+    }
+    control.check()?;
+    Ok(match Search::new(history, key, ops, rank, BUDGET).run(control)? {
+        Searched::Order(order) => OfKey::Order(order),
+        Searched::None { stuck } => OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]),
+        Searched::TooMuch => OfKey::TooMuch,
+    })
+}
+
+/// A set-up transaction that began after another transaction had ended: then it is no initial state in real time.
+fn late_set_up(history: &History, resolution: &Resolution, keyed: &Keyed) -> Option<TransactionId> {
+    let mut set_up = history.transactions().filter(|&t| resolution.standing(t) == Standing::Initial).peekable();
+    set_up.peek()?;
+    let first_end = keyed.all().iter().filter(|op| !op.optional).map(|op| op.end).min()?;
+    set_up.find(|&t| history.interval(t).is_some_and(|interval| first_end < interval.start))
+}
+
+#[cfg(test)]
+mod tests;

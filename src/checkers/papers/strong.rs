@@ -1,0 +1,107 @@
+//! The algorithms for the strong levels: from an index to a verdict and to what is listed.
+
+use super::ask::Input;
+use super::{be_search, polysi};
+use crate::checkers::decide::{Decision, Decisions, Order};
+use crate::checkers::mini_transactions::{self, Answer};
+use crate::checkers::{
+    Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
+};
+use crate::control::Control;
+use crate::history::KeyId;
+use crate::relations::Node;
+use std::collections::BTreeMap;
+
+/// An order that satisfies a level of `checker`, or none where the level is violated. No read is wrong on its own.
+pub(super) fn decide(
+    input: &Input<'_>,
+    checker: Checker,
+    level: Level,
+    assumptions: &mut Vec<String>,
+    control: &Control,
+) -> Result<Option<Order>, Cause> {
+    match checker {
+        Checker::PolySi => match polysi::check(input.index, level, control)? {
+            polysi::Found::Satisfied(order) => Ok(Some(order)),
+            polysi::Found::Violated(cycle) => {
+                assumptions.extend(told(input, level, &cycle));
+                Ok(None)
+            }
+        },
+        Checker::BiswasEneaSearch => Ok(be_search::check(input.index, level, control)?),
+        _ => mini_transactions(input, level, control),
+    }
+}
+
+/// The cycle that PolySI ends with, in words.
+fn told(input: &Input<'_>, level: Level, cycle: &[Node]) -> Option<String> {
+    /// Transactions named.
+    const NAMED: usize = 12;
+    let name = |&node: &Node| input.history.transaction_name(input.index.transaction[node as usize]);
+    let mut names: Vec<String> = cycle.iter().take(NAMED).map(name).collect();
+    names.extend((cycle.len() > NAMED).then(|| "…".to_owned()));
+    names.extend(cycle.first().map(name));
+    let path = names.join(" → ");
+    (!cycle.is_empty()).then(|| format!("PolySI's check of {level} ended with the cycle {path}."))
+}
+
+/// MTC. SSER is asked after SER, so that a broken clock hides no violation of that.
+fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
+    let Input { history, index, .. } = *input;
+    if level == Level::StrictSerializability {
+        if !history.has_times() {
+            return Err(Cause::NoTimestamps);
+        }
+        if let Some((earlier, later)) = index.clock_against_session_order() {
+            let name = |node: Node| history.transaction_name(index.transaction[node as usize]);
+            return match mini_transactions(input, Level::Serializability, control)? {
+                None => Ok(None),
+                Some(_) => Err(Cause::Unsupported(format!(
+                    "times contradict session order: {} ended before {} began",
+                    name(later),
+                    name(earlier)
+                ))),
+            };
+        }
+    }
+    match mini_transactions::decide(index, level, control)? {
+        Some(Answer::InOrder(order)) => Ok(Some(Order::Commits(order))),
+        Some(Answer::ByEvents(events)) => Ok(Some(Order::Events(events))),
+        Some(Answer::Violated { .. }) => Ok(None),
+        None => Err(Cause::Unsupported(match mini_transactions::misfit(index, control)? {
+            Some((node, key)) => format!(
+                "not mini-transactions: {} writes {} without reading it first",
+                history.transaction_name(index.transaction[node as usize]),
+                history.key_name(KeyId(key))
+            ),
+            None => "not mini-transactions: values are lists".to_owned(),
+        })),
+    }
+}
+
+/// What violates the violated levels, told by the program's own engine, and the counts that the checker makes itself.
+pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult], control: &Control) -> Instances {
+    let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
+    let violated = of(|verdict| *verdict == Verdict::Violated);
+    let decisions: Decisions = violated.map(|result| (result.level, (Decision::Violated, result.seconds))).collect();
+    let Input { history, index, reads, .. } = input;
+    let max = options.max_instances;
+    let mut counts = BTreeMap::new();
+    if !decisions.is_empty()
+        && options.checker.counts(Pattern::Divergence)
+        && let Ok(n @ 1..) = strong_patterns::n_divergences(history, index, control)
+    {
+        counts.insert(Pattern::Divergence, n);
+    }
+    // To find out what to list takes the program's own engine longer than the verdict took the paper's.
+    if decisions.is_empty() || max == 0 {
+        return Instances { counts, violations: Vec::new() };
+    }
+    let mut found = evidence::collect(history, index, reads, &decisions, max, control);
+    let satisfied: LevelSet = Level::ALL
+        .into_iter()
+        .filter(|&weaker| of(|verdict| matches!(verdict, Verdict::Satisfied(_))).any(|r| r.level.implies(weaker)))
+        .collect();
+    evidence::arrange(&mut found, satisfied, max);
+    Instances { counts, violations: found.violations }
+}

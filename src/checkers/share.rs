@@ -1,0 +1,242 @@
+//! A share of the work on one history, for one of several machines.
+//!
+//! What can be spread are the strong levels: each shard decides some of the components of the history. Everything else
+//! is done by the first shard: weak levels, which cost little, and histories that must be looked at as one: those with one component, with
+//! ambiguous reads, with wrong reads, and those whose real time is asked about (SSER).
+
+use super::components::in_the_whole;
+use super::decide::{Decision, Order};
+use super::strong;
+use super::{Level, Witness};
+use crate::control::{Control, Interrupt};
+use crate::relations::{Component, Index};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// One of several equal parts of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which part, from 0.
+    pub shard: usize,
+    /// How many there are.
+    pub shards: usize,
+}
+
+impl Share {
+    /// Whether this shard does what cannot be spread.
+    pub fn is_first(self) -> bool {
+        self.shard == 0
+    }
+
+    /// Whether the thing at this place of a list is part of the share.
+    pub fn has(self, place: usize) -> bool {
+        place % self.shards == self.shard
+    }
+}
+
+/// What the findings are about, where they are about a share of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedOut {
+    /// The share.
+    pub share: Share,
+    /// Levels asked for, whether this shard says something of them or not.
+    pub levels: Vec<Level>,
+    /// Number of components of the history; 1 where it is not spread, 0 where that is not known.
+    pub components: usize,
+    /// Those that are part of the share, ascending.
+    pub mine: Vec<usize>,
+}
+
+impl SharedOut {
+    /// A history that is not spread: the first shard has it all, the others nothing.
+    pub(super) fn whole(share: Share, levels: Vec<Level>) -> SharedOut {
+        SharedOut { share, levels, components: 1, mine: if share.is_first() { vec![0] } else { Vec::new() } }
+    }
+
+    /// A history of which nothing could be found out.
+    pub(super) fn unknown(share: Share, levels: Vec<Level>) -> SharedOut {
+        SharedOut { share, levels, components: 0, mine: Vec::new() }
+    }
+}
+
+/// The strong levels that components can be decided at, strongest first.
+pub(super) const SPREAD: [Level; 3] = [Level::Serializability, Level::SnapshotIsolation, Level::PrefixConsistency];
+
+/// The components of a share, ascending: components are dealt out from the largest to the smallest, each to the shard
+/// that has least, so the first shard never goes without. The same for every shard. O(components × log, + shards).
+pub(super) fn dealt_out(components: &[Component], share: Share) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..components.len()).collect();
+    order.sort_by_key(|&place| (std::cmp::Reverse(components[place].size()), place));
+    let mut hands: std::collections::BTreeSet<(usize, usize)> = (0..share.shards).map(|shard| (0, shard)).collect();
+    let mut mine = Vec::new();
+    for place in order {
+        let Some((load, shard)) = hands.pop_first() else { break };
+        if shard == share.shard {
+            mine.push(place);
+        }
+        // Even an empty component is some work.
+        hands.insert((load + components[place].size() + 1, shard));
+    }
+    mine.sort_unstable();
+    mine
+}
+
+/// The answer for one level on the components of a share.
+#[derive(Clone, Debug)]
+pub(super) enum Shared {
+    /// Each is satisfied; by component, why.
+    Satisfied(Vec<(usize, Witness)>),
+    /// One is violated.
+    Violated,
+    /// One was not decided.
+    Undecided(Interrupt),
+}
+
+/// Decides `levels` (of [`SPREAD`]) on the components `mine` side by side in the current rayon pool, strongest levels first;
+/// by level, the answer and the seconds that all components took together. When one is violated, the level is not asked of
+/// others any more.
+pub(super) fn decide_mine(
+    index: &Index,
+    components: &[Component],
+    mine: &[usize],
+    levels: &[Level],
+    control: &Control,
+) -> BTreeMap<Level, (Shared, f64)> {
+    let branches: Vec<(Level, Control)> =
+        SPREAD.into_iter().filter(|level| levels.contains(level)).map(|level| (level, control.branch())).collect();
+    let work = Work { index, components, branches: &branches, decided: Mutex::default() };
+    let pairs = branches.iter().flat_map(|branch| mine.iter().map(move |&place| (branch, place)));
+    rayon::scope_fifo(|scope| {
+        for ((level, branch), place) in pairs {
+            let work = &work;
+            scope.spawn_fifo(move |_| work.decide(place, *level, branch));
+        }
+    });
+    let decided = work.decided.into_inner().expect("no holder panics");
+    branches.iter().map(|(level, _)| (*level, sum_up(index, *level, &decided))).collect()
+}
+
+/// By component and level: what is known, in nodes of the whole, and the seconds it took.
+type Decided = BTreeMap<(usize, Level), (Decision, f64)>;
+
+struct Work<'a> {
+    index: &'a Index,
+    components: &'a [Component],
+    branches: &'a [(Level, Control)],
+    decided: Mutex<Decided>,
+}
+
+impl Work<'_> {
+    /// Decides a level of a component, unless that follows from another level.
+    fn decide(&self, place: usize, level: Level, branch: &Control) {
+        let begin = Instant::now();
+        let before = implied(&self.decided.lock().expect("no holder panics"), place, level);
+        let decision = before.unwrap_or_else(|| {
+            let component = &self.components[place];
+            let part = || component.index(self.index);
+            match branch.check().and_then(|()| strong::decide(&part(), level, branch)) {
+                Ok(decision) => {
+                    Order::of(in_the_whole(component, decision)).map_or(Decision::Violated, Decision::Satisfied)
+                }
+                Err(interrupt) => Decision::Undecided(interrupt),
+            }
+        });
+        if decision.is_violated() {
+            let stronger = self.branches.iter().filter(|(other, _)| other.implies(level));
+            stronger.for_each(|(_, branch)| branch.stop());
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        self.decided.lock().expect("no holder panics").insert((place, level), (decision, seconds));
+    }
+}
+
+/// What the other levels of a component say: what satisfies a level satisfies the weaker ones, what violates a level
+/// violates the stronger ones.
+fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
+    let others = || SPREAD.into_iter().filter_map(|other| Some((other, &decided.get(&(place, other))?.0)));
+    let satisfied = others().find(|(other, d)| other.implies(level) && matches!(d, Decision::Satisfied(_)));
+    let violated = others().find(|(other, d)| level.implies(*other) && d.is_violated());
+    satisfied.or(violated).map(|(_, decision)| decision.clone())
+}
+
+/// What the components together say of a level. The order of a component is that of the strongest level it satisfies, so
+/// it does not depend on which level was decided first.
+fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
+    let of_level = || decided.iter().filter(|((_, other), _)| *other == level);
+    let seconds = of_level().map(|(_, (_, seconds))| seconds).sum();
+    let mut orders = Vec::new();
+    let mut open = None;
+    for (&(place, _), (decision, _)) in of_level() {
+        match implied(decided, place, level).unwrap_or_else(|| decision.clone()) {
+            Decision::Satisfied(order) => orders.push((place, order.witness(level, index))),
+            Decision::Violated => return (Shared::Violated, seconds),
+            Decision::Undecided(interrupt) => open = open.or(Some(interrupt)),
+        }
+    }
+    (open.map_or(Shared::Satisfied(orders), Shared::Undecided), seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::History;
+    use crate::relations::resolve;
+    use crate::relations::testing::history;
+
+    fn index_of(history: &History) -> Index {
+        let control = Control::new();
+        Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
+    }
+
+    /// Two sessions that update one version, beside three pairs of sessions without a fault.
+    const TEXT: &str = "r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) w(2,1,2,2) r(2,1,3,3) w(2,2,3,3) \
+                        w(3,1,4,4) r(3,1,5,5) w(4,1,6,6) r(4,1,7,7) r(4,1,7,8)";
+
+    #[test]
+    fn every_component_is_dealt_out_once() {
+        let index = index_of(&history(TEXT));
+        let components = Component::all(&index).unwrap();
+        assert_eq!(components.len(), 4);
+        for shards in 1..7 {
+            let hands = (0..shards).map(|shard| dealt_out(&components, Share { shard, shards }));
+            let hands: Vec<Vec<usize>> = hands.collect();
+            let mut all: Vec<usize> = hands.iter().flatten().copied().collect();
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2, 3]);
+            assert!(!hands[0].is_empty());
+            assert!(shards > 4 || hands.iter().all(|hand| !hand.is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_share_is_violated_only_by_its_own_components() {
+        let index = index_of(&history(TEXT));
+        let components = Component::all(&index).unwrap();
+        for mine in [vec![0], vec![1, 2], vec![0, 3], vec![]] {
+            let decided = decide_mine(&index, &components, &mine, &SPREAD, &Control::new());
+            let violated = mine.contains(&0);
+            for (level, (shared, _)) in &decided {
+                match shared {
+                    Shared::Satisfied(orders) => {
+                        assert!(!violated || *level == Level::PrefixConsistency);
+                        assert_eq!(orders.iter().map(|(place, _)| *place).collect::<Vec<_>>(), mine);
+                    }
+                    Shared::Violated => assert!(violated && *level != Level::PrefixConsistency),
+                    Shared::Undecided(interrupt) => panic!("{level}: {interrupt}"),
+                }
+            }
+            assert_eq!(decided.len(), 3);
+        }
+    }
+
+    #[test]
+    fn a_stopped_share_is_undecided() {
+        let index = index_of(&history(TEXT));
+        let components = Component::all(&index).unwrap();
+        let control = Control::new();
+        control.stop();
+        let decided = decide_mine(&index, &components, &[0, 1], &SPREAD, &control);
+        assert!(decided.values().all(|(shared, _)| matches!(shared, Shared::Undecided(Interrupt::Cancelled))));
+    }
+}

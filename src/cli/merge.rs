@@ -1,0 +1,76 @@
+//! `isoscope merge-reports`: what shards say, joined into one report for each history.
+
+use super::output::{Output, write_file};
+use super::{ExitCode, MergeArguments, complain};
+use crate::report::{self, Document, LevelEntry, VerdictWord};
+use anyhow::Context;
+use std::path::Path;
+
+pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let mut documents = Vec::new();
+    for path in &arguments.reports {
+        documents.extend(documents_in(path)?);
+    }
+    anyhow::ensure!(!documents.is_empty(), "there is no report in these files");
+    let merged = report::merge(documents)?;
+    for document in &merged {
+        tell_what_is_missing(document);
+    }
+    let output = arguments.output.as_deref().unwrap_or(Path::new("-"));
+    write_file(output, out, |out| {
+        for document in &merged {
+            report::to_line(document, out)?;
+        }
+        Ok(())
+    })?;
+    Ok(merged.iter().map(exit_code).max().unwrap_or(ExitCode::Satisfied))
+}
+
+/// The documents in a file, one a line.
+fn documents_in(path: &Path) -> anyhow::Result<Vec<Document>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(place, line)| {
+            line.parse().map_err(|message| {
+                anyhow::anyhow!("{name}: line {}: expected a JSON report on one line: {message}", place + 1)
+            })
+        })
+        .collect()
+}
+
+/// Says on standard error which levels are undecided, and why, since the output may go to a file.
+fn tell_what_is_missing(document: &Document) {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for entry in levels(document) {
+        let Some(reason) = entry.reason.as_deref() else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, levels)) => levels.push(&entry.level),
+            None => reasons.push((reason, vec![&entry.level])),
+        }
+    }
+    for (reason, levels) in reasons {
+        complain(&format!("{}: {} undecided: {reason}", document.path(), levels.join(", ")));
+    }
+}
+
+fn levels(document: &Document) -> &[LevelEntry] {
+    match document {
+        Document::Report(report) => &report.levels,
+        Document::Elsewhere(elsewhere) => &elsewhere.levels,
+        Document::Failure(_) => &[],
+    }
+}
+
+fn exit_code(document: &Document) -> ExitCode {
+    if let Document::Failure(_) = document {
+        return ExitCode::Unusable;
+    }
+    let code = |entry: &LevelEntry| match entry.verdict {
+        VerdictWord::Satisfied => ExitCode::Satisfied,
+        VerdictWord::Violated => ExitCode::Violated,
+        VerdictWord::Undecided => ExitCode::Undecided,
+    };
+    levels(document).iter().map(code).max().unwrap_or(ExitCode::Satisfied)
+}

@@ -1,0 +1,61 @@
+//! Several machines on one task: who does what, and where it is written down.
+
+use super::CheckArguments;
+use super::output::Output;
+use crate::checkers::{Level, Share};
+use crate::formats::Found;
+use crate::report::{self, Document, Elsewhere, PartEntry};
+use std::io::Write;
+
+/// The share that is asked for.
+pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>> {
+    let (Some(shards), Some(shard)) = (arguments.shards, arguments.shard) else { return Ok(None) };
+    anyhow::ensure!(shard < shards, "there is no shard {shard} of {shards}, expected one from 0 to {}", shards - 1);
+    Ok(Some(Share { shard: shard as usize, shards: shards as usize }))
+}
+
+/// What is written in place of a report on the history at this place of the list, if another shard has it.
+pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &CheckArguments) -> Option<Document> {
+    if share.has(place) {
+        return None;
+    }
+    let path = match found {
+        Found::History(path) | Found::Unusable { path, .. } => path.to_string_lossy(),
+    };
+    let mut levels = match arguments.level.is_empty() {
+        // What the history can be checked for is not known without reading it.
+        true => Level::WITHOUT_TIMES.to_vec(),
+        false => arguments.level.clone(),
+    };
+    levels.retain(|level| arguments.checker.levels().contains(level));
+    let levels = levels.iter().map(|level| level.code().to_owned()).collect();
+    let who = Share { shard: place % share.shards, ..share };
+    Some(Document::Elsewhere(Box::new(Elsewhere::new(&path, PartEntry::of_histories(who, levels)))))
+}
+
+/// Where findings go.
+pub(super) enum Target<'a> {
+    /// Standard output, where each is shown at once.
+    Screen(&'a mut Output),
+    /// A file that appears when it is whole.
+    File(&'a mut dyn Write),
+}
+
+impl Target<'_> {
+    /// Writes a document as JSON.
+    pub(super) fn document(&mut self, document: &Document) -> anyhow::Result<()> {
+        match self {
+            Target::Screen(out) => out.with(|out| report::to_line(document, out)),
+            Target::File(file) => report::to_line(document, *file)?,
+        }
+        Ok(())
+    }
+
+    /// Writes text made with the colours of standard output.
+    pub(super) fn text(&mut self, text: impl FnOnce(&Output) -> String) {
+        if let Target::Screen(out) = self {
+            let text = text(out);
+            out.text(&text);
+        }
+    }
+}

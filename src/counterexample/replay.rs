@@ -1,0 +1,275 @@
+//! A witness as a run that one can step through: which transaction is next, and which version of each of its keys is
+//! there when it reads or writes.
+
+use crate::checkers::{Event, Witness};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+
+/// What happens at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// The whole transaction runs.
+    Run,
+    /// It takes its snapshot: it reads.
+    Start,
+    /// What it wrote becomes visible.
+    Commit,
+}
+
+/// One step of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayStep {
+    /// Who acts.
+    pub transaction: TransactionId,
+    /// How.
+    pub kind: StepKind,
+}
+
+/// A version of a key, as the replay makes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// ⊥'s.
+    Initial,
+    /// The last write of the key by the transaction that acts at a step.
+    Written {
+        /// The write.
+        write: OperationId,
+        /// The step that made it visible.
+        step: usize,
+    },
+}
+
+/// What a replay says of one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A write: it replaces the version that was there.
+    Replaces(Version),
+    /// A read of the version that is there.
+    Current(Version),
+    /// A read of the transaction's own write.
+    Own,
+    /// A read of an older version than the one that is there, as weak levels allow.
+    Older {
+        /// What it returned.
+        read: Version,
+        /// What is there.
+        current: Version,
+    },
+    /// A read about which the order says nothing: what it returned is not recorded.
+    Open,
+}
+
+/// A witness order with the versions of each key in it.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    steps: Vec<ReplayStep>,
+    /// By transaction: its first step, or `u32::MAX`.
+    first_step: Vec<u32>,
+    /// By key: its first version.
+    key_begin: Vec<u32>,
+    /// Versions by key, in order: the step that makes it, and the write.
+    versions: Vec<(u32, OperationId)>,
+}
+
+impl Replay {
+    /// The replay of a witness; `None` if the witness orders nothing (CI) or not everything. O(operations + keys) time, 8 bytes a version.
+    pub fn new(history: &History, witness: &Witness, control: &Control) -> Result<Option<Replay>, Interrupt> {
+        let steps: Vec<ReplayStep> = match witness {
+            Witness::Reads | Witness::Components(_) => return Ok(None),
+            Witness::CommitOrder(order) => {
+                order.iter().map(|&transaction| ReplayStep { transaction, kind: StepKind::Run }).collect()
+            }
+            Witness::Events(events) => events.iter().map(ReplayStep::of).collect(),
+        };
+        let mut first_step = vec![u32::MAX; history.n_transactions()];
+        for (place, step) in steps.iter().enumerate().rev() {
+            first_step[step.transaction.index()] = place as u32;
+        }
+        let mut replay = Replay { steps, first_step, key_begin: Vec::new(), versions: Vec::new() };
+        replay.number_versions(history, control)?;
+        Ok(Some(replay))
+    }
+
+    /// Sorts the writes by key and step; of one transaction the last write of a key is the version.
+    fn number_versions(&mut self, history: &History, control: &Control) -> Result<(), Interrupt> {
+        let mut begin = vec![0u32; history.n_keys() + 1];
+        let writes = |step: &ReplayStep| {
+            let of_step = (step.kind != StepKind::Start).then(|| history.operations_of(step.transaction));
+            of_step.into_iter().flatten().map(|o| (o, history.operation(o))).filter_map(|(o, operation)| {
+                (operation.kind == OperationKind::Write).then_some((operation.key.index(), o))
+            })
+        };
+        for (place, step) in self.steps.iter().enumerate() {
+            if place % 65536 == 0 {
+                control.check()?;
+            }
+            writes(step).for_each(|(key, _)| begin[key + 1] += 1);
+        }
+        for key in 0..history.n_keys() {
+            begin[key + 1] += begin[key];
+        }
+        let mut next = begin.clone();
+        let mut versions = vec![(0, OperationId::new(0)); begin[history.n_keys()] as usize];
+        for (place, step) in self.steps.iter().enumerate() {
+            if place % 65536 == 0 {
+                control.check()?;
+            }
+            for (key, write) in writes(step) {
+                versions[next[key] as usize] = (place as u32, write);
+                next[key] += 1;
+            }
+        }
+        (self.key_begin, self.versions) = (begin, versions);
+        Ok(())
+    }
+
+    /// Number of steps.
+    pub fn n_steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The step at a place.
+    pub fn step(&self, place: usize) -> Option<ReplayStep> {
+        self.steps.get(place).copied()
+    }
+
+    /// The first step of a transaction, if it takes part.
+    pub fn step_of(&self, transaction: TransactionId) -> Option<usize> {
+        self.first_step.get(transaction.index()).filter(|&&step| step != u32::MAX).map(|&step| step as usize)
+    }
+
+    fn versions_of(&self, key: KeyId) -> &[(u32, OperationId)] {
+        &self.versions[self.key_begin[key.index()] as usize..self.key_begin[key.index() + 1] as usize]
+    }
+
+    /// The version of a key that is there before a step. O(log versions).
+    pub fn before(&self, key: KeyId, place: usize) -> Version {
+        let versions = self.versions_of(key);
+        match versions[..versions.partition_point(|&(step, _)| (step as usize) < place)].last() {
+            Some(&(step, write)) => Version::Written { write, step: step as usize },
+            None => Version::Initial,
+        }
+    }
+
+    /// The operations of a step with what the replay says of each, in program order: at a start the reads, at a commit
+    /// the writes. O(operations of the transaction · versions of their keys) at worst, for reads of old versions.
+    pub fn rows(&self, history: &History, place: usize) -> Vec<(OperationId, Told)> {
+        let Some(step) = self.step(place) else { return Vec::new() };
+        let shown = |kind: OperationKind| match step.kind {
+            StepKind::Run => true,
+            StepKind::Start => kind == OperationKind::Read,
+            StepKind::Commit => kind == OperationKind::Write,
+        };
+        let operations = history.operations_of(step.transaction);
+        operations.filter(|&o| shown(history.operation(o).kind)).map(|o| (o, self.told(history, place, o))).collect()
+    }
+
+    fn told(&self, history: &History, place: usize, operation: OperationId) -> Told {
+        let object = history.operation(operation);
+        let current = self.before(object.key, place);
+        if object.kind == OperationKind::Write {
+            return Told::Replaces(current);
+        }
+        let value = object.value;
+        if value == Value::UNRECORDED {
+            return Told::Open;
+        }
+        let transaction = history.transaction_of(operation);
+        let own = history.operations_of(transaction).take_while(|&o| o < operation).any(|o| {
+            let earlier = history.operation(o);
+            earlier.kind == OperationKind::Write && earlier.key == object.key && earlier.value == value
+        });
+        let is_read = |version: Version| match version {
+            Version::Initial => history.may_be_initial(object.key, value),
+            Version::Written { write, .. } => history.operation(write).value == value,
+        };
+        if own {
+            return Told::Own;
+        }
+        if is_read(current) {
+            return Told::Current(current);
+        }
+        let versions = self.versions_of(object.key);
+        let earlier = versions[..versions.partition_point(|&(step, _)| (step as usize) < place)].iter().rev();
+        let mut earlier = earlier.map(|&(step, write)| Version::Written { write, step: step as usize });
+        match (earlier.find(|&version| is_read(version)), current) {
+            (Some(read), _) => Told::Older { read, current },
+            // What set the initial state up stands in no step.
+            (None, Version::Initial) => Told::Current(Version::Initial),
+            (None, _) => Told::Older { read: Version::Initial, current },
+        }
+    }
+}
+
+impl ReplayStep {
+    fn of(event: &Event) -> ReplayStep {
+        match *event {
+            Event::Start(transaction) => ReplayStep { transaction, kind: StepKind::Start },
+            Event::Commit(transaction) => ReplayStep { transaction, kind: StepKind::Commit },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkers::{Level, Options, Verdict, check};
+    use crate::formats::{self, Input};
+
+    /// A level that needs an order; the replay of its witness.
+    fn replay(text: &str, level: Level) -> (History, Replay) {
+        let history = formats::read(&Input::new("h.txt", text.as_bytes()), None, &Control::new()).expect("it reads");
+        let options = Options { levels: vec![level], ..Options::default() };
+        let findings = check(&history, &options, &Control::new(), &|_| {});
+        let Verdict::Satisfied(witness) = &findings.levels[0].verdict else { panic!("{level} of {text}") };
+        let replay = Replay::new(&history, witness, &Control::new()).expect("no limit").expect("an order");
+        (history, replay)
+    }
+
+    const WRITE_SKEW: &str = "a: [r x 0, w y 1]\nb: [r y 0, w x 1]\nc: [r x 1, w x 2, r x 2]\n";
+
+    #[test]
+    fn at_a_serial_order_every_read_is_of_the_version_that_is_there() {
+        let (history, replay) = replay("a: [w x 1] [r x 2]\nb: [r x 1, w x 2, r x 2]\n", Level::Serializability);
+        assert_eq!(replay.n_steps(), 3);
+        for place in 0..3 {
+            for (operation, told) in replay.rows(&history, place) {
+                assert!(!matches!(told, Told::Older { .. } | Told::Open), "{operation:?} {told:?}");
+            }
+        }
+        let last = replay.step(2).expect("three steps").transaction;
+        assert_eq!(replay.step_of(last), Some(2));
+        let (_, told) = replay.rows(&history, 2)[0];
+        assert!(matches!(told, Told::Current(Version::Written { step: 1, .. })), "{told:?}");
+    }
+
+    #[test]
+    fn snapshots_are_read_at_the_start_and_replaced_at_the_commit() {
+        let (history, replay) = replay(WRITE_SKEW, Level::SnapshotIsolation);
+        assert_eq!(replay.n_steps(), 6);
+        for place in 0..replay.n_steps() {
+            let step = replay.step(place).expect("in range");
+            let kinds: Vec<OperationKind> =
+                replay.rows(&history, place).iter().map(|(o, _)| history.operation(*o).kind).collect();
+            let expected = if step.kind == StepKind::Start { OperationKind::Read } else { OperationKind::Write };
+            assert!(kinds.iter().all(|&kind| kind == expected));
+        }
+        let own = (0..6).flat_map(|place| replay.rows(&history, place)).filter(|(_, told)| *told == Told::Own);
+        assert_eq!(own.count(), 1);
+    }
+
+    #[test]
+    fn a_weak_order_may_leave_reads_behind() {
+        let text = "a: [w x 1]\nb: [w x 2]\nc: [r x 1] [r x 2]\nd: [r x 2] [r x 1]\n";
+        let (history, replay) = replay(text, Level::ReadAtomic);
+        let told: Vec<Told> =
+            (0..replay.n_steps()).flat_map(|place| replay.rows(&history, place)).map(|(_, told)| told).collect();
+        assert!(told.iter().any(|told| matches!(told, Told::Older { .. })), "{text} {told:?}");
+    }
+
+    #[test]
+    fn cut_isolation_orders_nothing() {
+        let history = formats::read(&Input::new("h.txt", b"a: [w x 1]\n"), None, &Control::new()).expect("it reads");
+        assert!(Replay::new(&history, &Witness::Reads, &Control::new()).expect("no limit").is_none());
+    }
+}

@@ -1,0 +1,261 @@
+//! Which sessions can constrain each other (Biswas & Enea 2019, section 5).
+//!
+//! Two sessions communicate if they use a common key and one of them writes it. A history satisfies a level from RC to
+//! SER if and only if its projections on the biconnected components of the communication graph do (their Theorem 5.2).
+//! ⊥ is no vertex of the graph, or all sessions would be one component: it belongs to every component.
+//!
+//! All writers of a key communicate with each other, and all of its readers with all of its writers. So a key with
+//! several writing sessions lies in one component, with everybody who uses it; and a key that one session writes is
+//! shared by that session with each reader on its own. Nobody in a component reads a version from outside of it, unless
+//! the key cannot constrain anybody else there.
+
+use super::index::{Index, NONE, Node};
+use crate::graph::{Blocks, biconnected_components};
+
+/// The components of the sessions of one index.
+#[derive(Clone, Debug)]
+pub struct Communication {
+    blocks: Blocks,
+    writers: Vec<[u32; 2]>,
+}
+
+impl Communication {
+    /// Finds the components. O(sessions + keys + reads + writes), with a logarithm for edges that are met again and again.
+    pub fn new(index: &Index) -> Communication {
+        let graph = Graph::new(index);
+        let edges = graph.edges.iter().copied();
+        Communication { blocks: biconnected_components(index.n_sessions(), edges), writers: graph.writers }
+    }
+
+    /// Whether the writers of keys alone make all sessions one component. A quick test: `false` does not mean that there
+    /// are several. O(keys + writes), and much less in most histories.
+    pub fn is_plainly_one(index: &Index) -> bool {
+        let active = (0..index.n_sessions()).filter(|&s| index.session_begin[s] < index.session_begin[s + 1]).count();
+        active < 2 || Core::new(index, active).n_members == active
+    }
+
+    /// The sessions of each component, ascending. Components are ordered by their smallest sessions; sessions without
+    /// nodes are in none.
+    pub fn components<'a>(&'a self, index: &'a Index) -> impl Iterator<Item = &'a [u32]> + 'a {
+        let blocks = (0..self.blocks.len() as u32).map(|block| self.blocks.members(block));
+        blocks.filter(|sessions| sessions.iter().any(|&s| !index.nodes_of_session(s).is_empty()))
+    }
+
+    /// Number of blocks: components, and sessions without nodes.
+    pub(super) fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// A block with this session, always the same.
+    pub(super) fn home(&self, session: u32) -> u32 {
+        self.blocks.home(session)
+    }
+
+    /// Whether several sessions write the key.
+    pub(super) fn has_several_writers(&self, key: u32) -> bool {
+        self.writers[key as usize][1] != NONE
+    }
+
+    /// The block in which what `session` does with `key` can constrain somebody; none where nobody writes the key.
+    pub(super) fn block_of(&self, session: u32, key: u32) -> Option<u32> {
+        match self.writers[key as usize] {
+            [NONE, _] => None,
+            [only, NONE] if only == session => Some(self.blocks.home(session)),
+            [only, NONE] => self.blocks.shared(session, only),
+            [first, second] => self.blocks.shared(first, second),
+        }
+    }
+}
+
+impl Index {
+    /// The nodes of a session.
+    pub fn nodes_of_session(&self, session: u32) -> std::ops::Range<Node> {
+        self.session_begin[session as usize]..self.session_begin[session as usize + 1]
+    }
+
+    /// The sessions that write a key, ascending, each once. O(writes of the key).
+    pub(super) fn sessions_writing(&self, key: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut last = NONE;
+        self.slot_node[self.slots_of(key)].iter().filter_map(move |&t| {
+            let session = self.session[t as usize];
+            (std::mem::replace(&mut last, session) != session).then_some(session)
+        })
+    }
+}
+
+/// Sessions that are known to be in one component: grown key by key, as two sessions that share a key with it.
+struct Core {
+    is_member: Vec<bool>,
+    n_members: usize,
+}
+
+impl Core {
+    /// Goes through the keys once, until all `active` sessions are members.
+    fn new(index: &Index, active: usize) -> Core {
+        let mut core = Core { is_member: vec![false; index.n_sessions()], n_members: 0 };
+        let mut writers: Vec<u32> = Vec::new();
+        for key in 0..index.n_keys() as u32 {
+            if core.n_members == active {
+                break;
+            }
+            writers.clear();
+            writers.extend(index.sessions_writing(key));
+            let known = writers.iter().filter(|&&s| core.is_member[s as usize]).count();
+            if writers.len() > 1 && (known > 1 || core.n_members == 0) {
+                writers.iter().for_each(|&s| core.insert(s));
+            }
+        }
+        core
+    }
+
+    fn insert(&mut self, session: u32) {
+        self.n_members += usize::from(!std::mem::replace(&mut self.is_member[session as usize], true));
+    }
+
+    fn contains(&self, a: u32, b: u32) -> bool {
+        self.is_member[a as usize] && self.is_member[b as usize]
+    }
+
+    /// Few edges that make the members one component.
+    fn edges(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let members = || (0..self.is_member.len() as u32).filter(|&s| self.is_member[s as usize]);
+        let hubs: Vec<u32> = members().take(2).collect();
+        hubs.into_iter().flat_map(move |hub| members().map(move |s| (hub, s)))
+    }
+}
+
+/// The communication graph without the edges that change no component: users of a key with several writing sessions are
+/// joined to the first two of these only.
+struct Graph {
+    /// By key: the first two sessions that write it, or [`NONE`].
+    writers: Vec<[u32; 2]>,
+    edges: Vec<(u32, u32)>,
+    /// At how many edges they are sorted and those that stand there twice removed.
+    limit: usize,
+    core: Core,
+}
+
+impl Graph {
+    fn new(index: &Index) -> Graph {
+        let core = Core::new(index, usize::MAX);
+        let edges = core.edges().collect();
+        let writers = Vec::with_capacity(index.n_keys());
+        let mut graph = Graph { writers, edges, limit: 1 << 16, core };
+        for key in 0..index.n_keys() as u32 {
+            let mut sessions = index.sessions_writing(key);
+            let writers = [sessions.next().unwrap_or(NONE), sessions.next().unwrap_or(NONE)];
+            graph.writers.push(writers);
+            graph.join(writers[0], key);
+            sessions.for_each(|session| graph.join(session, key));
+        }
+        for t in 0..index.n_nodes() as Node {
+            let session = index.session[t as usize];
+            index.reads_of(t).for_each(|read| graph.join(session, index.read_key[read]));
+        }
+        for order in &index.lists {
+            graph.join(index.session[order.reader as usize], order.key);
+        }
+        graph.tidy();
+        graph
+    }
+
+    /// Joins a session to the writers of a key that it uses.
+    fn join(&mut self, session: u32, key: u32) {
+        for writer in self.writers[key as usize] {
+            if writer == NONE || writer == session || self.core.contains(session, writer) {
+                continue;
+            }
+            self.edges.push((session.min(writer), session.max(writer)));
+            if self.edges.len() > self.limit {
+                self.tidy();
+            }
+        }
+    }
+
+    fn tidy(&mut self) {
+        self.edges.sort_unstable();
+        self.edges.dedup();
+        self.limit = (2 * self.edges.len()).max(1 << 16);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::history::History;
+    use crate::relations::resolve;
+    use crate::relations::testing::{history, random_history};
+    use std::collections::BTreeSet;
+
+    fn index(history: &History) -> Index {
+        let control = Control::new();
+        Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
+    }
+
+    /// The components as the paper defines them: every pair of users of which one writes.
+    fn by_definition(index: &Index) -> Vec<Vec<u32>> {
+        let mut uses: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
+        for t in 0..index.n_nodes() as Node {
+            let session = index.session[t as usize];
+            uses.extend(index.reads_of(t).map(|read| (index.read_key[read], session, false)));
+            uses.extend(index.writes_of(t).map(|write| (index.write_key[write], session, true)));
+        }
+        let edges: Vec<(u32, u32)> = uses
+            .iter()
+            .flat_map(|a| uses.iter().map(move |b| (a, b)))
+            .filter(|(a, b)| a.0 == b.0 && a.1 != b.1 && (a.2 || b.2))
+            .map(|(a, b)| (a.1, b.1))
+            .collect();
+        let blocks = biconnected_components(index.n_sessions(), edges.iter().copied());
+        let all = (0..blocks.len() as u32).map(|block| blocks.members(block).to_vec());
+        all.filter(|sessions| sessions.iter().any(|&s| !index.nodes_of_session(s).is_empty())).collect()
+    }
+
+    fn components(index: &Index) -> Vec<Vec<u32>> {
+        Communication::new(index).components(index).map(<[u32]>::to_vec).collect()
+    }
+
+    #[test]
+    fn components_are_those_of_the_graph_with_all_its_edges() {
+        let mut random = fastrand::Rng::with_seed(17);
+        let (mut one, mut several) = (0, 0);
+        for _ in 0..2000 {
+            let index = index(&random_history(&mut random));
+            let expected = by_definition(&index);
+            assert_eq!(components(&index), expected);
+            match Communication::is_plainly_one(&index) {
+                true => {
+                    assert!(expected.len() < 2, "{expected:?}");
+                    one += 1;
+                }
+                false => several += usize::from(expected.len() > 1),
+            }
+        }
+        assert!(one > 100 && several > 100, "{one} {several}");
+    }
+
+    #[test]
+    fn sessions_in_a_chain_are_components_two_by_two() {
+        let chain = index(&history("w(1,1,0,0) r(1,1,1,1) w(2,1,1,2) r(2,1,2,3) r(1,1,1,4)"));
+        assert_eq!(components(&chain), [vec![0, 1], vec![1, 2]]);
+    }
+
+    #[test]
+    fn readers_of_one_writer_do_not_communicate() {
+        let star = index(&history("w(1,1,0,0) r(1,1,1,1) r(1,1,2,2) r(2,0,1,3) r(2,0,2,4)"));
+        assert_eq!(components(&star), [vec![0, 1], vec![0, 2]]);
+    }
+
+    #[test]
+    fn two_writers_join_all_readers() {
+        let star = index(&history("w(1,1,0,0) w(1,2,3,5) r(1,1,1,1) r(1,1,2,2)"));
+        assert_eq!(components(&star), [vec![0, 1, 2, 3]]);
+    }
+
+    #[test]
+    fn a_session_on_its_own_is_a_component() {
+        let apart = index(&history("w(1,1,0,0) r(1,1,1,1) w(2,1,2,2)"));
+        assert_eq!(components(&apart), [vec![0, 1], vec![2]]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Reports on a share of the work, made by one of several machines.
+
+use super::{FailedHistory, LevelEntry, SCHEMA, TransactionEntry};
+use crate::checkers::{Share, SharedOut};
+use serde::{Deserialize, Serialize};
+
+/// What a report is about, where it is about a share of the work only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartEntry {
+    /// Which shard made it, from 0.
+    pub shard: usize,
+    /// How many shards there are.
+    pub shards: usize,
+    /// What was dealt out to the shards.
+    pub of: Dealt,
+    /// Codes of the levels asked for. A shard says nothing of levels that others decide.
+    pub levels: Vec<String>,
+    /// Number of components of the history; 1 where it is not spread, 0 where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub components: Option<usize>,
+    /// The components that this shard has, which the verdicts at PC, SI and SER are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mine: Option<Vec<usize>>,
+}
+
+/// What shards share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dealt {
+    /// The histories of a folder or list.
+    Histories,
+    /// The components of one history.
+    Components,
+}
+
+impl PartEntry {
+    /// Of a whole history among several.
+    pub fn of_histories(share: Share, levels: Vec<String>) -> PartEntry {
+        let Share { shard, shards } = share;
+        PartEntry { shard, shards, of: Dealt::Histories, levels, components: None, mine: None }
+    }
+
+    /// Of components of one history.
+    pub(super) fn of_components(shared: &SharedOut) -> PartEntry {
+        PartEntry {
+            shard: shared.share.shard,
+            shards: shared.share.shards,
+            of: Dealt::Components,
+            levels: shared.levels.iter().map(|level| level.code().to_owned()).collect(),
+            components: Some(shared.components),
+            mine: Some(shared.mine.clone()),
+        }
+    }
+}
+
+/// A history that another shard has to look at. When reports have been merged, one that no shard has looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Elsewhere {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The history.
+    pub history: FailedHistory,
+    /// Who has it.
+    pub part: PartEntry,
+    /// In merged reports: the levels asked for, all undecided.
+    pub levels: Vec<LevelEntry>,
+}
+
+impl Elsewhere {
+    /// The history at `path` is the share of another shard.
+    pub fn new(path: &str, part: PartEntry) -> Elsewhere {
+        let history = FailedHistory { path: path.to_owned() };
+        Elsewhere { schema: SCHEMA.to_owned(), history, part, levels: Vec::new() }
+    }
+}
+
+/// Why one component of a history satisfies a level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderEntry {
+    /// The component.
+    pub component: usize,
+    /// The commit order of its transactions.
+    pub witness: Vec<TransactionEntry>,
+    /// As beside a whole witness of PC or SI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<Vec<u32>>,
+}

@@ -1,0 +1,248 @@
+//! Linearizability of lightweight transactions: the engine against all orders, with evidence that the verifier accepts.
+
+mod common;
+
+use common::linear::{Action, Light, Shape, history, linearizable, random, text};
+use fastrand::Rng;
+use isoscope::checkers::{self, Checker, Level, Options, Verdict};
+use isoscope::control::Control;
+use isoscope::history::{History, Interval, Outcome};
+use isoscope::report::{Report, Settings, VerdictWord};
+use isoscope::verify;
+use serde_json::Value as Json;
+
+/// Histories per shape in the ordinary run.
+const EACH: u64 = 6_000;
+
+const TIDY: Shape =
+    Shape { most: 7, keys: 1, differs: false, unknown: false, repeated: false, untidy: false, blind: 3 };
+
+fn report(history: &History, levels: &[Level]) -> Report {
+    let options = Options { levels: levels.to_vec(), ..Options::default() };
+    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    Report::new(history, &findings, Settings { witness: true, ..Settings::default() })
+}
+
+/// The verdict of one level, after the verifier has looked at its evidence.
+fn decide(history: &History, level: Level) -> Result<(VerdictWord, Report), String> {
+    let report = report(history, &[level]);
+    let verified = verify::verify(history, &report).map_err(|problems| format!("{problems:?}"))?;
+    if !verified.without_evidence.is_empty() {
+        return Err(format!("claims without evidence: {:?}", verified.without_evidence));
+    }
+    Ok((report.levels[0].verdict, report))
+}
+
+/// Decided like by brute force? With `must`, an undecided verdict is wrong, too. Counts satisfied, violated, undecided.
+fn compare(all: &[Light], must: bool, counts: &mut [usize; 3]) -> Result<(), String> {
+    let history = history(all);
+    if !history.has_times() {
+        return Ok(());
+    }
+    let expected = linearizable(all);
+    let (verdict, report) = decide(&history, Level::Linearizability)?;
+    counts[verdict as usize] += 1;
+    match verdict {
+        VerdictWord::Satisfied if expected => {}
+        VerdictWord::Violated if !expected => {}
+        VerdictWord::Undecided if !must => {}
+        other => return Err(format!("{other:?} instead of {expected}: {:?}", report.levels[0].reason)),
+    }
+    rejects_damage(&history, &report)?;
+    same_as_strict(all, &history, verdict)
+}
+
+/// Without failed comparisons it is strict serializability.
+fn same_as_strict(all: &[Light], history: &History, verdict: VerdictWord) -> Result<(), String> {
+    if all.iter().any(|light| matches!(light.action, Action::Differs(_))) {
+        return Ok(());
+    }
+    let (strict, _) = decide(history, Level::StrictSerializability)?;
+    let both = verdict != VerdictWord::Undecided && strict != VerdictWord::Undecided;
+    if both && strict != verdict { Err(format!("SSER {strict:?}, LIN {verdict:?}")) } else { Ok(()) }
+}
+
+/// Evidence with something wrong in it is not accepted.
+fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
+    let must_fail = |damaged: &Report, how: &str| match verify::verify(history, damaged) {
+        Ok(verified) if verified.without_evidence.is_empty() => Err(format!("accepted although {how}: {damaged:?}")),
+        _ => Ok(()),
+    };
+    if let Some(witness) = &report.levels[0].witness {
+        let find = |at: usize| {
+            let name = &witness[at].id;
+            let t = history.transactions().find(|&t| history.transaction_name(t) == *name);
+            t.expect("a transaction of the history")
+        };
+        for (at, copy) in witness.iter().enumerate() {
+            if history.outcome(find(at)) == Outcome::Committed {
+                let mut damaged = report.clone();
+                damaged.levels[0].witness.as_mut().expect("a witness").remove(at);
+                must_fail(&damaged, "a transaction is missing")?;
+            }
+            let mut damaged = report.clone();
+            damaged.levels[0].witness.as_mut().expect("a witness").push(copy.clone());
+            must_fail(&damaged, "a transaction stands twice")?;
+            if at > 0
+                && let (Some(before), Some(after)) = (history.interval(find(at - 1)), history.interval(find(at)))
+                && before.end < after.start
+                && history.outcome(find(at - 1)) == Outcome::Committed
+            {
+                let mut damaged = report.clone();
+                damaged.levels[0].witness.as_mut().expect("a witness").swap(at - 1, at);
+                must_fail(&damaged, "real time is turned round")?;
+            }
+        }
+    }
+    for (place, violation) in report.violations.iter().enumerate().filter(|(_, v)| v.pattern == "NoLinearOrder") {
+        for at in 0..violation.transactions.len() {
+            let mut damaged = report.clone();
+            damaged.violations[place].transactions.remove(at);
+            damaged.violations[place].operations.clear();
+            must_fail(&damaged, "an operation is missing")?;
+        }
+        let mut damaged = report.clone();
+        damaged.violations[place].levels.push("SSER".to_owned());
+        must_fail(&damaged, "another level is named")?;
+    }
+    Ok(())
+}
+
+fn for_random(shape: Shape, seed: u64, must: bool) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for n in 0..EACH {
+        let mut rng = Rng::with_seed((seed << 32) | n);
+        let all = random(shape, &mut rng);
+        if let Err(problem) = compare(&all, must, &mut counts) {
+            panic!("history {n} of seed {seed}: {problem}\n{}", text(&all));
+        }
+    }
+    println!("{counts:?} satisfied, violated, undecided");
+    assert!(counts[0] > 500 && counts[1] > 500, "both happen: {counts:?}");
+    counts
+}
+
+#[test]
+fn reads_writes_and_swaps_are_decided_as_by_trying_all_orders() {
+    for_random(TIDY, 1, true);
+    for_random(Shape { keys: 2, blind: 1, unknown: true, ..TIDY }, 2, true);
+}
+
+#[test]
+fn failed_swaps_without_a_value_are_decided_as_by_trying_all_orders() {
+    for_random(Shape { differs: true, ..TIDY }, 3, true);
+    for_random(Shape { differs: true, unknown: true, ..TIDY }, 4, true);
+    for_random(Shape { differs: true, unknown: true, keys: 2, blind: 1, ..TIDY }, 5, true);
+}
+
+#[test]
+fn repeated_values_are_decided_as_by_trying_all_orders() {
+    for_random(Shape { repeated: true, differs: true, unknown: true, ..TIDY }, 6, true);
+}
+
+#[test]
+fn sessions_that_overlap_and_missing_times_are_decided_rightly_or_not_at_all() {
+    for_random(Shape { untidy: true, unknown: true, keys: 2, ..TIDY }, 7, false);
+    for_random(Shape { untidy: true, unknown: true, differs: true, keys: 2, ..TIDY }, 8, false);
+    for_random(Shape { untidy: true, unknown: true, differs: true, repeated: true, keys: 2, ..TIDY }, 9, false);
+}
+
+/// Times of the table come in halves.
+fn doubled(time: &Json) -> Option<i64> {
+    time.as_f64().map(|time| (2.0 * time) as i64)
+}
+
+#[test]
+fn the_table_of_tiny_histories_of_lightweight_transactions() {
+    let text =
+        std::fs::read_to_string(common::repository("tests/data/tiny-histories.json")).expect("part of the repository");
+    let table: Json = serde_json::from_str(&text).expect("JSON");
+    let rows = table["lwt_histories"].as_array().expect("rows");
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let operations = row["ops"].as_array().expect("operations");
+        let all = operations.iter().enumerate().map(|(session, operation)| {
+            let number = |field: &str| operation[field].as_u64().unwrap_or(0);
+            let action = match operation["op"].as_str().expect("a word") {
+                "read" => Action::Read(number("value")),
+                "write" => Action::Write(number("value")),
+                _ => Action::Swap(number("expected"), number("new")),
+            };
+            let start = doubled(&operation["start"]).expect("a start");
+            let (outcome, end) = match doubled(&operation["end"]) {
+                Some(end) => (Outcome::Committed, end),
+                None => (Outcome::Unknown, start),
+            };
+            Light { session, key: 0, action, outcome, interval: Some(Interval { start, end }) }
+        });
+        let all: Vec<Light> = all.collect();
+        let expected = row["linearizable"].as_bool().expect("a verdict");
+        let (verdict, _) = decide(&history(&all), Level::Linearizability).expect("evidence holds");
+        assert_eq!(verdict == VerdictWord::Satisfied, expected, "{row}");
+        assert_ne!(verdict, VerdictWord::Undecided, "{row}");
+    }
+}
+
+#[test]
+fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
+    let shape = Shape { keys: 2, blind: 0, unknown: true, ..TIDY };
+    let mut counts = [0; 3];
+    for n in 0..EACH {
+        let mut rng = Rng::with_seed((10 << 32) | n);
+        let mut all = random(Shape { most: 12, ..shape }, &mut rng);
+        all.retain(|light| matches!(light.action, Action::Swap(..)));
+        let history = history(&all);
+        if all.is_empty() {
+            continue;
+        }
+        let levels = vec![Level::Linearizability];
+        let options = Options { levels, checker: Checker::VlLwt, ..Options::default() };
+        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+        let verdict = report.levels[0].verdict;
+        counts[verdict as usize] += 1;
+        if verdict != VerdictWord::Undecided {
+            assert_eq!(verdict == VerdictWord::Satisfied, linearizable(&all), "history {n}\n{}", text(&all));
+            let verified = verify::verify(&history, &report).expect("evidence holds");
+            assert!(verified.without_evidence.is_empty(), "{:?}\n{}", verified.without_evidence, text(&all));
+        }
+    }
+    assert!(counts[0] > 500 && counts[1] > 100, "{counts:?}");
+}
+
+#[test]
+fn other_histories_are_undecided_with_a_reason() {
+    let level = [Level::Linearizability];
+    let reason = |text: &str| {
+        let history = isoscope::formats::text::parse(text).expect("valid");
+        assert!(!Level::of(&history).contains(&level[0]), "{text}");
+        report(&history, &level).levels[0].reason.clone().expect("a reason")
+    };
+    assert_eq!(reason("a: [w x 1] [r x 1]"), "no timestamps");
+    assert_eq!(
+        reason("a: [w x 1]@0..1 T7 [w x 2, w y 1]@2..3"),
+        "not a history of lightweight transactions: T7 touches two keys, x and y"
+    );
+    assert_eq!(
+        reason("a: [w x 1, w x 2]@0..1"),
+        "not a history of lightweight transactions: a1 is no single read, write or compare-and-set, it has 2 operations"
+    );
+    assert_eq!(reason("a: [a x 1]@0..1"), "not a history of lightweight transactions: keys hold lists");
+}
+
+#[test]
+fn a_linearizable_history_satisfies_every_level() {
+    let history = isoscope::formats::text::parse(
+        "a: [w x 1]@0..1 [n x 2]@2..3\nb: [r x 1, w x 2]@2..8 [r x 2]@9..10\nc: [w x 7]?@4..4\n",
+    )
+    .expect("valid");
+    let levels = Level::of(&history);
+    assert_eq!(levels.len(), 9);
+    let report = report(&history, &levels);
+    assert!(report.levels.iter().all(|level| level.verdict == VerdictWord::Satisfied), "{:?}", report.levels);
+    let verified = verify::verify(&history, &report).expect("evidence holds");
+    assert_eq!(verified.satisfied.len(), 9);
+    let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
+    let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+    assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)));
+}
