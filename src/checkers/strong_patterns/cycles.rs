@@ -234,7 +234,7 @@ fn used_by_log(
     const ROUNDS: usize = 3;
     let limits = derivation::Limits { case_steps: 0, ..derivation::Limits::default() };
     for _ in 0..ROUNDS {
-        let Some((edges, proof)) = derivation::prove(history, &part(index, &nodes), level, limits, control)? else {
+        let Some((edges, proof)) = derivation::prove(history, &index.part(&nodes), level, limits, control)? else {
             return Ok((nodes, false));
         };
         let named = violation(Pattern::SERCycle, Vec::new(), LevelSet::default(), None, &[], edges, Proof::Read);
