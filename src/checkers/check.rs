@@ -229,7 +229,7 @@ impl Run<'_> {
             self.tell(level, verdict, seconds);
         }
         if self.levels.contains(&Level::StrictSerializability) {
-            self.strict_serializability(&prepared, &mut decisions);
+            self.strict_serializability(&prepared, &mut decisions, &mut by_choice);
         }
         self.list(prepared, &decisions, by_choice, linear)
     }
@@ -335,8 +335,9 @@ impl Run<'_> {
         }
     }
 
-    /// SSER, from what is known of SER where that is enough, else by its engine.
-    fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions) {
+    /// SSER, from what is known of SER where that is enough, else by its engine. If only the ambiguous reads violate it,
+    /// it joins the levels `by_choice`.
+    fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions, by_choice: &mut LevelSet) {
         let level = Level::StrictSerializability;
         let begin = Instant::now();
         let known = match self.verdicts.get(&Level::Serializability) {
@@ -350,7 +351,13 @@ impl Run<'_> {
             let decision = decision.unwrap_or_else(Decision::Undecided);
             let verdict = match (verdict_of(&decision, level, &prepared.index), prepared.resolution.n_ambiguous()) {
                 // The ambiguous reads are left out of the index: with them the level may be violated.
-                (Verdict::Satisfied(_), n) if n > 0 => self.strict_with_writers(prepared),
+                (Verdict::Satisfied(_), n) if n > 0 => {
+                    let verdict = self.strict_with_writers(prepared);
+                    if verdict == Verdict::Violated {
+                        by_choice.insert(level);
+                    }
+                    verdict
+                }
                 (verdict, _) => verdict,
             };
             decisions.insert(level, (decision, begin.elapsed().as_secs_f64()));
