@@ -130,6 +130,8 @@ fn a_history_whose_tree_of_cases_is_too_large_is_listed_with_a_log_and_told_in_w
     assert!(drawn.len() < 30 && lemmas[0].iter().all(|edge| drawn.contains(edge)));
     let supposed = drawn.iter().filter(|&&edge| violation.edges[edge].because == Reason::Assumed).count();
     assert!(supposed > 0);
+    let cards = counterexample::transactions_to_draw(violation).len();
+    assert!(cards < 20 && violation.transactions.len() > 100, "{cards} of {}", violation.transactions.len());
 }
 
 fn stopped() -> Control {

@@ -2,6 +2,7 @@
 //! those that exclude all orders of many pairs of writers.
 
 use crate::checkers::{Proof, Violation};
+use crate::history::TransactionId;
 use crate::relations::{Edge, EdgeIndex, Reason};
 use std::collections::BTreeSet;
 
@@ -32,6 +33,17 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
         }
     }
     drawn
+}
+
+/// The transactions to draw: all of the scenario, but of a log of clauses only those that the edges to draw touch.
+pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
+    let mut transactions = violation.transactions.clone();
+    if matches!(violation.proof, Proof::Clauses { .. }) {
+        let edges = edges_to_draw(violation).into_iter().filter_map(|e| violation.edges.get(e));
+        let touched: BTreeSet<TransactionId> = edges.flat_map(|edge| [edge.from, edge.to]).collect();
+        transactions.retain(|t| touched.contains(t));
+    }
+    transactions
 }
 
 /// What is drawn, if it is not everything: "first case".

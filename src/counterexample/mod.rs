@@ -14,7 +14,7 @@ mod translate;
 mod words;
 
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
-pub use first_case::{drawn_part, edges_to_draw};
+pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use minimize::minimize;
 
 use crate::checkers::{Level, Verdict, Violation};

@@ -1,7 +1,9 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use crate::counterexample::{Counterexample, Explanation, drawn_part, edges_to_draw, involved_operations, narrate};
+use crate::counterexample::{
+    Counterexample, Explanation, drawn_part, edges_to_draw, involved_operations, narrate, transactions_to_draw,
+};
 use crate::diagram::layout::{Layout, LayoutStyle, graphviz, lanes};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -98,12 +100,17 @@ pub fn counterexample_diagram(
     shown: &dyn Fn(EdgeIndex) -> bool,
 ) -> Diagram {
     let violation = &example.violation;
+    let transactions = transactions_to_draw(violation);
+    let mut operations = involved_operations(violation);
+    if transactions.len() < violation.transactions.len() {
+        operations.retain(|&o| transactions.contains(&example.history.transaction_of(o)));
+    }
     diagram(&Subject {
         history: &example.history,
-        transactions: &violation.transactions,
+        transactions: &transactions,
         edges: &violation.edges,
         cycle: &violation.proof.cycle_edges(),
-        operations: &involved_operations(violation),
+        operations: &operations,
         shown,
         all_operations,
         n_operations: &|t| whole.operation_range(example.renaming.old_transaction(t)).len(),
