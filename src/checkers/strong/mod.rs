@@ -3,7 +3,7 @@
 //! Deciding these levels is NP-complete (Papadimitriou 1979; Biswas & Enea 2019, section 3), but real histories are
 //! nearly ordered by what was read, so most of the work is linear:
 //!
-//! 0. [`mini_transactions`]: where every writer of a key has read it first, the reads tell the order of all versions.
+//! 0. `mini_transactions`: where every writer of a key has read it first, the reads tell the order of all versions.
 //! 1. `saturation`: guess an order, replay it, and draw consequences only where the replay contradicts a read, until
 //!    an order fits, the known edges contain a cycle, or nothing more follows.
 //! 2. `search`: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
