@@ -111,7 +111,9 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
         let catalogue = Arc::new(Catalogue::new(history, findings));
         outbox.send(Message::Found { catalogue, complete, seconds: started.elapsed().as_secs_f64() });
     };
-    if history.n_operations() <= QUICK_LOOK_OPERATIONS {
+    // Where reads are ambiguous a strong level finds their writers at once, and a weak one alone must try them.
+    let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
+    if history.n_operations() <= QUICK_LOOK_OPERATIONS && !is_ambiguous {
         found(check_levels(history, &resolution, QUICK_LOOK_LEVELS.to_vec(), control, outbox), false);
     }
     if control.check().is_ok() {
