@@ -70,6 +70,7 @@ fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, b
         },
         verdicts: Level::WITHOUT_TIMES.into_iter().map(verdict).collect(),
         minimality: Minimality::Irreducible,
+        operation_minimality: Minimality::Irreducible,
         history,
         renaming,
     }

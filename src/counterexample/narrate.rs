@@ -27,6 +27,12 @@ pub fn sentence(step: &Step) -> String {
 pub fn minimality(example: &Counterexample) -> String {
     let level = example.level.code();
     match example.minimality {
+        Minimality::Smallest => {
+            format!(
+                "smallest: no part of the history with fewer transactions will do, and without any one of these the \
+                     rest satisfies {level}"
+            )
+        }
         Minimality::Irreducible => {
             format!("irreducible: without any one of its transactions the rest satisfies {level}")
         }
@@ -186,7 +192,7 @@ fn rows(
 
 /// The transactions of the small history: the scenario's in the order of telling, then others, but never against the
 /// session order.
-fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
+pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     let history = &example.history;
     let scenario = example.violation.transactions.iter().copied().filter(|t| !t.is_initial());
     let mut waiting: Vec<TransactionId> = scenario.collect();
