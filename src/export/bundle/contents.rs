@@ -4,7 +4,7 @@
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
-use crate::counterexample::{Counterexample, Explanation, involved_operations, narrate};
+use crate::counterexample::{Counterexample, Explanation, Quotation, involved_operations, narrate};
 use crate::export::reproduce::Plan;
 use crate::history::{History, Outcome, TransactionId, grouped};
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
 
 fn levels(report: &mut Document, example: &Counterexample) {
     let (broken, held, open) = narrate::levels(example);
-    let mut line = vec![strong("Broken: "), text(broken.join(", "))];
+    let mut line = vec![strong("Broken:"), text(format!(" {}", broken.join(", ")))];
     for (what, levels) in [("held by these transactions: ", held), ("undecided: ", open)] {
         if !levels.is_empty() {
             line.extend([text("; "), text(what), text(levels.join(", "))]);
@@ -121,8 +121,10 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
     };
     report.blocks.push(Block::List(explanation.steps.iter().map(step).collect()));
     report.paragraph(vec![text(&explanation.conclusion)]);
-    let rows: Vec<Vec<Line>> = narrate::told_edges(example, explanation)
-        .map(|(edge, reason)| vec![vec![code(narrate::edge_label(example, edge))], vec![text(reason)]])
+    let told: Vec<_> = narrate::told_edges(example, explanation).collect();
+    let rows: Vec<Vec<Line>> = told
+        .iter()
+        .map(|(edge, reason)| vec![vec![code(narrate::edge_label(example, edge))], vec![text(reason.as_str())]])
         .collect();
     if !rows.is_empty() {
         report.blocks.push(Block::Table { header: vec![vec![text("edge")], vec![text("why it is there")]], rows });
@@ -130,6 +132,28 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
     let level = example.level;
     let promise = format!(" ({}) promises: {}.", level.long_name(), level.promise());
     report.paragraph(vec![strong(level.code()), text(promise)]);
+    // Word for word, each once, however many edges rest on it.
+    let mut quoted: Vec<Quotation> = Vec::new();
+    for reason in told.iter().filter_map(|(edge, _)| {
+        let place = example.violation.edges.iter().position(|e| std::ptr::eq(e, *edge))?;
+        explanation.reasons.get(place)
+    }) {
+        if !quoted.contains(&reason.quotation) {
+            quoted.push(reason.quotation);
+        }
+    }
+    let item = |quotation: &Quotation| {
+        vec![
+            strong(quotation.name),
+            text(format!(": {}. ", quotation.words)),
+            code(quotation.formula),
+            text(format!(" ({})", quotation.source)),
+        ]
+    };
+    if !quoted.is_empty() {
+        report.paragraph(vec![text("What the argument rests on, word for word:")]);
+        report.blocks.push(Block::List(quoted.iter().map(item).collect()));
+    }
 }
 
 fn how_much(report: &mut Document, parts: &Parts<'_>) {

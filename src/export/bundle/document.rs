@@ -5,7 +5,7 @@
 pub(super) enum Inline {
     /// Words.
     Text(String),
-    /// Words that matter.
+    /// Words that matter; no blanks at their ends, which some dialects take for the end of the emphasis.
     Strong(String),
     /// Something typed or read by programs.
     Code(String),

@@ -48,7 +48,7 @@ pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health
         let touches = finding.transactions.iter().any(|t| here.contains(t));
         let whose = if touches { "these transactions, too" } else { "other transactions" };
         let mut item =
-            vec![strong(format!("{}: ", finding.severity.word())), text(format!("{} (about {whose})", finding.text))];
+            vec![strong(format!("{}:", finding.severity.word())), text(format!(" {} (about {whose})", finding.text))];
         if let Some(remedy) = &finding.remedy {
             item.extend([text(" Read otherwise with "), code(remedy.flag()), text(".")]);
         }
@@ -61,7 +61,7 @@ pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health
 }
 
 fn checked(holds: bool, yes: &str, no: &str) -> Vec<Inline> {
-    if holds { vec![text(format!("✔ {yes}"))] } else { vec![strong("✘ "), text(no)] }
+    if holds { vec![text(format!("✔ {yes}"))] } else { vec![strong("✘"), text(format!(" {no}"))] }
 }
 
 fn writes(history: &History) -> impl Iterator<Item = crate::history::Operation> + '_ {

@@ -48,10 +48,11 @@ impl<'a> Table<'a> {
 
     /// Puts the initial versions of all keys there; nothing without keys.
     pub(super) fn fill(&self) -> Option<String> {
-        let rows: Vec<String> = (0..self.history.n_keys())
-            .map(KeyId::new)
-            .map(|key| format!("({}, {})", self.key(key), self.initial(key)))
-            .collect();
+        let mut keys: Vec<KeyId> = (0..self.history.n_keys()).map(KeyId::new).collect();
+        let number = |key: &KeyId| self.history.key_name(*key).parse::<i64>().ok();
+        keys.sort_by_cached_key(|key| (number(key), self.history.key_name(*key)));
+        let rows: Vec<String> =
+            keys.into_iter().map(|key| format!("({}, {})", self.key(key), self.initial(key))).collect();
         (!rows.is_empty()).then(|| format!("INSERT INTO kv (k, v) VALUES {};", rows.join(", ")))
     }
 
