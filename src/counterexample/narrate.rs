@@ -140,7 +140,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
 }
 
 /// The edges whose reasons are told, with them: of a log of clauses, which has too many, those of its first cycle.
-fn told_edges<'a>(
+pub fn told_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
 ) -> impl Iterator<Item = (&'a Edge, &'a String)> {
@@ -236,7 +236,8 @@ fn level_lines(example: &Counterexample) -> Vec<String> {
     lines
 }
 
-fn edge_label(example: &Counterexample, edge: &Edge) -> String {
+/// `T297 → T295 CM 4`.
+pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
     let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
     format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())

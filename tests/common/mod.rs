@@ -12,6 +12,8 @@ pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod parts;
 pub(crate) mod pattern_oracle;
+#[cfg(unix)]
+pub(crate) mod postgres;
 pub(crate) mod random;
 pub(crate) mod shop;
 pub(crate) mod sketch;
