@@ -380,9 +380,12 @@ fn compare_sizes(histories: u64) -> [Sizes; 2] {
                     };
                     fewest_of.insert(pattern, fewest);
                     let found = example.history.n_transactions();
-                    if found < fewest {
+                    // Brute force leaves in all reads, and one that is an anomaly of its own may hide another pattern.
+                    let has_wrong_reads = findings.patterns.keys().any(|pattern| pattern.is_wrong_read());
+                    if found < fewest && !has_wrong_reads {
                         return Err(format!("{}: {found} transactions, brute force finds {fewest}", violation.id));
                     }
+                    let fewest = fewest.min(found);
                     if example.minimality == Minimality::Smallest && found > fewest {
                         return Err(format!("{}: {found} are no smallest, {fewest} suffice", violation.id));
                     }
@@ -523,6 +526,28 @@ fn what_is_shown_on_the_way_is_valid_and_never_grows() {
     });
     sizes.push(last.history.n_operations());
     assert!(sizes.len() >= 3 && sizes.iter().rev().is_sorted(), "{sizes:?}");
+}
+
+#[test]
+fn without_time_a_counterexample_is_still_true() {
+    let stopped = Control::new();
+    stopped.stop();
+    let limits = [stopped, Control::new().with_time_limit(std::time::Duration::ZERO)];
+    let mut n = 0;
+    for (name, history) in tiny().into_iter().filter(|(name, _)| !name.starts_with("dup")) {
+        for violation in &examine::check(&history).violations {
+            for control in &limits {
+                let example = counterexample::minimize(&history, violation, control);
+                let small = &example.history;
+                assert_eq!(example.minimality, Minimality::Reduced, "{name}");
+                let alone = Findings { violations: vec![example.violation.clone()], ..Findings::default() };
+                let verified = verify(small, &Report::new(small, &alone, Settings::default()));
+                assert!(verified.is_ok_and(|verified| verified.violations == 1), "{name}: {}", violation.id);
+                n += 1;
+            }
+        }
+    }
+    assert!(n > 60, "{n}");
 }
 
 /// Histories of the corpus that are read in a moment, and violated.
