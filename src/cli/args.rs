@@ -221,6 +221,9 @@ pub struct ExplainArguments {
     /// Plain text in place of Markdown
     #[arg(long)]
     pub(super) plain: bool,
+    /// Also at length: the axioms word for word, the cases, how the argument comes about, and a run through it
+    #[arg(long)]
+    pub(super) long: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,

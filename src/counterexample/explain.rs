@@ -248,5 +248,11 @@ fn conclusion(example: &Counterexample) -> String {
         ),
         Minimality::Reduced => " Not every one of them could be tried without.".to_owned(),
     };
-    format!("Therefore no execution that satisfies {level} ({}) explains {these}.{size}", level.long_name())
+    let m = example.history.n_operations();
+    let operations = match example.operation_minimality.passes_without_any() && m > 1 {
+        true => format!(" Nor can any of the {m} operations be left out."),
+        false => String::new(),
+    };
+    let long_name = level.long_name();
+    format!("Therefore no execution that satisfies {level} ({long_name}) explains {these}.{size}{operations}")
 }

@@ -4,6 +4,7 @@
 //! checked again after minimizing. [`Explanation`] is the argument as data; sentences are made last, in `narrate`.
 //! Colours and coordinates are not known here.
 
+mod at_length;
 mod axioms;
 mod cases;
 mod explain;
@@ -19,13 +20,14 @@ mod tell;
 mod translate;
 mod words;
 
+pub use at_length::{markdown_at_length, plain_text_at_length};
 pub use axioms::Quotation;
 pub use cases::{CaseNode, CaseTree, Question, Supposition, case_tree};
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, find_next, groups, next_independent};
-pub use layers::{Alternative, Interpretation, Layer, LayerKind, interpret};
-pub use minimize::minimize;
+pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
+pub use minimize::{minimize, minimize_observed, minimize_quickly};
 pub use reasons::EdgeReason;
 pub use signature::signature;
 

@@ -44,6 +44,20 @@ pub fn minimality(example: &Counterexample) -> String {
     }
 }
 
+/// What is truly known about its operations, as a clause: "5 of its 60 operations, none of which can be left out".
+/// `whole` is the history it was taken from.
+pub fn operations(example: &Counterexample, whole: &History) -> String {
+    let n = example.history.n_operations();
+    let of_transactions = example.renaming.transactions.iter();
+    let all: usize = of_transactions.map(|&t| whole.operation_range(t).len()).sum();
+    let what = match example.operation_minimality {
+        Minimality::Reduced => "",
+        Minimality::IrreducibleForPattern => ", none of which the pattern can do without",
+        Minimality::Smallest | Minimality::Irreducible => ", none of which can be left out",
+    };
+    format!("{n} of their {all} {}{what}", plural(all, "operation"))
+}
+
 /// The levels that the small history breaks, holds and leaves open, as codes.
 pub fn levels(example: &Counterexample) -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
     let with = |wanted: fn(&Verdict) -> bool| -> Vec<&'static str> {
@@ -242,7 +256,7 @@ fn plural(n: usize, word: &str) -> String {
 }
 
 /// Keeps names from acting as Markdown or HTML.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -10,6 +10,7 @@ pub(crate) mod formulas;
 pub(crate) mod linear;
 pub(crate) mod oracle;
 pub(crate) mod papers;
+pub(crate) mod parts;
 pub(crate) mod pattern_oracle;
 #[cfg(unix)]
 pub(crate) mod postgres;
