@@ -2,6 +2,7 @@
 
 use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
+use crate::export::Evidence;
 use crate::export::reproduce::Isolation;
 use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
 use clap::{Args, Parser, Subcommand};
@@ -252,6 +253,12 @@ pub struct ExportArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     pub(super) all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    pub(super) evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    pub(super) alternatives: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -290,6 +297,12 @@ pub struct ReportArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     pub(super) all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    pub(super) evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    pub(super) alternatives: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -412,6 +425,10 @@ fn level(text: &str) -> Result<Level, String> {
 }
 
 fn violation(text: &str) -> Result<ViolationId, String> {
+    text.parse()
+}
+
+fn evidence(text: &str) -> Result<Evidence, String> {
     text.parse()
 }
 
