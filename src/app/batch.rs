@@ -84,7 +84,11 @@ impl Signature {
     pub fn text(&self) -> String {
         let row = self.pattern.row();
         let cycle = if self.cycle.is_empty() { String::new() } else { format!(" · {}", self.cycle) };
-        format!("{} {} · {} txns{cycle}", row.id, row.title, self.size)
+        let name = match self.pattern.letter() {
+            Some(_) => format!("{} {}", row.id, row.title),
+            None => row.title.to_owned(),
+        };
+        format!("{name} · {} txns{cycle}", self.size)
     }
 }
 
@@ -303,7 +307,12 @@ fn check_one(path: &Path, control: &Control) -> Outcome {
     let own = control.branch().with_time_limit(EACH);
     let history = match formats::open(path, None, &own) {
         Ok(history) => history,
-        Err(error) => return Outcome::Failed(error.to_string()),
+        Err(error) => {
+            // The table names the file already.
+            let text = error.to_string();
+            let path = format!("{}: ", path.display());
+            return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
+        }
     };
     let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
     let Findings { levels, patterns, violations, .. } = checkers::check(&history, &options, &own, &|_| ());
@@ -389,7 +398,7 @@ mod tests {
             row("clean", checked("a: [w x 1]\nb: [r x 1]\n")),
             row("lost", checked("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n")),
         ];
-        assert!(matches!(&batch.rows[0].outcome, Outcome::Failed(text) if text.contains("h.txt")));
+        assert!(matches!(&batch.rows[0].outcome, Outcome::Failed(text) if text.contains("line 1")));
         for (column, expected) in
             [(Column::Name, [2, 1, 0]), (Column::Anomalies, [1, 2, 0]), (Column::Verdict, [2, 1, 0])]
         {

@@ -74,12 +74,31 @@ impl App {
                     document.chosen.clear();
                 }
             }
+            Request::ClearWhatIf => {
+                self.asking = None;
+                if let Some(document) = &mut self.state.document {
+                    document.what_if.clear();
+                }
+            }
             Request::Hide(transactions) => self.hide(Some(transactions)),
             Request::BatchFilter(filter) => self.with_batch(|batch| {
                 batch.filter = filter;
                 batch.arrange();
             }),
             Request::BatchSort(column) => self.with_batch(|batch| batch.sort_by(column)),
+            Request::ToggleChecker(checker) => {
+                if let Some(document) = &mut self.state.document
+                    && !document.contest.chosen.remove(&checker)
+                {
+                    document.contest.chosen.insert(checker);
+                }
+            }
+            Request::WriteContest(ending) => self.write_contest(ending),
+            Request::ArrangeBrowser(wanted) => {
+                if let Some(document) = &mut self.state.document {
+                    document.browser.wanted = wanted;
+                }
+            }
             Request::Compare(row) => self.with_batch(|batch| batch.compare(row)),
             Request::SelectLevel(level) => self.select_level(level),
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
@@ -203,6 +222,11 @@ impl App {
             Command::ShowHealth => self.show(Page::Health),
             Command::ShowOrder => self.show_some_order(),
             Command::ShowStatistics => self.show(Page::Statistics),
+            Command::ShowCheckers => self.show(Page::Checkers),
+            Command::RunCheckers => {
+                self.show(Page::Checkers);
+                self.start_contest();
+            }
             Command::ShowBatch => self.state.show_batch = !self.state.show_batch && self.state.batch.is_some(),
             Command::SwitchTime => self.state.true_time = !self.state.true_time,
             Command::SwitchTheme => {
@@ -310,6 +334,8 @@ impl App {
         self.timing = None;
         self.chaining = None;
         self.counting = None;
+        self.contest = None;
+        self.listing = None;
         self.asking = None;
         self.watching = None;
         self.state.undo.clear();
@@ -574,7 +600,9 @@ impl App {
         if transaction.index() < history.n_transactions() {
             let session = history.session_of(transaction);
             let scroll = was != Page::Browser;
-            document.browser = Browser { session, transaction: Some(transaction), scroll, operation: None };
+            let (wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
+            let transaction = Some(transaction);
+            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing };
             self.state.page = Page::Browser;
         }
     }
@@ -592,6 +620,8 @@ impl App {
             document.browser.transaction = Some(transaction);
         }
         document.browser.operation = Some((operation, None));
+        self.ask_for_key(Wanted::Key(history.operation(operation).key));
+        let Some(document) = &mut self.state.document else { return };
         if history.spot_of(operation).is_some() {
             let (number, source) = (self.revision.advance(), document.source.clone());
             self.raw_line = Some(raw::start_one(history, source, operation, number, Arc::clone(&self.wake)));
@@ -634,6 +664,10 @@ impl App {
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
+        } else if self.contest.take().is_some() {
+            if let Some(document) = &mut self.state.document {
+                document.contest.running = None;
+            }
         } else if self.state.show_batch && self.batching.take().is_some() {
             self.with_batch(|batch| batch.done = true);
         } else if self.looking.take().is_some() {

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod canvas;
 pub mod catalogue;
 pub mod command;
+pub mod contest;
 pub mod dialogs;
 pub mod exporting;
 pub mod figures;
@@ -19,6 +20,7 @@ pub mod group_graph;
 mod handle;
 pub mod heaps;
 pub mod lanes;
+pub mod listing;
 pub mod load;
 mod look_around;
 pub mod notes;
@@ -132,6 +134,9 @@ pub struct App {
     asking: Option<Job<what_if::Message>>,
     watching: Option<Job<()>>,
     batching: Option<Job<batch::Message>>,
+    contest: Option<Job<contest::Message>>,
+    listing: Option<Job<Arc<listing::Listing>>>,
+    wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
     lanes: lanes::LanesView,
     settings: settings::Settings,
@@ -166,6 +171,9 @@ impl App {
             asking: None,
             watching: None,
             batching: None,
+            contest: None,
+            listing: None,
+            wanted_listing: None,
             counting: None,
             lanes: lanes::LanesView::default(),
             settings: recent_place.as_deref().map(settings::load).unwrap_or_default(),
@@ -267,6 +275,8 @@ impl App {
             || self.finding.is_some()
             || self.asking.is_some()
             || self.batching.is_some()
+            || self.contest.is_some()
+            || self.listing.is_some()
             || self.counting.is_some()
             || self.dialogs.is_waiting()
     }
@@ -328,7 +338,7 @@ impl App {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
         match state.page {
-            Page::Browser | Page::Order | Page::Statistics => {}
+            Page::Browser | Page::Order | Page::Statistics | Page::Checkers => {}
             Page::Health => {
                 // In a narrow window the findings need the room.
                 let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
@@ -361,6 +371,7 @@ impl App {
                 Page::Text => panels::text::text_ui(ui, document, requests),
                 Page::Health => panels::health::health_ui(ui, document, requests),
                 Page::Order => panels::order::order_ui(ui, document, requests),
+                Page::Checkers => panels::contest::contest_ui(ui, document, requests),
                 Page::Statistics => panels::statistics::statistics_ui(ui, document),
             });
         });

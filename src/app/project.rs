@@ -50,7 +50,7 @@ pub struct View {
 }
 
 /// The pages and their words in links and project files.
-const PAGES: [(Page, &str); 9] = [
+const PAGES: [(Page, &str); 10] = [
     (Page::Graph, "graph"),
     (Page::Lanes, "lanes"),
     (Page::Key, "key"),
@@ -60,6 +60,7 @@ const PAGES: [(Page, &str); 9] = [
     (Page::Order, "order"),
     (Page::Health, "health"),
     (Page::Statistics, "statistics"),
+    (Page::Checkers, "checkers"),
 ];
 
 /// The word of a page.

@@ -32,6 +32,12 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         heading_ui(ui, picture);
         super::notes::notes_ui(ui, document, requests);
         ui.add_space(GAP);
+        let asked = !document.what_if.is_empty();
+        if asked {
+            // Answers stand where they are seen.
+            super::what_if::what_if_ui(ui, document, requests);
+            rule(ui);
+        }
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
             step_ui(ui, picture, place, step, &lit, document, requests);
         }
@@ -40,8 +46,10 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         rule(ui);
         why_ui(ui, picture, document, requests);
         rule(ui);
-        super::what_if::what_if_ui(ui, document, requests);
-        rule(ui);
+        if !asked {
+            super::what_if::what_if_ui(ui, document, requests);
+            rule(ui);
+        }
         raw_lines_ui(ui, document, &lit, requests);
         rule(ui);
         ui.horizontal_wrapped(|ui| {
