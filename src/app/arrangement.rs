@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn typing_is_one_change_and_a_word_another() {
         let mut undo = Undo::default();
-        ["", "a", "ab", "abc"].map(|text| undo.note(filtered(text)));
+        ["", "a", "ab", "abc"].into_iter().for_each(|text| undo.note(filtered(text)));
         undo.pause();
         undo.note(filtered("abc key:4"));
         assert_eq!(undo.undo(), Some(filtered("abc")));

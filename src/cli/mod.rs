@@ -15,13 +15,14 @@ mod merge;
 mod minimize;
 mod output;
 mod plume_table;
+mod report;
 mod shards;
 mod stats;
 mod verify;
 
 pub use args::{
     CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
-    StatsArguments, VerifyArguments,
+    ReportArguments, StatsArguments, VerifyArguments,
 };
 pub use exit_code::ExitCode;
 
@@ -72,6 +73,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Check(arguments) => check::run(arguments, &mut out),
         Command::Explain(arguments) => explain::run(arguments, &mut out),
         Command::Export(arguments) => export::run(arguments, &mut out),
+        Command::Report(arguments) => report::run(arguments, &mut out),
         Command::Minimize(arguments) => minimize::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),

@@ -11,6 +11,8 @@ pub(crate) mod linear;
 pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod pattern_oracle;
+#[cfg(unix)]
+pub(crate) mod postgres;
 pub(crate) mod random;
 pub(crate) mod shop;
 pub(crate) mod sketch;
