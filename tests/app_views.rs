@@ -252,3 +252,58 @@ fn a_line_under_the_pointer_lights_its_transactions_in_other_views() {
     assert_eq!(document(&window).hovered, Some(Attention::Anomaly(other.id)));
     assert_eq!(document(&window).attended(), catalogue.violation(other.id).expect("it is listed").transactions);
 }
+
+#[test]
+fn the_welcome_page_teaches_and_a_tour_goes_through_five_steps() {
+    for theme in themes() {
+        let mut window = window::window(theme);
+        window.run_steps(2);
+        assert!(says(&window, "it ran earlier in the same session"));
+        window.get_by_label("Tour").click();
+        window.run_steps(3);
+        for stop in &isoscope::app::tour::STOPS {
+            wait(&mut window, stop.title, |window| says(window, stop.title));
+            let on = if stop.title == "What if" { "Finish the tour" } else { "Go on" };
+            window.get_by_label(on).click();
+            window.run_steps(3);
+        }
+        assert_eq!(window.state().state().tour, None);
+    }
+}
+
+#[test]
+fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
+    use isoscope::app::command::{Command, Group};
+    for theme in themes() {
+        let (mut window, _folder) = opened(FRACTURED, theme);
+        window.set_size(egui::vec2(1280.0, 2400.0));
+        window.run_steps(2);
+        for group in Group::ALL {
+            window.get_by_label(group.title()).click();
+            window.run_steps(4);
+            for row in Command::table().iter().filter(|row| row.group == group) {
+                assert!(says(&window, row.name), "{} is not in the menu {}", row.name, group.title());
+            }
+            window.get_by_label(group.title()).click();
+            window.run_steps(4);
+        }
+        press(&mut window, egui::Key::Questionmark);
+        for row in Command::table() {
+            assert!(says(&window, row.name), "{} is not on the help sheet", row.name);
+        }
+    }
+}
+
+#[test]
+fn a_report_is_written_beside_the_history() {
+    let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
+    let shift = egui::Modifiers::COMMAND | egui::Modifiers::SHIFT;
+    for name in ["", "-2"] {
+        window.key_press_modifiers(shift, egui::Key::E);
+        window.run_steps(3);
+        let id = document(&window).selected.expect("an anomaly is chosen").to_string().replace('/', "-");
+        let report = folder.path().join(format!("history-{id}-report{name}"));
+        wait(&mut window, "the report", |_| report.join("report.html").is_file());
+        assert!(report.join("report.md").is_file() && report.join("picture.svg").is_file());
+    }
+}

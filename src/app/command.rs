@@ -26,6 +26,8 @@ pub enum Command {
     Close,
     /// Save the picture, the report or the argument.
     Export,
+    /// Write everything about the anomaly for an issue tracker.
+    Report,
     /// Put the argument on the clipboard.
     CopyMarkdown,
     /// Close the window.
@@ -110,6 +112,8 @@ pub enum Command {
     SwitchTime,
     /// Dark or light.
     SwitchTheme,
+    /// A tour of five steps.
+    Tour,
     /// The keys.
     Help,
 }
@@ -177,12 +181,13 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 48] = [
+const ROWS: [CommandRow; 50] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
     CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
     CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
+    CommandRow { command: Command::Report, group: Group::File, name: "Write report", tooltip: "Write a page, pictures, files and scripts for an issue tracker into a folder beside the history", keys: &[with_control_and_shift(Key::E)] },
     CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
     CommandRow { command: Command::SaveProject, group: Group::File, name: "Save project", tooltip: "Keep notes, filter, layout and evidence in a file beside the history", keys: &[with_control(Key::S)] },
     CommandRow { command: Command::CopyLink, group: Group::File, name: "Copy link", tooltip: "Put a link to this anomaly and view on the clipboard, to be opened with isoscope", keys: &[with_control(Key::L)] },
@@ -225,6 +230,7 @@ const ROWS: [CommandRow; 48] = [
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
     CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
+    CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what stands where", keys: &[plain(Key::F2)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
 
@@ -254,6 +260,7 @@ impl Command {
                 | Command::SwitchTheme
                 | Command::Help
                 | Command::Palette
+                | Command::Tour
                 | Command::ShowBatch
                 | Command::NextStep
                 | Command::PreviousStep
@@ -358,6 +365,8 @@ pub enum Request {
     ChooseMore(Vec<TransactionId>),
     /// Take the answers about parts of the history away.
     ClearWhatIf,
+    /// Go to this step of the tour, or end it.
+    Tour(Option<usize>),
     /// Choose no transaction.
     ChooseNone,
     /// Leave these transactions of the whole history out of the picture.

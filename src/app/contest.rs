@@ -247,7 +247,7 @@ impl App {
         let folder = super::dialogs::folder_of(Some(&document.source));
         let stem = document.title.split('.').next().unwrap_or("history");
         let path = folder.join(format!("{stem}-checkers.{ending}"));
-        match super::project::write_whole(&path, &text) {
+        match super::project::write_whole(&path, text.as_bytes()) {
             Ok(()) => self.state.tell(false, format!("Written: {}", path.display())),
             Err(text) => self.state.tell(true, text),
         }

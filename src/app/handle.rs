@@ -80,6 +80,7 @@ impl App {
                     document.what_if.clear();
                 }
             }
+            Request::Tour(stop) => self.go_on_tour(stop),
             Request::Hide(transactions) => self.hide(Some(transactions)),
             Request::BatchFilter(filter) => self.with_batch(|batch| {
                 batch.filter = filter;
@@ -153,6 +154,7 @@ impl App {
             Command::Reload => self.reload(),
             Command::Close => self.close(),
             Command::Export => self.open_export(),
+            Command::Report => self.write_report(),
             Command::CopyMarkdown => {
                 if let Some(picture) = self.state.document.as_ref().and_then(Document::current_picture) {
                     ctx.copy_text(picture.argument.markdown.clone());
@@ -232,6 +234,7 @@ impl App {
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
+            Command::Tour => self.go_on_tour(Some(0)),
             Command::Help => self.state.help = !self.state.help,
         }
     }
@@ -653,10 +656,28 @@ impl App {
         self.state.export = None;
     }
 
+    /// Writes everything about the chosen anomaly into a new folder beside the history.
+    fn write_report(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let (Some(picture), Some(catalogue)) = (document.current_picture().cloned(), document.catalogue.clone()) else {
+            self.state.tell(true, "Select an anomaly first: there is nothing to report yet");
+            return;
+        };
+        let (Some(history), Some(health)) = (document.history.clone(), document.health.clone()) else { return };
+        let stem = document.title.split('.').next().unwrap_or("anomaly");
+        let name = format!("{stem}-{}-report", picture.argument.id.to_string().replace('/', "-"));
+        let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
+        let folder = dialogs::folder_of(Some(&document.source)).join(name);
+        let what = exporting::Report { folder, picture, history, catalogue, health, file };
+        let number = self.revision.advance();
+        self.exporting = Some(exporting::start_report(what, number, Arc::clone(&self.wake)));
+    }
+
     /// Whatever Esc means now: the topmost thing is closed, else work stops, else the selection is released.
     fn escape(&mut self, ctx: &egui::Context) {
         if self.state.palette.take().is_some() {
             self.finding = None;
+        } else if self.state.tour.take().is_some() {
         } else if self.state.help {
             self.state.help = false;
         } else if self.state.export.is_some() {

@@ -38,6 +38,7 @@ pub mod state;
 pub mod style;
 mod take_in;
 pub mod timeline;
+pub mod tour;
 pub mod tree;
 pub mod versions;
 pub mod watch;
@@ -54,11 +55,14 @@ use state::{Attention, Page, RawLines, State};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use style::Palette;
 
 /// How often a frame is drawn while work runs, to move the progress on.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// How long it is said that something went well.
+const GOOD_NEWS: Duration = Duration::from_secs(12);
 
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
@@ -138,6 +142,8 @@ pub struct App {
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
+    /// When the oldest message that something went well was first seen.
+    good_since: Option<Instant>,
     lanes: lanes::LanesView,
     settings: settings::Settings,
     pictures: VecDeque<Arc<Picture>>,
@@ -175,6 +181,7 @@ impl App {
             listing: None,
             wanted_listing: None,
             counting: None,
+            good_since: None,
             lanes: lanes::LanesView::default(),
             settings: recent_place.as_deref().map(settings::load).unwrap_or_default(),
             pictures: VecDeque::new(),
@@ -214,6 +221,7 @@ impl App {
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
         self.take_in_messages();
+        self.forget_good_news(&ctx);
         self.take_in_files(&ctx);
         let mut requests = Requests::new();
         self.take_in_keys(&ctx, &mut requests);
@@ -248,6 +256,20 @@ impl App {
         self.was_typing = ctx.text_edit_focused();
         if self.is_working() {
             ctx.request_repaint_after(PROGRESS_EVERY);
+        }
+    }
+
+    /// That something went well is said for a while only.
+    fn forget_good_news(&mut self, ctx: &egui::Context) {
+        let any = self.state.banners.iter().any(|banner| !banner.bad);
+        let since = *self.good_since.get_or_insert_with(Instant::now);
+        if !any {
+            self.good_since = None;
+        } else if since.elapsed() >= GOOD_NEWS {
+            self.state.banners.retain(|banner| banner.bad);
+            self.good_since = None;
+        } else {
+            ctx.request_repaint_after(GOOD_NEWS - since.elapsed());
         }
     }
 
@@ -380,6 +402,9 @@ impl App {
     fn overlays(&mut self, ui: &mut Ui, requests: &mut Requests) {
         if self.state.help {
             panels::help::help_ui(ui, requests);
+        }
+        if let Some(at) = self.state.tour {
+            panels::tour::tour_ui(ui, at, requests);
         }
         if let Some(palette) = &self.state.palette {
             panels::palette::palette_ui(ui, palette, requests);

@@ -477,6 +477,8 @@ pub struct State {
     pub document: Option<Document>,
     /// The help sheet is open.
     pub help: bool,
+    /// The step of the tour that one is at.
+    pub tour: Option<usize>,
     /// The palette, when open.
     pub palette: Option<Palette>,
     /// The open folder.

@@ -225,7 +225,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let response = row.ui(ui, bold);
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
-                Branch::Heap(GroupBy::Cause, _) => "Anomalies that share pairs of transactions".to_owned(),
+                Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
                 Branch::Heap(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();

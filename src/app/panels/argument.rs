@@ -55,6 +55,7 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         ui.horizontal_wrapped(|ui| {
             super::command_button_ui(ui, Command::CopyMarkdown, requests);
             super::command_button_ui(ui, Command::Export, requests);
+            super::command_button_ui(ui, Command::Report, requests);
         });
     });
 }
@@ -169,6 +170,9 @@ fn step_ui(
         let pin = (document.pinned != Some(attention)).then_some(attention);
         requests.push(Request::Focus(Focus::Pin(pin)));
     }
+    if !step.long.is_empty() {
+        response.on_hover_text(&step.long);
+    }
 }
 
 fn sentence(step: &Step, palette: &Palette) -> egui::text::LayoutJob {
@@ -244,6 +248,11 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
     }
     if full && let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
         ui.label(RichText::new(reason).color(palette.text));
+        let rejected = picture.argument.interpretation.alternatives.iter().find(|other| other.instead_of == index);
+        if let Some(rejected) = rejected {
+            let text = format!("Why not the other way round? {}", rejected.text);
+            ui.label(RichText::new(text).color(palette.weak));
+        }
     }
 }
 

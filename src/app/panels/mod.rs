@@ -22,6 +22,7 @@ pub mod statistics;
 pub mod status;
 pub mod text;
 pub mod top_bar;
+pub mod tour;
 pub mod versions;
 pub mod welcome;
 pub mod what_if;
