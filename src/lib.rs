@@ -30,7 +30,7 @@
 //! | `report` | everything said about one history, as data | history, graph, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence in a report real? | history, report |
 //! | `diagram` | what to draw and where | history, relations, graph |
-//! | `export` | diagram, scene or explanation → bytes | history, relations, counterexample, report, diagram |
+//! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, diagram |
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | history, control |
 //! | `collect` | histories from workloads and real databases | history, control, generate |

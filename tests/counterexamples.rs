@@ -30,7 +30,7 @@ fn counterexample_is_irreducible(history: &History, violation: &Violation) -> Re
         return problem("violates nothing");
     }
     match example.minimality {
-        Minimality::Irreducible => {}
+        Minimality::Smallest | Minimality::Irreducible => {}
         // Something smaller violates the level, but not in the way that was to be shown.
         Minimality::IrreducibleForPattern => return Ok(()),
         Minimality::Reduced => return problem("is not minimal"),

@@ -70,6 +70,7 @@ fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, b
         },
         verdicts: Level::WITHOUT_TIMES.into_iter().map(verdict).collect(),
         minimality: Minimality::Irreducible,
+        operation_minimality: Minimality::Irreducible,
         history,
         renaming,
     }
@@ -206,6 +207,8 @@ fn every_export_of_every_example_is_well_formed_and_the_same_twice() {
                 ExportKind::Png => check_png(&once, &bytes),
                 ExportKind::Dot => check_dot(&once, &bytes),
                 ExportKind::Json => check_json(&once, &bytes),
+                ExportKind::Tikz => check_tikz(&once, &bytes),
+                ExportKind::Mermaid => check_mermaid(&once, &bytes),
                 ExportKind::Markdown | ExportKind::Text => {
                     let text = String::from_utf8(bytes).expect("text is UTF-8");
                     assert!(text.contains(&explain(&example).title.replace('_', "\\_")), "{text}");
@@ -239,6 +242,25 @@ fn check_dot(picture: &Picture, bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).expect("DOT is UTF-8");
     assert_eq!(text.matches(" -> ").count(), picture.diagram.arrows.len(), "{text}");
     assert_eq!(text.matches('{').count(), text.matches('}').count());
+}
+
+/// One node for each text of the scene and one path for each other visible shape.
+fn check_tikz(picture: &Picture, bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).expect("TikZ is UTF-8");
+    let is_text = |shape: &Shape| matches!(shape, Shape::Text { .. });
+    let n_texts = picture.scene.marks.iter().filter(|mark| is_text(&mark.shape)).count();
+    assert_eq!(text.matches("\\node[").count(), n_texts);
+    let n_heads = picture.scene.marks.iter().filter(|mark| matches!(mark.shape, Shape::Head(_))).count();
+    assert_eq!(text.matches("-- cycle;").count(), n_heads);
+    assert!(text.contains("\\documentclass[tikz") && text.ends_with("\\end{document}\n"));
+}
+
+fn check_mermaid(picture: &Picture, bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).expect("Mermaid is UTF-8");
+    let lines = |start: &str| text.lines().filter(|line| line.trim_start().starts_with(start)).count();
+    assert_eq!(lines("linkStyle "), picture.diagram.arrows.len());
+    assert_eq!(lines("subgraph "), picture.diagram.lanes.len());
+    assert_eq!(text.matches("<b>").count(), picture.diagram.cards.len());
 }
 
 fn check_json(picture: &Picture, bytes: &[u8]) {

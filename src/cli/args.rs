@@ -5,6 +5,7 @@ use super::hunt::HuntArguments;
 use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
+use crate::export::reproduce::Isolation;
 use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -39,6 +40,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Draw or write one counterexample; the ending of OUT says what to make
     Export(ExportArguments),
+    /// Make a report of one counterexample for an issue tracker: words, pictures, files, scripts
+    Report(ReportArguments),
     /// Write the smallest sub-history found that still violates a level
     Minimize(MinimizeArguments),
     /// Convert between history formats
@@ -238,7 +241,7 @@ pub struct ExplainArguments {
 #[command(after_help = "Examples:\n  \
     isoscope export history.txt --violation TAP-k/1 -o anomaly.svg\n  \
     isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
-    Endings: svg, png (twice the size), dot, json, md, txt.")]
+    Endings: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
 pub struct ExportArguments {
     /// The history
     #[arg(value_name = "FILE")]
@@ -249,6 +252,44 @@ pub struct ExportArguments {
     /// Where to write it
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
+    /// How to arrange the transactions
+    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
+    pub(super) layout: LayoutName,
+    /// Show all operations of the transactions, not only those the argument is about
+    #[arg(long)]
+    pub(super) all_operations: bool,
+    /// Most violations per pattern
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) max_instances: usize,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
+}
+
+/// What `report` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope report history.txt -o report/\n  \
+    isoscope report history.txt --violation TAP-k/1 -o report.html\n  \
+    isoscope report history.txt --violation WriteSkew/1 --isolation repeatable-read -o report/\n\n\
+    OUT that ends in .html is one page that opens offline. Anything else is a new folder with the same page, Markdown for\n\
+    GitHub (report.md) and for Jira (report.jira.txt), pictures, the sub-history in several formats, each read back and\n\
+    checked again, an SQL script for several terminals and a specification for PostgreSQL's isolationtester.\n\n\
+    Exit codes: 0 written, or every level is satisfied; 2 bad usage or unreadable input; 3 nothing violated, but a level\n\
+    is undecided.")]
+pub struct ReportArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The violation, as listed by `check` [default: a small one of the weakest level violated]
+    #[arg(long, value_name = "ID", value_parser = violation)]
+    pub(super) violation: Option<ViolationId>,
+    /// Where to write it: a new folder, or a file that ends in .html; `-` is the page on standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// Isolation setting of the scripts: read-uncommitted, read-committed, repeatable-read, serializable, or a level
+    /// [default: the weakest that claims the level violated]
+    #[arg(long, value_name = "SETTING", value_parser = isolation)]
+    pub(super) isolation: Option<Isolation>,
     /// How to arrange the transactions
     #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
     pub(super) layout: LayoutName,
@@ -377,6 +418,10 @@ pub(super) fn level(text: &str) -> Result<Level, String> {
 }
 
 fn violation(text: &str) -> Result<ViolationId, String> {
+    text.parse()
+}
+
+fn isolation(text: &str) -> Result<Isolation, String> {
     text.parse()
 }
 

@@ -3,14 +3,14 @@
 use super::collect::{DatabaseArguments, Opened, summary};
 use super::output::{self, Output, Paint};
 use super::workload::WorkloadArguments;
-use super::{ExitCode, MINIMIZING, complain};
-use crate::checkers::{self, Findings, Level, Options};
+use super::{ExitCode, MINIMIZING, check, complain, report};
+use crate::checkers::{Level, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample::{self, title};
-use crate::export::{ComposeOptions, ExportKind, compose, export};
+use crate::export::ComposeOptions;
+use crate::export::bundle::{self, Brief};
 use crate::formats::{self, Request};
 use crate::generate::Workload;
-use crate::history::History;
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ const ROUNDS: u64 = 10;
     isoscope hunt --rounds 5\n  \
     isoscope hunt --db postgres://me@localhost/test --isolation repeatable-read --level SER --keys 10 -o found/\n  \
     isoscope hunt --db mysql://root@127.0.0.1:3306/test --isolation repeatable-read --workload mini --time 600\n\n\
-    A folder, named by -o, gets the history of the round that violates a level, and the first violation in words and as \
-    a picture. `isoscope collect --help` lists databases and their levels.\n\n\
+    A folder, named by -o, gets the history of the round that violates a level, and a report of the violation that is \
+    easiest to follow. `isoscope collect --help` lists databases and their levels.\n\n\
     Exit codes: 0 no violation in any round, 1 violated, 2 bad usage or a database that does not answer, 3 undecided.")]
 pub struct HuntArguments {
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         let control = left.map_or_else(Control::new, |left| Control::new().with_time_limit(left));
         let snapshot = opened.record(workload, &path, &control)?;
         out.text(&format!("seed {}  {}\n", workload.seed, summary(&snapshot)));
-        let code = judge(arguments, &levels, &path, out)?;
+        let code = judge(arguments, &opened, &levels, &path, out)?;
         worst = worst.max(code);
         if code == ExitCode::Violated {
             return Ok(code);
@@ -96,48 +96,55 @@ fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Leve
     Ok(vec![promise.parse().map_err(|error: String| anyhow::anyhow!(error))?])
 }
 
-/// Checks the history of a round and tells the verdicts; what violates a level is left in the folder.
-fn judge(arguments: &HuntArguments, levels: &[Level], path: &Path, out: &mut Output) -> anyhow::Result<ExitCode> {
+/// Checks the history of a round and tells the verdicts; beside one that violates a level its report is left.
+fn judge(
+    arguments: &HuntArguments,
+    opened: &Opened,
+    levels: &[Level],
+    path: &Path,
+    out: &mut Output,
+) -> anyhow::Result<ExitCode> {
     let mut control = Control::new();
     if let Some(seconds) = arguments.check_time_limit {
         control = control.with_time_limit(Duration::from_secs_f64(seconds));
     }
     let history = formats::open(path, Request { format: None, rules: None }, &Control::new())?;
     let options = Options { levels: levels.to_vec(), ..Options::default() };
-    let findings = checkers::check(&history, &options, &control, &|_| {});
+    let (health, findings) = check::examine_and_check(&history, &options, &control);
     for result in &findings.levels {
         let paint = match result.verdict {
-            checkers::Verdict::Satisfied(_) => Paint::Good,
-            checkers::Verdict::Violated => Paint::Bad,
-            checkers::Verdict::Undecided(_) => Paint::Open,
+            Verdict::Satisfied(_) => Paint::Good,
+            Verdict::Violated => Paint::Bad,
+            Verdict::Undecided(_) => Paint::Open,
         };
         let verdict = out.paint(paint, result.verdict.word());
         out.text(&format!("  {:4}  {verdict}\n", result.level.code()));
     }
-    let code = super::check::exit_code(&findings);
-    if code == ExitCode::Violated {
-        leave(arguments, &history, &findings, out)?;
-        out.text(&format!("\nisoscope check {}   tells more\n", path.display()));
+    let code = check::exit_code(&findings);
+    if code != ExitCode::Violated {
+        return Ok(code);
     }
-    Ok(code)
-}
-
-/// Leaves the first violation of the weakest level in the folder, in words and as a picture.
-fn leave(arguments: &HuntArguments, history: &History, findings: &Findings, out: &mut Output) -> anyhow::Result<()> {
-    let weakest = findings.violations.iter().min_by_key(|violation| (violation.levels.weakest(), violation.id));
-    let Some(violation) = weakest else {
+    let Some(violation) = report::most_telling(&findings) else {
         complain("the level is violated, but no single violation is listed");
-        return Ok(());
+        return Ok(code);
     };
-    let example = counterexample::minimize(history, violation, &Control::new().with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example);
-    let picture = compose(&example, &explanation, history, &ComposeOptions::for_history(history));
-    out.text(&format!("\n{}  {}\n", violation.id, title(history, violation)));
-    for kind in [ExportKind::Markdown, ExportKind::Svg] {
-        let path = arguments.output.join("violation").with_extension(kind.extension());
-        let bytes = export(kind, &picture).with_context(|| path.display().to_string())?;
-        output::write_file(&path, out, |file| Ok(file.write_all(&bytes)?))?;
-        out.text(&format!("  {}\n", path.display()));
-    }
-    Ok(())
+    out.text(&format!("\n{}  {}\n", violation.id, title(&history, violation)));
+    let example = counterexample::minimize(&history, violation, &Control::new().with_time_limit(MINIMIZING));
+    let brief = Brief {
+        example: &example,
+        explanation: &counterexample::explain(&example),
+        violation,
+        whole: &history,
+        findings: &findings,
+        health: &health,
+        options: &ComposeOptions::for_history(&history),
+        isolation: opened.isolation.name.parse().ok(),
+        // Not this command line: the database's address may have a password in it.
+        command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
+    };
+    let folder = path.with_extension("report");
+    let files = bundle::bundle(&brief, &Control::new()).with_context(|| folder.display().to_string())?;
+    output::write_folder(&folder, files)?;
+    out.text(&format!("  {}\n  {}\n", path.display(), folder.join("report.html").display()));
+    Ok(code)
 }

@@ -18,6 +18,7 @@ mod merge;
 mod minimize;
 mod output;
 mod plume_table;
+mod report;
 mod shards;
 mod stats;
 mod verify;
@@ -25,7 +26,7 @@ mod workload;
 
 pub use args::{
     CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
-    StatsArguments, VerifyArguments,
+    ReportArguments, StatsArguments, VerifyArguments,
 };
 pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
@@ -79,6 +80,7 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Check(arguments) => check::run(arguments, &mut out),
         Command::Explain(arguments) => explain::run(arguments, &mut out),
         Command::Export(arguments) => export::run(arguments, &mut out),
+        Command::Report(arguments) => report::run(arguments, &mut out),
         Command::Minimize(arguments) => minimize::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),

@@ -59,6 +59,7 @@ fn uncut(history: &History, violation: &Violation, level: Level, interrupt: Inte
         level,
         verdicts: verdicts.collect(),
         minimality: Minimality::Reduced,
+        operation_minimality: Minimality::Reduced,
         n_transactions_of_whole: renaming.transactions.len().max(history.n_transactions()),
         history,
         renaming,
@@ -169,6 +170,7 @@ impl<'a> Cutter<'a> {
             violation: found.violation,
             verdicts,
             minimality,
+            operation_minimality: Minimality::Reduced,
             n_transactions_of_whole: self.history.n_transactions(),
         }
     }

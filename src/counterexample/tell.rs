@@ -5,7 +5,8 @@
 
 use super::words::Words;
 use super::{Step, StepRole, involved_operations};
-use crate::checkers::{Pattern, Proof, Violation};
+use super::{axioms, reasons};
+use crate::checkers::{Level, Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
@@ -28,13 +29,15 @@ struct WriterCase {
 pub(super) struct Teller<'a> {
     words: &'a Words<'a>,
     violation: &'a Violation,
+    /// What the argument is about.
+    level: Level,
     told: Vec<bool>,
     steps: Vec<Step>,
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(words: &'a Words<'a>, violation: &'a Violation) -> Teller<'a> {
-        Teller { words, violation, told: vec![false; violation.edges.len()], steps: Vec::new() }
+    pub(super) fn new(words: &'a Words<'a>, violation: &'a Violation, level: Level) -> Teller<'a> {
+        Teller { words, violation, level, told: vec![false; violation.edges.len()], steps: Vec::new() }
     }
 
     pub(super) fn tell(mut self) -> Vec<Step> {
@@ -58,7 +61,23 @@ impl<'a> Teller<'a> {
         transactions.extend(operations.iter().map(|&o| self.words.history.transaction_of(o)));
         transactions.sort_unstable();
         transactions.dedup();
-        self.steps.push(Step { role, text, edges, transactions, operations });
+        let long = self.long(role, &edges);
+        self.steps.push(Step { role, text, long, edges, transactions, operations });
+    }
+
+    /// What there is to add for those who want to check a step.
+    fn long(&self, role: StepRole, edges: &[EdgeIndex]) -> String {
+        match role {
+            StepRole::Given => String::new(),
+            StepRole::Contradiction if edges.is_empty() => {
+                axioms::of_pattern(self.violation.id.pattern).map(|q| format!("{}.", q.text())).unwrap_or_default()
+            }
+            StepRole::Contradiction => format!("{}.", axioms::of_cycle(self.level).text()),
+            StepRole::Consequence | StepRole::Inference => match edges {
+                [one] => self.edge(*one).map(|e| reasons::reason(self.words, e, self.level).long).unwrap_or_default(),
+                _ => String::new(),
+            },
+        }
     }
 
     /// "Let T295 write 4 = 3285, and then, in the same session, T297 write 4 = 3335 and 0 = 3328".
