@@ -30,6 +30,8 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         ui.multiply_opacity(if stale { 0.5 } else { 1.0 });
         let lit = Lit::new(picture, document.attention());
         heading_ui(ui, picture);
+        super::notes::notes_ui(ui, document, requests);
+        ui.add_space(GAP);
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
             step_ui(ui, picture, place, step, &lit, document, requests);
         }
@@ -37,6 +39,8 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, &picture.argument.explanation.conclusion);
         rule(ui);
         why_ui(ui, picture, document, requests);
+        rule(ui);
+        super::what_if::what_if_ui(ui, document, requests);
         rule(ui);
         raw_lines_ui(ui, document, &lit, requests);
         rule(ui);

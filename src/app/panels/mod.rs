@@ -3,19 +3,27 @@
 pub mod anomalies;
 pub mod argument;
 pub mod banners;
+pub mod batch;
 pub mod browser;
 pub mod export_form;
 pub mod graph;
 pub mod health;
 pub mod help;
+pub mod lanes;
 pub mod levels;
+pub mod matrix;
+pub mod notes;
 pub mod order;
+pub mod palette;
 pub mod raw_lines;
 pub mod rules;
+pub mod statistics;
 pub mod status;
 pub mod text;
 pub mod top_bar;
+pub mod versions;
 pub mod welcome;
+pub mod what_if;
 
 use super::command::{Command, Request, Requests};
 use super::style::Palette;
