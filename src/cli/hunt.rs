@@ -71,6 +71,11 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
         let path = folder.join(format!("seed-{}.edn", workload.seed));
         let control = left.map_or_else(Control::new, |left| Control::new().with_time_limit(left));
         let snapshot = opened.record(workload, &path, &control)?;
+        // The time ran out before anything was done.
+        if snapshot.committed + snapshot.aborted + snapshot.unknown == 0 {
+            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+            break;
+        }
         out.text(&format!("seed {}  {}\n", workload.seed, summary(&snapshot)));
         let code = judge(arguments, &opened, &levels, &path, out)?;
         worst = worst.max(code);
