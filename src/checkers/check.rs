@@ -342,7 +342,7 @@ impl Run<'_> {
         let begin = Instant::now();
         let known = match self.verdicts.get(&Level::Serializability) {
             Some((serializability, _)) if self.history.has_times() => {
-                strict::verdict(self.history, &prepared.resolution, &prepared.index, serializability)
+                strict::verdict(self.history, &prepared.index, serializability)
             }
             _ => Some(Verdict::Undecided(Cause::NoTimestamps)),
         };
