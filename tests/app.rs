@@ -1,8 +1,8 @@
 //! Drives the window without a display: files in, clicks and keys, and what a screen reader would be told.
 
-use egui_kittest::Harness;
+mod window;
+
 use egui_kittest::kittest::Queryable as _;
-use isoscope::app::App;
 use isoscope::app::state::{Attention, Page, Phase};
 use isoscope::checkers::{Level, Pattern, Verdict};
 use isoscope::health::Kind;
@@ -10,69 +10,7 @@ use isoscope::history::{InitialRule, UnknownRule};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Two sessions; b reads a's second transaction through y and its first through x: a fractured read on x, with an
-/// intermediate read beside it.
-const FRACTURED: &str = "a: [w x 1, w z 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r z 1]\n";
-/// Nothing wrong.
-const CLEAN: &str = "a: [w x 1] [w x 2]\nb: [r x 2]\n";
-/// Longest wait for work in the background.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-type Window = Harness<'static, App>;
-
-fn window(theme: egui::Theme) -> Window {
-    Harness::builder()
-        .with_size([1280.0, 800.0])
-        .with_theme(theme)
-        .build_ui_state(|ui, app: &mut App| app.draw(ui), App::new(None))
-}
-
-fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
-    let path = folder.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path
-}
-
-/// Draws frames until `done`, for jobs work on threads of their own.
-fn wait(window: &mut Window, what: &str, done: impl Fn(&Window) -> bool) {
-    let start = Instant::now();
-    while !done(window) {
-        assert!(start.elapsed() < PATIENCE, "waited too long: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-        window.step();
-    }
-    window.run_steps(3);
-}
-
-fn document(window: &Window) -> &isoscope::app::state::Document {
-    window.state().state().document.as_ref().expect("a history is open")
-}
-
-fn open(window: &mut Window, path: PathBuf) {
-    window.state_mut().open_all(vec![path]);
-    window.step();
-    wait(window, "the check", |window| document(window).phase == Phase::Done);
-    wait(window, "the picture", |window| !document(window).drawing);
-}
-
-/// Opens `text` in a new dark window. The folder must live as long as the window reads raw lines.
-fn opened(text: &str) -> (Window, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut window = window(egui::Theme::Dark);
-    open(&mut window, write(folder.path(), "history.txt", text));
-    (window, folder)
-}
-
-/// Whether any part of the window, possibly several, says this.
-fn says(window: &Window, text: &str) -> bool {
-    window.query_all_by_label_contains(text).next().is_some()
-}
-
-fn press(window: &mut Window, key: egui::Key) {
-    window.key_press(key);
-    window.run_steps(4);
-}
+use window::{CLEAN, FRACTURED, Window, click, document, open, opened, press, says, wait, window, write};
 
 #[test]
 fn the_welcome_page_offers_to_open_a_file() {
@@ -86,7 +24,7 @@ fn the_welcome_page_offers_to_open_a_file() {
 
 #[test]
 fn a_history_is_checked_listed_drawn_and_explained() {
-    let (window, _folder) = opened(FRACTURED);
+    let (window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     for level in [Level::CutIsolation, Level::ReadAtomic, Level::Serializability] {
         let result = document(&window).levels.iter().find(|(l, _)| *l == level).and_then(|(_, result)| result.as_ref());
         let word = result.map(|result| result.verdict.word()).expect("the level was checked");
@@ -112,7 +50,7 @@ fn a_history_is_checked_listed_drawn_and_explained() {
 
 #[test]
 fn a_clean_history_holds_every_level() {
-    let (window, _folder) = opened(CLEAN);
+    let (window, _folder) = opened(CLEAN, egui::Theme::Dark);
     for level in Level::WITHOUT_TIMES {
         window.get_by_label(&format!("Level {level}: satisfied"));
     }
@@ -122,7 +60,7 @@ fn a_clean_history_holds_every_level() {
 
 #[test]
 fn keys_go_through_anomalies_and_round_again() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let n = document(&window).tree.order().len();
     let first = document(&window).selected;
     let mut seen = vec![first];
@@ -141,7 +79,7 @@ fn keys_go_through_anomalies_and_round_again() {
 
 #[test]
 fn keys_go_through_the_argument_and_esc_releases_it() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     press(&mut window, egui::Key::J);
     assert_eq!(document(&window).pinned, Some(Attention::Step(0)));
     press(&mut window, egui::Key::J);
@@ -154,7 +92,7 @@ fn keys_go_through_the_argument_and_esc_releases_it() {
 
 #[test]
 fn a_click_on_a_card_or_an_edge_pins_it() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let picture = document(&window).current_picture().expect("a picture").clone();
     let card = &picture.sketch.diagram.cards[0];
     let corner = window.get_by_label_contains(&format!("Transaction {}, ", card.title)).rect().min;
@@ -170,18 +108,9 @@ fn a_click_on_a_card_or_an_edge_pins_it() {
     }
 }
 
-fn click(window: &mut Window, at: egui::Pos2) {
-    window.hover_at(at);
-    window.step();
-    window.drag_at(at);
-    window.step();
-    window.drop_at(at);
-    window.run_steps(4);
-}
-
 #[test]
 fn a_card_moves_by_the_way_of_the_pointer_and_not_at_a_click() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let picture = document(&window).current_picture().expect("a picture").clone();
     let name = format!("Transaction {}, ", picture.sketch.diagram.cards[0].title);
     let before = window.get_by_label_contains(&name).rect();
@@ -205,7 +134,7 @@ fn a_card_moves_by_the_way_of_the_pointer_and_not_at_a_click() {
 
 #[test]
 fn nothing_is_repainted_when_nothing_happens() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     window.remove_cursor();
     wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
     window.run_steps(30);
@@ -215,7 +144,7 @@ fn nothing_is_repainted_when_nothing_happens() {
 
 #[test]
 fn the_filter_narrows_the_list() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let all = document(&window).tree.order().len();
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::F);
     window.run_steps(3);
@@ -231,7 +160,7 @@ fn the_filter_narrows_the_list() {
 
 #[test]
 fn evidence_folds_and_opens() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let drawn = |window: &Window| document(window).current_picture().map_or(0, |picture| picture.drawn.len());
     let before = drawn(&window);
     press(&mut window, egui::Key::E);
@@ -245,7 +174,7 @@ fn evidence_folds_and_opens() {
 
 #[test]
 fn the_theme_changes_and_the_help_sheet_opens() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     assert!(window.state().state().dark);
     press(&mut window, egui::Key::D);
     assert!(!window.state().state().dark);
@@ -257,11 +186,11 @@ fn the_theme_changes_and_the_help_sheet_opens() {
 
 #[test]
 fn pages_and_layouts_change_by_key() {
-    let (mut window, _folder) = opened(FRACTURED);
-    press(&mut window, egui::Key::Num2);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
+    press(&mut window, egui::Key::Num6);
     assert_eq!(window.state().state().page, Page::Browser);
     window.get_by_label_contains("session a");
-    press(&mut window, egui::Key::Num3);
+    press(&mut window, egui::Key::Num5);
     assert_eq!(window.state().state().page, Page::Text);
     press(&mut window, egui::Key::L);
     wait(&mut window, "the layered picture", |window| !document(window).drawing);
@@ -272,7 +201,7 @@ fn pages_and_layouts_change_by_key() {
 
 #[test]
 fn raw_lines_come_from_the_file() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
     let raw = &document(&window).raw;
     assert_eq!(raw.trouble, None);
@@ -353,7 +282,7 @@ fn esc_cancels_a_long_check() {
 
 #[test]
 fn an_export_is_written_and_said() {
-    let (mut window, folder) = opened(FRACTURED);
+    let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::E);
     window.run_steps(4);
     let path =
@@ -369,7 +298,7 @@ fn an_export_is_written_and_said() {
 
 #[test]
 fn hidden_relations_are_not_drawn() {
-    let (mut window, _folder) = opened(FRACTURED);
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let picture = document(&window).current_picture().expect("a picture").clone();
     let Some(arrow) = picture.sketch.diagram.arrows.first() else { panic!("the picture has edges") };
     let name = format!("Show {} {}", arrow.relation.code(), arrow.relation.name());
@@ -382,7 +311,7 @@ fn hidden_relations_are_not_drawn() {
 
 #[test]
 fn the_anomaly_of_the_history_is_named() {
-    let (window, _folder) = opened(FRACTURED);
+    let (window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     let catalogue = document(&window).catalogue.as_ref().expect("it was checked");
     let fractured = |pattern: &Pattern| matches!(pattern, Pattern::FracturedReadCO | Pattern::NonMonoReadCO);
     assert!(catalogue.findings.patterns.keys().any(fractured), "{:?}", catalogue.findings.patterns);
@@ -436,8 +365,8 @@ fn the_health_page_says_what_is_wrong_and_leads_to_the_operations() {
 
 #[test]
 fn a_clean_history_is_told_to_be_trustworthy() {
-    let (mut window, _folder) = opened(CLEAN);
-    press(&mut window, egui::Key::Num4);
+    let (mut window, _folder) = opened(CLEAN, egui::Theme::Dark);
+    press(&mut window, egui::Key::Num8);
     assert!(says(&window, "Nothing sheds doubt on the verdicts."));
     assert!(!says(&window, "History health"));
 }
@@ -452,7 +381,7 @@ fn read_again(window: &mut Window) {
 
 #[test]
 fn rules_are_chosen_and_the_history_read_again() {
-    let (mut window, _folder) = opened(UNWRITTEN);
+    let (mut window, _folder) = opened(UNWRITTEN, egui::Theme::Dark);
     let verdict = |window: &Window| {
         let levels = &document(window).levels;
         let result =
@@ -465,7 +394,7 @@ fn rules_are_chosen_and_the_history_read_again() {
         levels.iter().any(|(_, result)| result.as_ref().is_some_and(|result| result.verdict == Verdict::Violated))
     };
     assert!(violated(&window));
-    press(&mut window, egui::Key::Num4);
+    press(&mut window, egui::Key::Num8);
     window.get_by_label("Choose --initial any-unwritten").click();
     window.run_steps(3);
     window.get_by_label("Rule initial: any-unwritten");
@@ -487,8 +416,8 @@ fn rules_are_chosen_and_the_history_read_again() {
 
 #[test]
 fn rules_are_chosen_from_lists_and_bad_words_are_told() {
-    let (mut window, _folder) = opened("a: [w x 1]?\nb: [r x 1]\n");
-    press(&mut window, egui::Key::Num4);
+    let (mut window, _folder) = opened("a: [w x 1]?\nb: [r x 1]\n", egui::Theme::Dark);
+    press(&mut window, egui::Key::Num8);
     window.get_by_label("Rule unknown: observed").click();
     window.run_steps(4);
     window.get_by_label("aborted: like those known to have aborted").click();
@@ -513,25 +442,6 @@ fn rules_are_chosen_from_lists_and_bad_words_are_told() {
     assert_eq!(document(&window).phase, Phase::Failed);
     assert!(says(&window, "there is no such transaction"));
     window.get_by_label("Value of rule init");
-}
-
-#[test]
-fn a_folder_opens_its_first_history_and_offers_the_others() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for name in ["b.txt", "a.txt", "c.txt"] {
-        write(folder.path(), name, CLEAN);
-    }
-    let mut window = window(egui::Theme::Dark);
-    window.run_steps(2);
-    window.input_mut().dropped_files.push(Arc::new(Dropped(folder.path().to_owned())));
-    window.step();
-    wait(&mut window, "the folder", |window| window.state().state().document.is_some());
-    wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
-    assert_eq!(document(&window).title, "a.txt");
-    let recent: Vec<_> = window.state().state().recent.iter().filter_map(|path| path.file_name()).collect();
-    assert_eq!(recent, ["a.txt", "b.txt", "c.txt"]);
-    let banner = &window.state().state().banners[0];
-    assert!(!banner.bad && banner.text.starts_with("3 histories in "), "{banner:?}");
 }
 
 #[test]
@@ -575,7 +485,7 @@ fn dropped_bytes_may_be_packed() {
 
 #[test]
 fn the_order_of_a_level_that_holds_can_be_stepped_through() {
-    let (mut window, _folder) = opened("a: [w x 1] [r x 2]\nb: [r x 1, w x 2]\n");
+    let (mut window, _folder) = opened("a: [w x 1] [r x 2]\nb: [r x 1, w x 2]\n", egui::Theme::Dark);
     window.get_by_label(&format!("Level {}: satisfied", Level::SnapshotIsolation)).click();
     window.run_steps(2);
     let replay = |window: &Window| document(window).order.as_ref().and_then(|order| order.replay.clone());
@@ -593,13 +503,13 @@ fn the_order_of_a_level_that_holds_can_be_stepped_through() {
     assert!(says(&window, "replaces 1 of"), "the second step overwrites the first version");
     press(&mut window, egui::Key::Num1);
     assert_eq!(window.state().state().page, Page::Graph);
-    press(&mut window, egui::Key::Num5);
+    press(&mut window, egui::Key::Num7);
     assert_eq!(window.state().state().page, Page::Order);
 }
 
 #[test]
 fn there_is_no_order_where_no_level_holds() {
-    let (mut window, _folder) = opened("a: [r x 1, r x 2, r x 7]\nb: [w x 1]\nc: [w x 2]\n");
-    press(&mut window, egui::Key::Num5);
+    let (mut window, _folder) = opened("a: [r x 1, r x 2, r x 7]\nb: [w x 1]\nc: [w x 2]\n", egui::Theme::Dark);
+    press(&mut window, egui::Key::Num7);
     assert!(says(&window, "No level is known to hold"));
 }

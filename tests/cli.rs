@@ -485,9 +485,23 @@ fn explanations_name_operations_and_levels() {
         "a contradiction",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
-        "irreducible",
+        "smallest: no part of the history",
+        "Nor can any of the 5 operations be left out",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+    assert!(!text.contains("at length"));
+    let output = isoscope(["explain".as_ref(), path.as_os_str(), "--long".as_ref(), "--plain".as_ref()]);
+    for part in [
+        "The argument at length",
+        "Read Atomic: if t3 reads x from t1",
+        "Biswas & Enea 2019, Fig. 2b",
+        "(Read Atomic with t1 = a1, t2 = a2, t3 = b1, x = x)",
+        "Resolve: Were a2's version of key x newer than a1's",
+        "An order in which clients may have seen it",
+        "RA TAP-k: CM a (WR), SO",
+    ] {
+        assert!(stdout(&output).contains(part), "`{part}` is not in:\n{}", stdout(&output));
     }
     let good = folder.file("good.txt", GOOD);
     let output = isoscope(["explain".as_ref(), good.as_os_str()]);

@@ -4,9 +4,11 @@
 //! Actions that carry a value (select this violation, open that file) are [`Request`]s: panels only push requests, the
 //! app carries them out between frames.
 
+use super::heaps::GroupBy;
+use super::notes::Note;
 use crate::checkers::{Level, ViolationId};
 use crate::export::ExportKind;
-use crate::history::{OperationId, TransactionId};
+use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use egui::{Key, KeyboardShortcut, Modifiers};
 use std::path::PathBuf;
@@ -24,10 +26,36 @@ pub enum Command {
     Close,
     /// Save the picture, the report or the argument.
     Export,
+    /// Write everything about the anomaly for an issue tracker.
+    Report,
     /// Put the argument on the clipboard.
     CopyMarkdown,
     /// Close the window.
     Quit,
+    /// Take back the last change.
+    Undo,
+    /// Do again what was taken back.
+    Redo,
+    /// Write the project file beside the history.
+    SaveProject,
+    /// Put a link to what is looked at on the clipboard.
+    CopyLink,
+    /// Mark the anomaly to be found again.
+    Bookmark,
+    /// Write something beside the anomaly.
+    EditNote,
+    /// Group the list by something else.
+    GroupBy,
+    /// Choose the pinned transaction for a what-if.
+    Choose,
+    /// Check only the chosen transactions.
+    CheckOnly,
+    /// Check all but the chosen transactions.
+    CheckWithout,
+    /// Leave the pinned transaction out of the picture.
+    Hide,
+    /// Put all transactions back into the picture.
+    ShowHidden,
     /// Stop work, close what is open, release the selection: whatever comes first.
     Escape,
     /// Select the next listed anomaly.
@@ -38,6 +66,12 @@ pub enum Command {
     NextStep,
     /// Step before.
     PreviousStep,
+    /// Back to where one looked before.
+    Back,
+    /// Forward again.
+    Forward,
+    /// Find a command, an anomaly, a transaction or a key by its name.
+    Palette,
     /// Show or fold the evidence behind inferred edges.
     ExpandEvidence,
     /// Type into the anomaly filter.
@@ -52,6 +86,12 @@ pub enum Command {
     SwitchLayout,
     /// The graph.
     ShowGraph,
+    /// Sessions on a time axis.
+    ShowLanes,
+    /// The versions of a key.
+    ShowKey,
+    /// Who depends on whom, as a table.
+    ShowMatrix,
     /// The whole history.
     ShowBrowser,
     /// The argument as text.
@@ -60,8 +100,20 @@ pub enum Command {
     ShowHealth,
     /// An order that explains every read, step by step.
     ShowOrder,
+    /// Figures of the history.
+    ShowStatistics,
+    /// Several checkers side by side.
+    ShowCheckers,
+    /// Let the chosen checkers run.
+    RunCheckers,
+    /// The table of the open folder.
+    ShowBatch,
+    /// True or compressed time.
+    SwitchTime,
     /// Dark or light.
     SwitchTheme,
+    /// A tour of five steps.
+    Tour,
     /// The keys.
     Help,
 }
@@ -71,6 +123,8 @@ pub enum Command {
 pub enum Group {
     /// File menu.
     File,
+    /// What is changed, and taken back.
+    Edit,
     /// Moving through anomalies and arguments.
     Go,
     /// What is shown and how.
@@ -81,12 +135,13 @@ pub enum Group {
 
 impl Group {
     /// All groups, in menu order.
-    pub const ALL: [Group; 4] = [Group::File, Group::Go, Group::View, Group::Help];
+    pub const ALL: [Group; 5] = [Group::File, Group::Edit, Group::Go, Group::View, Group::Help];
 
     /// Title of the menu.
     pub fn title(self) -> &'static str {
         match self {
             Group::File => "File",
+            Group::Edit => "Edit",
             Group::Go => "Go",
             Group::View => "View",
             Group::Help => "Help",
@@ -117,23 +172,43 @@ const fn with_control(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
+const fn with_alt(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::ALT, key)
+}
+
 const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 25] = [
+const ROWS: [CommandRow; 50] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
     CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
     CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
+    CommandRow { command: Command::Report, group: Group::File, name: "Write report", tooltip: "Write a page, pictures, files and scripts for an issue tracker into a folder beside the history", keys: &[with_control_and_shift(Key::E)] },
     CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
+    CommandRow { command: Command::SaveProject, group: Group::File, name: "Save project", tooltip: "Keep notes, filter, layout and evidence in a file beside the history", keys: &[with_control(Key::S)] },
+    CommandRow { command: Command::CopyLink, group: Group::File, name: "Copy link", tooltip: "Put a link to this anomaly and view on the clipboard, to be opened with isoscope", keys: &[with_control(Key::L)] },
     CommandRow { command: Command::Quit, group: Group::File, name: "Quit", tooltip: "Close the window", keys: &[with_control(Key::Q)] },
+    CommandRow { command: Command::Undo, group: Group::Edit, name: "Undo", tooltip: "Take back the last change of filter, grouping, notes or what is drawn", keys: &[with_control(Key::Z)] },
+    CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
+    CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
+    CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something beside the selected anomaly", keys: &[plain(Key::I)] },
+    CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, key or sessions, in turn", keys: &[plain(Key::G)] },
+    CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
+    CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
+    CommandRow { command: Command::CheckWithout, group: Group::Edit, name: "Without these", tooltip: "Check the history without the chosen transactions, else without what is pinned", keys: &[plain(Key::W)] },
+    CommandRow { command: Command::Hide, group: Group::Edit, name: "Hide", tooltip: "Leave the pinned transaction out of the picture", keys: &[plain(Key::H)] },
+    CommandRow { command: Command::ShowHidden, group: Group::Edit, name: "Show hidden", tooltip: "Put all transactions back into the picture", keys: &[plain(Key::U)] },
     CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
     CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
     CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
     CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
+    CommandRow { command: Command::Back, group: Group::Go, name: "Back", tooltip: "Back to where you looked before", keys: &[with_alt(Key::ArrowLeft)] },
+    CommandRow { command: Command::Forward, group: Group::Go, name: "Forward", tooltip: "Forward to where you looked after that", keys: &[with_alt(Key::ArrowRight)] },
+    CommandRow { command: Command::Palette, group: Group::Go, name: "Find anything…", tooltip: "Find a command, an anomaly, a transaction or a key by its name", keys: &[with_control(Key::P), with_control(Key::K)] },
     CommandRow { command: Command::ExpandEvidence, group: Group::Go, name: "Expand evidence", tooltip: "Show or fold the evidence behind the selected inferred edge, or behind all of them", keys: &[plain(Key::E)] },
     CommandRow { command: Command::FocusFilter, group: Group::Go, name: "Filter anomalies", tooltip: "Type into the filter of the anomaly list", keys: &[with_control(Key::F), plain(Key::Slash)] },
     CommandRow { command: Command::Escape, group: Group::Go, name: "Cancel or release", tooltip: "Stop running work, close what is open, release the selection", keys: &[plain(Key::Escape)] },
@@ -142,11 +217,20 @@ const ROWS: [CommandRow; 25] = [
     CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
     CommandRow { command: Command::ShowGraph, group: Group::View, name: "Graph", tooltip: "The dependency graph of the selected anomaly", keys: &[plain(Key::Num1)] },
-    CommandRow { command: Command::ShowBrowser, group: Group::View, name: "History", tooltip: "All sessions, transactions and operations", keys: &[plain(Key::Num2)] },
-    CommandRow { command: Command::ShowText, group: Group::View, name: "Text", tooltip: "The argument in words, ready to copy", keys: &[plain(Key::Num3)] },
-    CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num4)] },
-    CommandRow { command: Command::ShowOrder, group: Group::View, name: "Order", tooltip: "An order that explains every read, step by step, of the strongest level that holds", keys: &[plain(Key::Num5)] },
+    CommandRow { command: Command::ShowLanes, group: Group::View, name: "Lanes", tooltip: "The sessions on a time axis", keys: &[plain(Key::Num2)] },
+    CommandRow { command: Command::ShowKey, group: Group::View, name: "Key", tooltip: "The versions of a key in order, with their readers", keys: &[plain(Key::Num3)] },
+    CommandRow { command: Command::ShowMatrix, group: Group::View, name: "Matrix", tooltip: "Who depends on whom, as a table", keys: &[plain(Key::Num4)] },
+    CommandRow { command: Command::ShowText, group: Group::View, name: "Text", tooltip: "The argument in words, ready to copy", keys: &[plain(Key::Num5)] },
+    CommandRow { command: Command::ShowBrowser, group: Group::View, name: "History", tooltip: "All sessions, transactions and operations", keys: &[plain(Key::Num6)] },
+    CommandRow { command: Command::ShowOrder, group: Group::View, name: "Order", tooltip: "An order that explains every read, step by step, of the strongest level that holds", keys: &[plain(Key::Num7)] },
+    CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num8)] },
+    CommandRow { command: Command::ShowStatistics, group: Group::View, name: "Statistics", tooltip: "Access skew, transaction sizes, abort rate and where anomalies lie", keys: &[plain(Key::Num9)] },
+    CommandRow { command: Command::ShowCheckers, group: Group::View, name: "Checkers", tooltip: "Several checkers on this history: what each says, its time and memory", keys: &[plain(Key::C)] },
+    CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
+    CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
+    CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
+    CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what stands where", keys: &[plain(Key::F2)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
 
@@ -166,10 +250,30 @@ impl Command {
         self.row().keys.first().map(key_text).unwrap_or_default()
     }
 
+    /// Whether it means anything only while a history is open.
+    pub fn needs_history(self) -> bool {
+        !matches!(
+            self,
+            Command::Open
+                | Command::OpenFolder
+                | Command::Quit
+                | Command::SwitchTheme
+                | Command::Help
+                | Command::Palette
+                | Command::Tour
+                | Command::ShowBatch
+                | Command::NextStep
+                | Command::PreviousStep
+                | Command::Escape
+        )
+    }
+
     /// The command whose keys were pressed in this frame; consumes them. While a text field is being typed into
     /// (`typing`), plain keys belong to the field, except Esc.
     pub fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Command> {
-        let usable = |keys: &&KeyboardShortcut| !typing || keys.modifiers.command || keys.logical_key == Key::Escape;
+        let usable = |keys: &&KeyboardShortcut| {
+            !typing || keys.modifiers.command || keys.modifiers.alt || keys.logical_key == Key::Escape
+        };
         let hit = |row: &&CommandRow, input: &mut egui::InputState| {
             row.keys.iter().filter(usable).any(|keys| consume(input, keys))
         };
@@ -181,7 +285,7 @@ impl Command {
 fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
     let other = match keys.modifiers.command {
         true => input.modifiers.shift && !keys.modifiers.shift,
-        false => input.modifiers.alt,
+        false => input.modifiers.alt && !keys.modifiers.alt,
     };
     !other && input.consume_shortcut(keys)
 }
@@ -192,6 +296,8 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
         Key::Escape => "Esc",
         Key::ArrowDown => "Down",
         Key::ArrowUp => "Up",
+        Key::ArrowLeft => "Left",
+        Key::ArrowRight => "Right",
         Key::Plus => "+",
         Key::Minus => "-",
         other => other.symbol_or_name(),
@@ -202,6 +308,7 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
             let shift = if keys.modifiers.shift { "Shift+" } else { "" };
             format!("{control}+{shift}{name}")
         }
+        false if keys.modifiers.alt => format!("Alt+{name}"),
         false if name.chars().count() == 1 => name.to_lowercase(),
         false => name.to_owned(),
     }
@@ -234,6 +341,52 @@ pub enum Request {
     Browse(TransactionId),
     /// Show the order that explains every read at this satisfied level.
     ShowOrder(Level),
+    /// Show the smallest anomaly that breaks this level.
+    SelectLevel(Level),
+    /// Show the versions of this key.
+    ShowKey(KeyId),
+    /// Show the versions of the key of this name, if there is one.
+    FindKey(String),
+    /// Show the transaction in the view of lanes.
+    ShowInLanes(TransactionId),
+    /// Which sessions have a lane: those of the anomaly, or all.
+    AllLanes(bool),
+    /// What the matrix is about: the anomaly, or all with its root cause.
+    WholeGroup(bool),
+    /// Change what is typed into the palette.
+    PaletteText(String),
+    /// Group the list by this.
+    GroupBy(GroupBy),
+    /// Write this beside the anomaly of this identity.
+    SetNote(String, Note),
+    /// Choose these transactions of the whole history for a what-if; those that are chosen are taken out again.
+    Choose(Vec<TransactionId>),
+    /// Choose these as well.
+    ChooseMore(Vec<TransactionId>),
+    /// Take the answers about parts of the history away.
+    ClearWhatIf,
+    /// Go to this step of the tour, or end it.
+    Tour(Option<usize>),
+    /// Choose no transaction.
+    ChooseNone,
+    /// Leave these transactions of the whole history out of the picture.
+    Hide(Vec<TransactionId>),
+    /// Only the histories of the folder that contain these words.
+    BatchFilter(String),
+    /// Sort the table of the folder.
+    BatchSort(super::batch::Column),
+    /// Let this checker take part, or not.
+    ToggleChecker(crate::checkers::Checker),
+    /// Write the results of checkers: `csv` or `svg`.
+    WriteContest(&'static str),
+    /// Sort and search the history browser.
+    ArrangeBrowser(super::listing::Wanted),
+    /// Lay this history of the folder beside another one.
+    Compare(usize),
+    /// Move the choice in the palette, or choose.
+    PaletteKey(super::palette::Move),
+    /// Do what stands at this place of the palette.
+    PaletteChoose(usize),
     /// Choose a step of the order shown.
     GoToStep(usize),
     /// Show this operation of the whole history: its raw line.
@@ -295,7 +448,8 @@ mod tests {
         };
         assert_eq!(pressed(Modifiers::COMMAND), Some(Command::Open));
         assert_eq!(pressed(Modifiers::COMMAND | Modifiers::SHIFT), Some(Command::OpenFolder));
-        assert_eq!(pressed(Modifiers::NONE), None);
+        assert_eq!(pressed(Modifiers::NONE), Some(Command::CheckOnly));
+        assert_eq!(pressed(Modifiers::ALT), None);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use crate::jobs::{Job, Revision, Wake};
 use std::path::PathBuf;
 
 /// What a folder turned out to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Looked {
     /// One history: its files belong together.
     One(PathBuf),
-    /// Histories, at least one, by name.
-    Several(Vec<PathBuf>),
+    /// Histories, at least one, by name, with what cannot be used.
+    Several(Vec<Found>),
     /// Nothing to open; says why.
     Nothing(String),
 }
@@ -23,18 +23,13 @@ pub fn start(folder: PathBuf, revision: Revision, wake: Wake) -> Job<Looked> {
             return;
         }
         let Ok(found) = formats::histories(std::slice::from_ref(&folder), control) else { return };
-        let mut histories = Vec::new();
-        let mut trouble = None;
-        for found in found {
-            match found {
-                Found::History(path) => histories.push(path),
-                Found::Unusable { path, message } => {
-                    trouble.get_or_insert_with(|| format!("{}: {message}", path.display()));
-                }
-            }
-        }
+        let trouble = found.iter().find_map(|found| match found {
+            Found::Unusable { path, message } => Some(format!("{}: {message}", path.display())),
+            Found::History(_) => None,
+        });
+        let any = found.iter().any(|found| matches!(found, Found::History(_)));
         outbox.send(match trouble {
-            _ if !histories.is_empty() => Looked::Several(histories),
+            _ if any => Looked::Several(found),
             Some(trouble) => Looked::Nothing(trouble),
             None => Looked::Nothing(format!("{}: there is no history in this folder", folder.display())),
         });

@@ -1,12 +1,20 @@
 //! Carrying out requests.
 
 use super::App;
+use super::batch::Batch;
 use super::command::{Command, Request, Requests};
 use super::dialogs::{self, Purpose};
 use super::exporting;
+use super::heaps::GroupBy;
+use super::notes::{Note, Notes};
+use super::palette::Move;
 use super::picture::{self, LayoutKind, Material, Order};
+use super::project::{self, Wish};
 use super::state::{Attention, Browser, Document, ExportForm, Focus, Page, Phase, Source};
-use super::{folder, load, panels, raw, recent, samples};
+use super::tree::{Catalogue, Tree};
+use super::versions::Wanted;
+use super::watch;
+use super::{folder, load, raw, recent, samples};
 use crate::checkers::ViolationId;
 use crate::export::ExportKind;
 use crate::history::{OperationId, Rules, TransactionId};
@@ -38,13 +46,13 @@ impl App {
         hovered
     }
 
-    fn handle(&mut self, ctx: &egui::Context, request: Request) {
+    pub(super) fn handle(&mut self, ctx: &egui::Context, request: Request) {
         match request {
             Request::Run(command) => self.run(ctx, command),
             Request::OpenFile(path) => self.open_path(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
-            Request::Toggle(branch) => self.with_tree(|tree, catalogue| tree.toggle(branch, catalogue)),
+            Request::Toggle(branch) => self.with_tree(|tree, catalogue, notes| tree.toggle(branch, catalogue, notes)),
             Request::Filter(filter) => self.set_filter(filter),
             Request::ToggleRelation(relation) => {
                 if !self.state.hidden.remove(&relation) {
@@ -57,8 +65,62 @@ impl App {
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
             Request::ShowOrder(level) => self.show_order(level),
+            Request::GroupBy(by) => self.group_by(by),
+            Request::SetNote(identity, note) => self.set_note(identity, note),
+            Request::Choose(transactions) => self.choose(transactions, true),
+            Request::ChooseMore(transactions) => self.choose(transactions, false),
+            Request::ChooseNone => {
+                if let Some(document) = &mut self.state.document {
+                    document.chosen.clear();
+                }
+            }
+            Request::ClearWhatIf => {
+                self.asking = None;
+                if let Some(document) = &mut self.state.document {
+                    document.what_if.clear();
+                }
+            }
+            Request::Tour(stop) => self.go_on_tour(stop),
+            Request::Hide(transactions) => self.hide(Some(transactions)),
+            Request::BatchFilter(filter) => self.with_batch(|batch| {
+                batch.filter = filter;
+                batch.arrange();
+            }),
+            Request::BatchSort(column) => self.with_batch(|batch| batch.sort_by(column)),
+            Request::ToggleChecker(checker) => {
+                if let Some(document) = &mut self.state.document
+                    && !document.contest.chosen.remove(&checker)
+                {
+                    document.contest.chosen.insert(checker);
+                }
+            }
+            Request::WriteContest(ending) => self.write_contest(ending),
+            Request::ArrangeBrowser(wanted) => {
+                if let Some(document) = &mut self.state.document {
+                    document.browser.wanted = wanted;
+                }
+            }
+            Request::Compare(row) => self.with_batch(|batch| batch.compare(row)),
+            Request::SelectLevel(level) => self.select_level(level),
+            Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
+            Request::FindKey(name) => self.show_key(Wanted::Named(name)),
+            Request::ShowInLanes(transaction) => self.show_in_lanes(transaction),
+            Request::AllLanes(all) => self.state.all_lanes = all,
+            Request::WholeGroup(whole) => {
+                if let Some(document) = &mut self.state.document {
+                    document.whole_group = whole;
+                }
+            }
+            Request::PaletteText(text) => self.search(text),
+            Request::PaletteKey(Move::Choose) => self.choose_found(ctx, None),
+            Request::PaletteKey(step) => {
+                if let Some(palette) = &mut self.state.palette {
+                    palette.move_by(if step == Move::Up { -1 } else { 1 });
+                }
+            }
+            Request::PaletteChoose(place) => self.choose_found(ctx, Some(place)),
             Request::GoToStep(step) => self.go_to_step(step, false),
-            Request::ShowOperation(operation) => self.show_operation(operation),
+            Request::ShowOperation(operation) => self.handle_operation(operation),
             Request::OpenFinding(place) => {
                 if let Some(document) = &mut self.state.document {
                     document.open_finding = (document.open_finding != Some(place)).then_some(place);
@@ -89,15 +151,10 @@ impl App {
         match command {
             Command::Open => self.ask_for(Purpose::Open),
             Command::OpenFolder => self.ask_for(Purpose::OpenFolder),
-            Command::Reload => {
-                let open =
-                    self.state.document.as_ref().map(|document| (document.source.clone(), document.rules.clone()));
-                if let Some((source, rules)) = open {
-                    self.open_under(source, rules);
-                }
-            }
+            Command::Reload => self.reload(),
             Command::Close => self.close(),
             Command::Export => self.open_export(),
+            Command::Report => self.write_report(),
             Command::CopyMarkdown => {
                 if let Some(picture) = self.state.document.as_ref().and_then(Document::current_picture) {
                     ctx.copy_text(picture.argument.markdown.clone());
@@ -108,26 +165,88 @@ impl App {
             Command::Escape => self.escape(ctx),
             Command::NextAnomaly => self.step_anomaly(1),
             Command::PreviousAnomaly => self.step_anomaly(-1),
+            Command::Undo => self.undo(false),
+            Command::Redo => self.undo(true),
+            Command::SaveProject => self.save_project(),
+            Command::CopyLink => match self.link() {
+                Some(link) => {
+                    self.state.tell(false, format!("On the clipboard: {link}"));
+                    ctx.copy_text(link);
+                }
+                None => self.state.tell(true, "Only a history that was opened from a file has links"),
+            },
+            Command::Bookmark => self.bookmark(),
+            Command::EditNote => {
+                if let Some(document) = &mut self.state.document {
+                    document.focus_note = true;
+                }
+            }
+            Command::GroupBy => {
+                let by = self.state.document.as_ref().map(|document| document.tree.by().next());
+                by.into_iter().for_each(|by| self.group_by(by));
+            }
+            Command::Choose => {
+                let pinned = self.state.document.as_ref().map(Document::attended).unwrap_or_default();
+                self.choose(pinned, true);
+            }
+            Command::CheckOnly => self.what_if(true),
+            Command::CheckWithout => self.what_if(false),
+            Command::Hide => {
+                let pinned = self.state.document.as_ref().map(Document::attended).unwrap_or_default();
+                if !pinned.is_empty() {
+                    self.hide(Some(pinned));
+                }
+            }
+            Command::ShowHidden => self.hide(None),
+            Command::Back => self.go_back(-1),
+            Command::Forward => self.go_back(1),
+            Command::Palette => self.toggle_palette(),
             Command::NextStep => self.step(1),
             Command::PreviousStep => self.step(-1),
             Command::ExpandEvidence => self.expand(),
             Command::FocusFilter => self.state.focus_filter = self.state.document.is_some(),
-            Command::Fit => self.canvas.fit(),
-            Command::ZoomIn => self.canvas.zoom_by(ZOOM_STEP),
-            Command::ZoomOut => self.canvas.zoom_by(1.0 / ZOOM_STEP),
+            Command::Fit => match self.state.page {
+                Page::Lanes => self.lanes.fit(),
+                _ => self.canvas.fit(),
+            },
+            Command::ZoomIn => self.zoom_by(ZOOM_STEP),
+            Command::ZoomOut => self.zoom_by(1.0 / ZOOM_STEP),
             Command::SwitchLayout => self.set_layout(match self.state.layout {
                 LayoutKind::Lanes => LayoutKind::Layered,
                 LayoutKind::Layered => LayoutKind::Lanes,
             }),
-            Command::ShowGraph => self.state.page = Page::Graph,
-            Command::ShowBrowser => self.state.page = Page::Browser,
-            Command::ShowText => self.state.page = Page::Text,
-            Command::ShowHealth => self.state.page = Page::Health,
+            Command::ShowGraph => self.show(Page::Graph),
+            Command::ShowLanes => self.show(Page::Lanes),
+            Command::ShowKey => self.show(Page::Key),
+            Command::ShowMatrix => self.show(Page::Matrix),
+            Command::ShowBrowser => self.show(Page::Browser),
+            Command::ShowText => self.show(Page::Text),
+            Command::ShowHealth => self.show(Page::Health),
             Command::ShowOrder => self.show_some_order(),
+            Command::ShowStatistics => self.show(Page::Statistics),
+            Command::ShowCheckers => self.show(Page::Checkers),
+            Command::RunCheckers => {
+                self.show(Page::Checkers);
+                self.start_contest();
+            }
+            Command::ShowBatch => self.state.show_batch = !self.state.show_batch && self.state.batch.is_some(),
+            Command::SwitchTime => self.state.true_time = !self.state.true_time,
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
+            Command::Tour => self.go_on_tour(Some(0)),
             Command::Help => self.state.help = !self.state.help,
+        }
+    }
+
+    fn show(&mut self, page: Page) {
+        self.state.page = page;
+        self.state.show_batch &= self.state.document.is_none();
+    }
+
+    fn with_batch(&mut self, change: impl FnOnce(&mut Batch)) {
+        if let Some(batch) = &mut self.state.batch {
+            change(batch);
         }
     }
 
@@ -139,8 +258,18 @@ impl App {
 
     /// Opens a file, or what a folder turns out to hold.
     pub(super) fn open_path(&mut self, path: PathBuf) {
+        let (path, link) = project::split_link(&path);
+        if project::is_project(&path) {
+            self.open_project(&path);
+            return;
+        }
         if !path.is_dir() {
-            self.open(Source::File(path));
+            self.open_file(path);
+            match link.as_deref().map(project::parse_link) {
+                Some(Ok(wish)) => self.wish(wish),
+                Some(Err(text)) => self.state.tell(true, text),
+                None => {}
+            }
             return;
         }
         self.state.looking = Some(path.clone());
@@ -166,8 +295,9 @@ impl App {
         self.open_under(source, Rules::default());
     }
 
-    fn open_under(&mut self, source: Source, rules: Rules) {
+    pub(super) fn open_under(&mut self, source: Source, rules: Rules) {
         self.close();
+        self.state.show_batch = false;
         let title = match &source {
             Source::File(path) => {
                 path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())
@@ -184,6 +314,13 @@ impl App {
             }
         }
         self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &load::levels()));
+        self.watching = match &source {
+            Source::File(path) => {
+                let number = self.revision.advance();
+                Some(watch::start(path.clone(), number, Arc::clone(&self.wake)))
+            }
+            Source::Sample(_) | Source::Bytes { .. } => None,
+        };
         let number = self.revision.advance();
         self.loading = Some(load::start(source, rules, self.pool.clone(), number, Arc::clone(&self.wake)));
     }
@@ -197,9 +334,21 @@ impl App {
         self.raw = None;
         self.raw_line = None;
         self.replaying = None;
+        self.timing = None;
+        self.chaining = None;
+        self.counting = None;
+        self.contest = None;
+        self.listing = None;
+        self.asking = None;
+        self.watching = None;
+        self.state.undo.clear();
+        self.finding = None;
+        self.state.palette = None;
+        self.state.places.clear();
         self.pictures.clear();
         self.state.banners.retain(|banner| !banner.bad);
         self.state.export = None;
+        self.state.show_batch = self.state.batch.is_some();
         self.state.page = Page::Graph;
         if let Some(document) = self.state.document.take() {
             // Giving back the memory of a big history takes a while: not in a frame. Without a thread it happens here.
@@ -207,26 +356,86 @@ impl App {
         }
     }
 
-    fn with_tree(&mut self, change: impl FnOnce(&mut super::tree::Tree, &super::tree::Catalogue)) {
+    fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Catalogue, &Notes)) {
         if let Some(document) = &mut self.state.document
             && let Some(catalogue) = &document.catalogue
         {
-            change(&mut document.tree, catalogue);
+            change(&mut document.tree, catalogue, &document.notes);
+        }
+    }
+
+    fn group_by(&mut self, by: GroupBy) {
+        self.with_tree(|tree, catalogue, notes| tree.group_by(by, catalogue, notes));
+        if let Some(document) = &mut self.state.document
+            && let (Some(id), Some(catalogue)) = (document.selected, &document.catalogue)
+        {
+            document.tree.reveal(id, catalogue, &document.notes);
+            document.scroll_to_selected = true;
+        }
+    }
+
+    fn set_note(&mut self, identity: String, note: Note) {
+        let Some(document) = &mut self.state.document else { return };
+        match note.is_empty() {
+            true => document.notes.remove(&identity),
+            false => document.notes.insert(identity, note),
+        };
+        self.with_tree(|tree, catalogue, notes| tree.rebuild(catalogue, notes));
+    }
+
+    fn bookmark(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let Some(identity) = document.identity().map(str::to_owned) else { return };
+        let mut note = document.notes.get(&identity).cloned().unwrap_or_default();
+        note.bookmarked = !note.bookmarked;
+        self.set_note(identity, note);
+    }
+
+    /// Reads the open history again; selection, page and arrangement stay.
+    pub(super) fn reload(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let (source, rules) = (document.source.clone(), document.rules.clone());
+        let wish = Wish {
+            identity: document.identity().map(str::to_owned),
+            id: document.selected,
+            page: Some(self.state.page),
+            evidence: None,
+            quiet: true,
+        };
+        let arrangement = self.arrangement();
+        self.open_under(source, rules);
+        if let Some(arrangement) = arrangement {
+            let names = arrangement.hidden_transactions.clone();
+            self.arrange(arrangement);
+            if let Some(document) = &mut self.state.document {
+                document.hidden_names = names;
+            }
+        }
+        self.wish(wish);
+    }
+
+    /// Turns to what shall be looked at as soon as it is there.
+    pub(super) fn wish(&mut self, wish: Wish) {
+        if let Some(page) = wish.page {
+            self.state.page = page;
+        }
+        if let Some(document) = &mut self.state.document {
+            document.wish = wish;
         }
     }
 
     fn set_filter(&mut self, filter: String) {
-        self.with_tree(|tree, catalogue| tree.set_filter(filter, catalogue));
+        self.with_tree(|tree, catalogue, notes| tree.set_filter(filter, catalogue, notes));
     }
 
     /// Shows a violation: from the kept pictures, or by a job.
     pub(super) fn select(&mut self, id: ViolationId, by_user: bool) {
         let Some(document) = &mut self.state.document else { return };
         let Some(catalogue) = document.catalogue.clone() else { return };
-        document.tree.reveal(id, &catalogue);
+        document.tree.reveal(id, &catalogue, &document.notes);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;
-        if by_user && matches!(self.state.page, Page::Browser | Page::Health | Page::Order) {
+        if by_user && matches!(self.state.page, Page::Browser | Page::Health | Page::Order | Page::Statistics) {
             self.state.page = Page::Graph;
         }
         if document.selected == Some(id) && document.current_picture().is_some() {
@@ -235,10 +444,11 @@ impl App {
         document.selected = Some(id);
         document.pinned = None;
         document.hovered = None;
-        document.evidence = None;
+        let expanded = document.evidence.take().filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
         let kept =
             self.pictures.iter().rev().find(|picture| picture.argument.id == id && picture.kind == kind).cloned();
+        let kept = kept.filter(|picture| picture.hidden == document.hidden);
         if let Some(picture) = kept {
             self.drawing = None;
             self.show_picture(picture);
@@ -250,7 +460,7 @@ impl App {
             (None, Some(violation)) => Material::Violation(Box::new(violation.clone())),
             (None, None) => return,
         };
-        self.order(material, None);
+        self.order(material, expanded);
     }
 
     /// Starts making a picture; one that is being made is not wanted any more.
@@ -261,12 +471,12 @@ impl App {
         document.drawing = true;
         let number = self.revision.advance();
         self.revision_of_drawing = number;
-        let order = Order { history, material, kind, expanded };
+        let order = Order { history, material, kind, expanded, hidden: document.hidden.clone() };
         self.drawing = Some(picture::start(order, number, Arc::clone(&self.wake)));
     }
 
     /// The same argument drawn otherwise.
-    fn redraw(&mut self, expanded: Option<BTreeSet<EdgeIndex>>) {
+    pub(super) fn redraw(&mut self, expanded: Option<BTreeSet<EdgeIndex>>) {
         let Some(document) = &self.state.document else { return };
         if let Some(picture) = document.current_picture() {
             let material = Material::Argument(Arc::clone(&picture.argument));
@@ -318,6 +528,13 @@ impl App {
         self.redraw(Some(expanded));
     }
 
+    fn zoom_by(&mut self, factor: f32) {
+        match self.state.page {
+            Page::Lanes => self.lanes.zoom_by(factor),
+            _ => self.canvas.zoom_by(factor),
+        }
+    }
+
     fn step_anomaly(&mut self, step: isize) {
         let Some(document) = &self.state.document else { return };
         let Some(catalogue) = &document.catalogue else { return };
@@ -328,6 +545,13 @@ impl App {
 
     /// One step of whatever is being stepped through.
     fn step(&mut self, step: isize) {
+        if self.state.show_batch {
+            self.with_batch(|batch| {
+                let last = batch.order.len().saturating_sub(1);
+                batch.chosen = batch.chosen.saturating_add_signed(step).min(last);
+            });
+            return;
+        }
         let order = self.state.document.as_ref().and_then(|document| document.order.as_ref());
         match (self.state.page, order) {
             (Page::Order, Some(order)) => self.go_to_step(order.step.saturating_add_signed(step), true),
@@ -379,12 +603,14 @@ impl App {
         if transaction.index() < history.n_transactions() {
             let session = history.session_of(transaction);
             let scroll = was != Page::Browser;
-            document.browser = Browser { session, transaction: Some(transaction), scroll, operation: None };
+            let (wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
+            let transaction = Some(transaction);
+            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing };
             self.state.page = Page::Browser;
         }
     }
 
-    fn show_operation(&mut self, operation: OperationId) {
+    pub(super) fn handle_operation(&mut self, operation: OperationId) {
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = &document.history else { return };
         if operation.index() >= history.n_operations() {
@@ -397,6 +623,8 @@ impl App {
             document.browser.transaction = Some(transaction);
         }
         document.browser.operation = Some((operation, None));
+        self.ask_for_key(Wanted::Key(history.operation(operation).key));
+        let Some(document) = &mut self.state.document else { return };
         if history.spot_of(operation).is_some() {
             let (number, source) = (self.revision.advance(), document.source.clone());
             self.raw_line = Some(raw::start_one(history, source, operation, number, Arc::clone(&self.wake)));
@@ -428,15 +656,41 @@ impl App {
         self.state.export = None;
     }
 
+    /// Writes everything about the chosen anomaly into a new folder beside the history.
+    fn write_report(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let (Some(picture), Some(catalogue)) = (document.current_picture().cloned(), document.catalogue.clone()) else {
+            self.state.tell(true, "Select an anomaly first: there is nothing to report yet");
+            return;
+        };
+        let (Some(history), Some(health)) = (document.history.clone(), document.health.clone()) else { return };
+        let stem = document.title.split('.').next().unwrap_or("anomaly");
+        let name = format!("{stem}-{}-report", picture.argument.id.to_string().replace('/', "-"));
+        let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
+        let folder = dialogs::folder_of(Some(&document.source)).join(name);
+        let what = exporting::Report { folder, picture, history, catalogue, health, file };
+        let number = self.revision.advance();
+        self.exporting = Some(exporting::start_report(what, number, Arc::clone(&self.wake)));
+    }
+
     /// Whatever Esc means now: the topmost thing is closed, else work stops, else the selection is released.
     fn escape(&mut self, ctx: &egui::Context) {
-        if self.state.help {
+        if self.state.palette.take().is_some() {
+            self.finding = None;
+        } else if self.state.tour.take().is_some() {
+        } else if self.state.help {
             self.state.help = false;
         } else if self.state.export.is_some() {
             self.state.export = None;
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
-            ctx.memory_mut(|memory| memory.surrender_focus(egui::Id::new(panels::anomalies::FILTER_ID)));
+            ctx.memory_mut(|memory| memory.stop_text_input());
+        } else if self.contest.take().is_some() {
+            if let Some(document) = &mut self.state.document {
+                document.contest.running = None;
+            }
+        } else if self.state.show_batch && self.batching.take().is_some() {
+            self.with_batch(|batch| batch.done = true);
         } else if self.looking.take().is_some() {
             self.state.looking = None;
         } else if let Some(job) = &self.loading {
@@ -451,6 +705,8 @@ impl App {
             } else if document.drawing {
                 document.drawing = false;
                 self.drawing = None;
+            } else if !document.chosen.is_empty() {
+                document.chosen.clear();
             } else if !document.tree.filter().is_empty() {
                 self.set_filter(String::new());
             }

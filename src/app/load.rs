@@ -35,8 +35,8 @@ pub enum Message {
     Health {
         /// What was found out.
         health: Arc<Health>,
-        /// What was assumed so far.
-        assumptions: Vec<String>,
+        /// Who wrote what each read returned.
+        resolution: Arc<Resolution>,
     },
     /// A level is decided.
     Level(LevelResult),
@@ -103,8 +103,7 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     if let Some(resolution) = &resolution {
         control.phase("looking at the history", 0);
         if let Ok(health) = health::examine(history, resolution, control) {
-            let assumptions = resolution.assumptions().to_vec();
-            outbox.send(Message::Health { health: Arc::new(health), assumptions });
+            outbox.send(Message::Health { health: Arc::new(health), resolution: Arc::clone(resolution) });
         }
     }
     let found = |findings, complete| {

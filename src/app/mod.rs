@@ -4,23 +4,45 @@
 //! carried out. All reading, checking, minimizing, layout and writing runs in [`jobs`](crate::jobs); a frame never
 //! waits. What is known so far is shown while the rest is on its way, and what is on its way can be cancelled.
 
+pub mod arrangement;
+pub mod batch;
 pub mod canvas;
+pub mod catalogue;
 pub mod command;
+pub mod contest;
 pub mod dialogs;
 pub mod exporting;
+pub mod figures;
+pub mod filter;
 pub mod folder;
+pub mod fuzzy;
+pub mod group_graph;
 mod handle;
+pub mod heaps;
+pub mod lanes;
+pub mod listing;
 pub mod load;
+mod look_around;
+pub mod notes;
 pub mod ordering;
+pub mod palette;
 pub mod panels;
 pub mod picture;
+pub mod places;
+pub mod project;
 pub mod raw;
 pub mod recent;
 pub mod samples;
+pub mod settings;
 pub mod state;
 pub mod style;
 mod take_in;
+pub mod timeline;
+pub mod tour;
 pub mod tree;
+pub mod versions;
+pub mod watch;
+pub mod what_if;
 
 use crate::counterexample::replay::Replay;
 use crate::jobs::{Job, Pool, Revision, Wake};
@@ -33,11 +55,14 @@ use state::{Attention, Page, RawLines, State};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use style::Palette;
 
 /// How often a frame is drawn while work runs, to move the progress on.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// How long it is said that something went well.
+const GOOD_NEWS: Duration = Duration::from_secs(12);
 
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +132,20 @@ pub struct App {
     raw_line: Option<Job<String>>,
     exporting: Option<Job<Result<PathBuf, String>>>,
     replaying: Option<Job<Arc<Replay>>>,
+    timing: Option<Job<Arc<timeline::Timeline>>>,
+    chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
+    finding: Option<Job<Vec<palette::Found>>>,
+    asking: Option<Job<what_if::Message>>,
+    watching: Option<Job<()>>,
+    batching: Option<Job<batch::Message>>,
+    contest: Option<Job<contest::Message>>,
+    listing: Option<Job<Arc<listing::Listing>>>,
+    wanted_listing: Option<listing::Wanted>,
+    counting: Option<Job<Arc<figures::Figures>>>,
+    /// When the oldest message that something went well was first seen.
+    good_since: Option<Instant>,
+    lanes: lanes::LanesView,
+    settings: settings::Settings,
     pictures: VecDeque<Arc<Picture>>,
     recent_place: Option<PathBuf>,
 }
@@ -132,6 +171,19 @@ impl App {
             raw_line: None,
             exporting: None,
             replaying: None,
+            timing: None,
+            chaining: None,
+            finding: None,
+            asking: None,
+            watching: None,
+            batching: None,
+            contest: None,
+            listing: None,
+            wanted_listing: None,
+            counting: None,
+            good_since: None,
+            lanes: lanes::LanesView::default(),
+            settings: recent_place.as_deref().map(settings::load).unwrap_or_default(),
             pictures: VecDeque::new(),
             recent_place,
         }
@@ -142,6 +194,7 @@ impl App {
         if !self.attached {
             self.attached = true;
             style::install(ctx);
+            self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
         }
@@ -168,25 +221,55 @@ impl App {
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
         self.take_in_messages();
+        self.forget_good_news(&ctx);
         self.take_in_files(&ctx);
         let mut requests = Requests::new();
         self.take_in_keys(&ctx, &mut requests);
         self.panels(ui, &mut requests);
         self.state.focus_filter = false;
+        if let Some(palette) = &mut self.state.palette {
+            palette.fresh = false;
+        }
         if let Some(document) = &mut self.state.document {
             document.scroll_to_selected = false;
             document.scroll_to_step = false;
+            document.focus_note = false;
             document.browser.scroll = false;
             if let Some(order) = &mut document.order {
                 // What is not there yet cannot be scrolled to.
                 order.scroll &= order.replay.is_none();
             }
         }
+        let changed = requests.iter().any(|request| !matches!(request, command::Request::Focus(_)));
+        let switches_theme = requests.iter().any(|r| matches!(r, command::Request::Run(command::Command::SwitchTheme)));
+        if changed {
+            self.note_arrangement();
+        }
         let hovered = self.handle_all(&ctx, requests);
+        self.prepare_page();
+        if changed {
+            self.note_changes(ctx.text_edit_focused());
+            let theme = switches_theme.then_some(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
+            self.keep_settings(theme);
+        }
         self.hover(&ctx, hovered);
         self.was_typing = ctx.text_edit_focused();
         if self.is_working() {
             ctx.request_repaint_after(PROGRESS_EVERY);
+        }
+    }
+
+    /// That something went well is said for a while only.
+    fn forget_good_news(&mut self, ctx: &egui::Context) {
+        let any = self.state.banners.iter().any(|banner| !banner.bad);
+        let since = *self.good_since.get_or_insert_with(Instant::now);
+        if !any {
+            self.good_since = None;
+        } else if since.elapsed() >= GOOD_NEWS {
+            self.state.banners.retain(|banner| banner.bad);
+            self.good_since = None;
+        } else {
+            ctx.request_repaint_after(GOOD_NEWS - since.elapsed());
         }
     }
 
@@ -195,9 +278,9 @@ impl App {
             return;
         }
         let typing = ctx.text_edit_focused();
-        let over = self.state.help || self.state.export.is_some();
+        let over = self.state.help || self.state.export.is_some() || self.state.palette.is_some();
         while let Some(command) = ctx.input_mut(|input| Command::pressed(input, typing)) {
-            if !over || matches!(command, Command::Escape | Command::Help | Command::Quit) {
+            if !over || matches!(command, Command::Escape | Command::Help | Command::Quit | Command::Palette) {
                 requests.push(command::Request::Run(command));
             }
         }
@@ -209,6 +292,14 @@ impl App {
             || self.looking.is_some()
             || self.exporting.is_some()
             || self.replaying.is_some()
+            || self.timing.is_some()
+            || self.chaining.is_some()
+            || self.finding.is_some()
+            || self.asking.is_some()
+            || self.batching.is_some()
+            || self.contest.is_some()
+            || self.listing.is_some()
+            || self.counting.is_some()
             || self.dialogs.is_waiting()
     }
 
@@ -237,9 +328,9 @@ impl App {
                 panels::status::status_ui(ui, state);
             },
         );
-        if let Some(document) = &state.document {
+        if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch) {
             let progress = self.loading.as_ref().map(Job::progress);
-            Panel::top("levels").exact_size(44.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
+            Panel::top("levels").exact_size(54.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
                 panels::levels::levels_ui(ui, document, progress, requests);
             });
         }
@@ -257,6 +348,10 @@ impl App {
         let side = Frame::new().fill(palette.panel).inner_margin(Margin::same(style::MARGIN));
         let ground = Frame::new().fill(palette.ground);
         let state = &self.state;
+        if let Some(batch) = state.batch.as_ref().filter(|_| state.show_batch) {
+            egui::CentralPanel::default().frame(side).show(ui, |ui| panels::batch::batch_ui(ui, batch, requests));
+            return;
+        }
         let Some(document) = &state.document else {
             egui::CentralPanel::default().frame(ground).show(ui, |ui| panels::welcome::welcome_ui(ui, state, requests));
             return;
@@ -265,7 +360,7 @@ impl App {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
         match state.page {
-            Page::Browser | Page::Order => {}
+            Page::Browser | Page::Order | Page::Statistics | Page::Checkers => {}
             Page::Health => {
                 // In a narrow window the findings need the room.
                 let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
@@ -273,7 +368,7 @@ impl App {
                     panels::rules::rules_ui(ui, document, requests);
                 });
             }
-            Page::Graph | Page::Text => {
+            Page::Graph | Page::Text | Page::Lanes | Page::Key | Page::Matrix => {
                 Panel::right("argument").default_size(340.0).size_range(240.0..=620.0).frame(side).show(ui, |ui| {
                     panels::argument::argument_ui(ui, document, requests);
                 });
@@ -281,18 +376,25 @@ impl App {
         }
         let header = Frame::new().fill(palette.ground).inner_margin(Margin::symmetric(14, 0));
         let canvas = &mut self.canvas;
+        let lanes = &mut self.lanes;
         egui::CentralPanel::default().frame(ground).show(ui, |ui| {
             Panel::top("header").exact_size(40.0).frame(header).show_separator_line(false).show(ui, |ui| {
-                panels::graph::header_ui(ui, state, document, requests);
+                panels::graph::header_ui(ui, state, requests);
             });
-            let inner = if state.page == Page::Graph { Margin::ZERO } else { Margin::same(style::MARGIN) };
+            let to_the_edge = matches!(state.page, Page::Graph | Page::Lanes);
+            let inner = if to_the_edge { Margin::ZERO } else { Margin::same(style::MARGIN) };
             let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);
             egui::CentralPanel::default().frame(frame).show(ui, |ui| match state.page {
                 Page::Graph => panels::graph::graph_ui(ui, state, document, canvas, requests),
+                Page::Lanes => panels::lanes::lanes_ui(ui, state, document, lanes, requests),
+                Page::Key => panels::versions::versions_ui(ui, document, requests),
+                Page::Matrix => panels::matrix::matrix_ui(ui, document, requests),
                 Page::Browser => panels::browser::browser_ui(ui, document, requests),
                 Page::Text => panels::text::text_ui(ui, document, requests),
                 Page::Health => panels::health::health_ui(ui, document, requests),
                 Page::Order => panels::order::order_ui(ui, document, requests),
+                Page::Checkers => panels::contest::contest_ui(ui, document, requests),
+                Page::Statistics => panels::statistics::statistics_ui(ui, document),
             });
         });
     }
@@ -300,6 +402,12 @@ impl App {
     fn overlays(&mut self, ui: &mut Ui, requests: &mut Requests) {
         if self.state.help {
             panels::help::help_ui(ui, requests);
+        }
+        if let Some(at) = self.state.tour {
+            panels::tour::tour_ui(ui, at, requests);
+        }
+        if let Some(palette) = &self.state.palette {
+            panels::palette::palette_ui(ui, palette, requests);
         }
         let waiting = self.dialogs.is_waiting();
         if let Some(form) = &mut self.state.export

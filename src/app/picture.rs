@@ -3,7 +3,7 @@
 use super::canvas::sketch::Sketch;
 use crate::checkers::{Violation, ViolationId};
 use crate::control::Control;
-use crate::counterexample::{self, Counterexample, Explanation, narrate};
+use crate::counterexample::{self, Counterexample, Explanation, Interpretation, interpret, narrate};
 use crate::diagram::layout::{self, LayoutStyle};
 use crate::diagram::{self, Diagram, Subject};
 use crate::history::{History, OperationId, TransactionId};
@@ -29,6 +29,8 @@ pub struct Argument {
     pub counterexample: Counterexample,
     /// Why it convinces.
     pub explanation: Explanation,
+    /// How it comes about: what is rejected, and why.
+    pub interpretation: Interpretation,
     /// The same as plain text.
     pub text: String,
     /// The same as Markdown.
@@ -52,6 +54,8 @@ pub struct Picture {
     pub drawn: Vec<EdgeIndex>,
     /// What is drawn, and where.
     pub sketch: Arc<Sketch>,
+    /// Transactions of the whole history that are left out.
+    pub hidden: BTreeSet<TransactionId>,
     /// Why it is not drawn as asked for.
     pub note: Option<String>,
 }
@@ -74,6 +78,8 @@ pub struct Order {
     pub kind: LayoutKind,
     /// Edges whose evidence is wanted; none: as it fits.
     pub expanded: Option<BTreeSet<EdgeIndex>>,
+    /// Transactions of the whole history to leave out.
+    pub hidden: BTreeSet<TransactionId>,
 }
 
 /// Starts making a picture. It comes as the job's only message, or never when the job is cancelled.
@@ -84,7 +90,7 @@ pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> 
             Material::Violation(violation) => Arc::new(argue(&order.history, &violation, control)),
         };
         if control.check().is_ok() {
-            outbox.send(Arc::new(draw(argument, order.kind, order.expanded)));
+            outbox.send(Arc::new(draw(argument, order.kind, order.expanded, order.hidden)));
         }
     })
 }
@@ -101,6 +107,7 @@ pub fn argue(history: &History, violation: &Violation, control: &Control) -> Arg
         id: violation.id,
         text: narrate::plain_text(&counterexample, &explanation, history),
         markdown: narrate::markdown(&counterexample, &explanation, history),
+        interpretation: interpret(&counterexample),
         cycle: counterexample.violation.proof.cycle_edges(),
         n_operations,
         explanation,
@@ -109,16 +116,25 @@ pub fn argue(history: &History, violation: &Violation, control: &Control) -> Arg
 }
 
 /// Draws an argument.
-pub fn draw(argument: Arc<Argument>, kind: LayoutKind, expanded: Option<BTreeSet<EdgeIndex>>) -> Picture {
+pub fn draw(
+    argument: Arc<Argument>,
+    kind: LayoutKind,
+    expanded: Option<BTreeSet<EdgeIndex>>,
+    hidden: BTreeSet<TransactionId>,
+) -> Picture {
+    let renaming = &argument.counterexample.renaming;
+    let without: BTreeSet<TransactionId> = hidden.iter().filter_map(|t| renaming.new_transaction(*t)).collect();
     let edges = &argument.counterexample.violation.edges;
     let expanded = expanded.unwrap_or_else(|| {
         let all = expandable(edges);
-        let diagram = diagram_of(&argument, &shown(&argument, &all));
+        let diagram = diagram_of(&argument, &shown(&argument, &all), &BTreeSet::new());
         let fits = diagram.cards.len() <= OPEN_CARDS && diagram.arrows.len() <= OPEN_EDGES;
         if fits { all } else { BTreeSet::new() }
     });
     let drawn = shown(&argument, &expanded);
-    let diagram = diagram_of(&argument, &drawn);
+    let diagram = diagram_of(&argument, &drawn, &without);
+    let in_sight = |edge: &EdgeIndex| !without.contains(&edges[*edge].from) && !without.contains(&edges[*edge].to);
+    let drawn = drawn.into_iter().filter(in_sight).collect();
     let (layout, note) = match kind {
         LayoutKind::Lanes => (layout::lanes(&diagram), None),
         LayoutKind::Layered => match layout::graphviz(&diagram) {
@@ -127,15 +143,18 @@ pub fn draw(argument: Arc<Argument>, kind: LayoutKind, expanded: Option<BTreeSet
         },
     };
     let sketch = Arc::new(Sketch { diagram, layout });
-    Picture { kind, expanded, drawn: drawn.into_iter().collect(), sketch, note, argument }
+    Picture { kind, expanded, drawn, sketch, note, hidden, argument }
 }
 
-fn diagram_of(argument: &Argument, drawn: &BTreeSet<EdgeIndex>) -> Diagram {
+/// What is drawn of an argument: these edges, apart from the transactions that are left out.
+fn diagram_of(argument: &Argument, drawn: &BTreeSet<EdgeIndex>, without: &BTreeSet<TransactionId>) -> Diagram {
     let example = &argument.counterexample;
     let violation = &example.violation;
     // Where nothing is folded away every transaction has its card; else only what the drawn edges touch.
     let everything = drawn.len() == violation.edges.len() || drawn.is_empty();
-    let transactions: Vec<TransactionId> = if everything { violation.transactions.clone() } else { Vec::new() };
+    let mut transactions: Vec<TransactionId> = if everything { violation.transactions.clone() } else { Vec::new() };
+    transactions.retain(|t| !without.contains(t));
+    let is_out = |t: TransactionId| without.contains(&t);
     let touched = |t: TransactionId| drawn.iter().any(|&e| violation.edges[e].from == t || violation.edges[e].to == t);
     let mut operations: Vec<OperationId> = violation
         .operations
@@ -148,13 +167,17 @@ fn diagram_of(argument: &Argument, drawn: &BTreeSet<EdgeIndex>) -> Diagram {
         Reason::Listed { read, .. } => Some(read),
         _ => None,
     }));
+    operations.retain(|operation| !is_out(example.history.transaction_of(*operation)));
+    let in_sight = |edge: EdgeIndex| {
+        drawn.contains(&edge) && !is_out(violation.edges[edge].from) && !is_out(violation.edges[edge].to)
+    };
     diagram::diagram(&Subject {
         history: &example.history,
         transactions: &transactions,
         edges: &violation.edges,
         cycle: &argument.cycle,
         operations: &operations,
-        shown: &|edge| drawn.contains(&edge),
+        shown: &in_sight,
         all_operations: false,
         n_operations: &|t| argument.n_operations.get(t.index()).copied().unwrap_or(0),
     })

@@ -3,14 +3,27 @@
 //! Panels read it and push [`Request`](super::command::Request)s; only [`App`](super::App) changes it. It knows no
 //! widget and starts no work.
 
+use super::arrangement::Undo;
+use super::batch::Batch;
+use super::contest::Contest;
+use super::figures::Figures;
+use super::group_graph::GroupGraph;
+use super::listing::Listing;
+use super::notes::Notes;
+use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
+use super::places::Places;
+use super::project::Wish;
+use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
-use crate::checkers::{Level, LevelResult, Verdict, ViolationId, Witness};
+use super::versions::{Chain, Wanted};
+use super::what_if::WhatIf;
+use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
 use crate::counterexample::replay::Replay;
 use crate::export::ExportKind;
 use crate::health::Health;
 use crate::history::{History, OperationId, Rules, SessionId, TransactionId};
-use crate::relations::{EdgeIndex, Relation};
+use crate::relations::{EdgeIndex, Relation, Resolution};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,6 +65,12 @@ pub enum Page {
     /// The dependency graph.
     #[default]
     Graph,
+    /// Sessions on a time axis.
+    Lanes,
+    /// The versions of a key.
+    Key,
+    /// Who depends on whom, as a table.
+    Matrix,
     /// All sessions, transactions and operations.
     Browser,
     /// The argument as text.
@@ -60,9 +79,14 @@ pub enum Page {
     Health,
     /// An order that explains every read, as a run to step through.
     Order,
+    /// Figures of the history.
+    Statistics,
+    /// Several checkers side by side.
+    Checkers,
 }
 
-/// A part of the picture that has somebody's attention, in terms of the counterexample's own history.
+/// A part of the picture that has somebody's attention, in terms of the counterexample's own history if nothing else is
+/// said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Attention {
     /// A step of the argument.
@@ -73,6 +97,10 @@ pub enum Attention {
     Transaction(TransactionId),
     /// A row of a card.
     Operation(OperationId),
+    /// Another anomaly, by its line in the list.
+    Anomaly(ViolationId),
+    /// A transaction that the counterexample does without, in terms of the whole history.
+    Elsewhere(TransactionId),
 }
 
 /// A change of attention.
@@ -113,6 +141,10 @@ pub struct Browser {
     pub transaction: Option<TransactionId>,
     /// Scroll to the chosen transaction in the next frame.
     pub scroll: bool,
+    /// How sessions and transactions are sorted, and which are listed.
+    pub wanted: super::listing::Wanted,
+    /// What is listed, when that is not all as in the file.
+    pub listing: Option<Arc<Listing>>,
     /// The operation whose raw line is shown, with that line once it is read.
     pub operation: Option<(OperationId, Option<String>)>,
 }
@@ -130,6 +162,19 @@ pub struct OrderView {
     pub step: usize,
     /// Bring the chosen step into sight in the next frame.
     pub scroll: bool,
+}
+
+/// The versions of a key, being shown.
+#[derive(Clone, Debug)]
+pub struct KeyView {
+    /// The key, or the name that was typed.
+    pub wanted: Wanted,
+    /// Its versions, once they are known.
+    pub chain: Option<Arc<Chain>>,
+    /// Why there are none.
+    pub trouble: Option<String>,
+    /// For which anomaly it was asked.
+    pub of: Option<ViolationId>,
 }
 
 /// The export dialog.
@@ -239,6 +284,36 @@ pub struct Document {
     pub browser: Browser,
     /// The order shown, if one was asked for.
     pub order: Option<OrderView>,
+    /// Who wrote what each read returned, once that is known.
+    pub resolution: Option<Arc<Resolution>>,
+    /// When every transaction ran, once it was asked for.
+    pub timeline: Option<Arc<Timeline>>,
+    /// The key whose versions are shown, if one was asked for.
+    pub key: Option<KeyView>,
+    /// The matrix is about all anomalies with the root cause of the chosen one.
+    pub whole_group: bool,
+    /// The edges of all anomalies with the root cause of the chosen one, once they were asked for.
+    pub group: Option<Arc<GroupGraph>>,
+    /// Bookmarks, notes and tags.
+    pub notes: Notes,
+    /// The field of the note takes the keyboard in the next frame.
+    pub focus_note: bool,
+    /// Transactions of the whole history that were chosen for a what-if.
+    pub chosen: BTreeSet<TransactionId>,
+    /// What was asked about parts of the history, newest first.
+    pub what_if: Vec<WhatIf>,
+    /// Transactions of the whole history that are left out of pictures.
+    pub hidden: BTreeSet<TransactionId>,
+    /// The same by name, until the history is read.
+    pub hidden_names: BTreeSet<String>,
+    /// What shall be looked at once it is known.
+    pub wish: Wish,
+    /// Checkers side by side.
+    pub contest: Contest,
+    /// Figures for plots, once they were asked for, and whether they were made of everything.
+    pub figures: Option<Arc<Figures>>,
+    /// The figures know all anomalies.
+    pub figures_complete: bool,
 }
 
 impl Document {
@@ -271,7 +346,60 @@ impl Document {
             raw: RawLines::default(),
             browser: Browser::default(),
             order: None,
+            resolution: None,
+            timeline: None,
+            key: None,
+            whole_group: false,
+            group: None,
+            notes: Notes::default(),
+            focus_note: false,
+            chosen: BTreeSet::new(),
+            what_if: Vec::new(),
+            hidden: BTreeSet::new(),
+            hidden_names: BTreeSet::new(),
+            wish: Wish::default(),
+            contest: Contest { chosen: [Checker::Fast, Checker::Plume].into(), ..Contest::default() },
+            figures: None,
+            figures_complete: false,
         }
+    }
+
+    /// The name of the chosen anomaly in project files.
+    pub fn identity(&self) -> Option<&str> {
+        let (id, catalogue) = self.selected.zip(self.catalogue.as_ref())?;
+        catalogue.place(id).map(|place| catalogue.entries[place].identity.as_str())
+    }
+
+    /// The name that a transaction of the whole history has in the counterexample shown, or that it is not in there.
+    pub fn attention_of(&self, whole: TransactionId) -> Attention {
+        let small = self.current_picture().and_then(|p| p.argument.counterexample.renaming.new_transaction(whole));
+        small.map_or(Attention::Elsewhere(whole), Attention::Transaction)
+    }
+
+    /// The transactions of the whole history that have attention: those of a step or an edge, or a single one.
+    pub fn attended(&self) -> Vec<TransactionId> {
+        let Some(attention) = self.attention() else { return Vec::new() };
+        if let Attention::Elsewhere(whole) = attention {
+            return vec![whole];
+        }
+        if let Attention::Anomaly(id) = attention {
+            let violation = self.catalogue.as_ref().and_then(|catalogue| catalogue.violation(id));
+            return violation.map_or(Vec::new(), |violation| violation.transactions.clone());
+        }
+        let Some(picture) = self.current_picture() else { return Vec::new() };
+        let example = &picture.argument.counterexample;
+        let edge = |e: EdgeIndex| example.violation.edges.get(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
+        let small = match attention {
+            Attention::Step(step) => {
+                let step = picture.argument.explanation.steps.get(step);
+                step.map_or(Vec::new(), |step| step.transactions.clone())
+            }
+            Attention::Edge(index) => edge(index),
+            Attention::Transaction(t) => vec![t],
+            Attention::Operation(o) => vec![example.history.transaction_of(o)],
+            Attention::Elsewhere(_) | Attention::Anomaly(_) => Vec::new(),
+        };
+        small.into_iter().map(|t| example.renaming.old_transaction(t)).collect()
     }
 
     /// Whether work on it goes on.
@@ -349,6 +477,22 @@ pub struct State {
     pub document: Option<Document>,
     /// The help sheet is open.
     pub help: bool,
+    /// The step of the tour that one is at.
+    pub tour: Option<usize>,
+    /// The palette, when open.
+    pub palette: Option<Palette>,
+    /// The open folder.
+    pub batch: Option<Batch>,
+    /// The table of the folder is in sight, and not the open history.
+    pub show_batch: bool,
+    /// Changes that can be taken back.
+    pub undo: Undo,
+    /// Where one has looked.
+    pub places: Places,
+    /// Lanes are drawn by the clock and not with idle stretches cut short.
+    pub true_time: bool,
+    /// All sessions have a lane, not only those of the chosen anomaly.
+    pub all_lanes: bool,
     /// The export dialog, when open.
     pub export: Option<ExportForm>,
     /// The anomaly filter takes the keyboard in the next frame.

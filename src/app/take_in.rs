@@ -8,9 +8,9 @@ use super::picture::Picture;
 use super::state::{Phase, Source};
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
+use crate::history::TransactionId;
 use crate::jobs::{Job, State as JobState};
-use crate::report::grouped;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Pictures kept for going back and forth.
@@ -25,6 +25,20 @@ impl App {
         self.take_in_raw_lines();
         self.take_in_export();
         self.take_in_order();
+        self.take_in_views();
+        self.take_in_what_if();
+        self.take_in_batch();
+        self.take_in_contest();
+        self.take_in_watching();
+    }
+
+    /// Reads the open file again when it has changed.
+    fn take_in_watching(&mut self) {
+        let changed = self.watching.as_mut().is_some_and(|job| !job.poll().is_empty());
+        if changed && self.state.document.as_ref().is_some_and(|document| !document.is_busy()) {
+            self.reload();
+            self.state.tell(false, "The file has changed and is read again");
+        }
     }
 
     fn take_in_loading(&mut self) {
@@ -67,15 +81,21 @@ impl App {
                         document.levels.push((level, None));
                     }
                 }
+                let names = std::mem::take(&mut document.hidden_names);
+                if !names.is_empty() {
+                    let is_hidden = |t: &TransactionId| names.contains(&history.transaction_name(*t));
+                    document.hidden = history.transactions().filter(is_hidden).collect();
+                }
                 document.history = Some(history);
                 document.seconds.0 = seconds;
                 if !cancelled {
                     document.phase = Phase::Checking;
                 }
             }
-            Message::Health { health, assumptions } => {
+            Message::Health { health, resolution } => {
                 document.health = Some(health);
-                document.resolved_by = assumptions;
+                document.resolved_by = resolution.assumptions().to_vec();
+                document.resolution = Some(resolution);
             }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
@@ -106,10 +126,19 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let before = document.catalogue.take();
         let selected = document.selected.and_then(|id| before.as_ref().and_then(|c| c.violation(id).cloned()));
-        document.tree.rebuild(&catalogue);
+        document.tree.rebuild(&catalogue, &document.notes);
         document.catalogue = Some(Arc::clone(&catalogue));
         document.complete = complete;
+        let wished = document.wish.find(&catalogue);
+        let is_wished = wished.is_some();
+        if is_wished {
+            document.evidence = document.wish.evidence.take().map(|evidence| evidence.into_iter().collect());
+            (document.wish.identity, document.wish.id) = (None, None);
+        }
+        let lost = complete && !is_wished && !document.wish.quiet;
+        let lost = document.wish.id.take_if(|_| lost);
         let wanted = match selected {
+            _ if is_wished => wished,
             Some(old) if catalogue.violation(old.id) == Some(&old) => Some(old.id),
             Some(old) => {
                 let same = |new: &&crate::checkers::Violation| {
@@ -120,13 +149,20 @@ impl App {
             None => catalogue.first(),
         };
         match wanted {
-            Some(id) if document.selected != Some(id) => self.select(id, false),
-            Some(id) => document.tree.reveal(id, &catalogue),
+            Some(id) if document.selected != Some(id) => {
+                let page = self.state.page;
+                self.select(id, is_wished);
+                self.state.page = page;
+            }
+            Some(id) => document.tree.reveal(id, &catalogue, &document.notes),
             None => document.selected = None,
+        }
+        if let Some(id) = lost {
+            self.state.tell(true, format!("There is no anomaly {id} in this history"));
         }
     }
 
-    /// Opens what was found in a folder: the first history; the others are offered as recent.
+    /// Opens what was found in a folder: a history, or the table of several.
     fn take_in_folder(&mut self) {
         let Some(job) = &mut self.looking else { return };
         let looked = job.poll().into_iter().last();
@@ -138,35 +174,12 @@ impl App {
         let folder = self.state.looking.take().unwrap_or_default();
         match (looked, ended) {
             (Some(Looked::One(path)), _) => self.open(Source::File(path)),
-            (Some(Looked::Several(histories)), _) => self.open_first(&folder, &histories),
+            (Some(Looked::Several(found)), _) => self.open_batch(&folder, found),
             (Some(Looked::Nothing(text)), _) => self.state.tell(true, text),
             (None, JobState::Failed(text)) => {
                 self.state.tell(true, format!("{}: {text}", folder.display()));
             }
             (None, _) => {}
-        }
-    }
-
-    fn open_first(&mut self, folder: &Path, histories: &[PathBuf]) {
-        let Some((first, others)) = histories.split_first() else { return };
-        let offered = others.len().min(super::recent::MAX - 1);
-        for other in others[..offered].iter().rev() {
-            super::recent::remember(&mut self.state.recent, other);
-        }
-        self.open(Source::File(first.clone()));
-        if !others.is_empty() {
-            let which = match offered == others.len() {
-                true => "the others stand",
-                false => "the next ones stand",
-            };
-            self.state.tell(
-                false,
-                format!(
-                    "{} histories in {}: the first is open, {which} in the File menu under Recent.",
-                    grouped(histories.len() as u64),
-                    folder.display()
-                ),
-            );
         }
     }
 
@@ -192,7 +205,8 @@ impl App {
     /// Puts a picture on the canvas and asks for the raw lines that belong to it.
     pub(super) fn show_picture(&mut self, picture: Arc<Picture>) {
         let same = |kept: &Arc<Picture>| {
-            (kept.argument.id, kept.kind, &kept.expanded) == (picture.argument.id, picture.kind, &picture.expanded)
+            (kept.argument.id, kept.kind, &kept.expanded, &kept.hidden)
+                == (picture.argument.id, picture.kind, &picture.expanded, &picture.hidden)
         };
         self.pictures.retain(|kept| !same(kept));
         self.pictures.push_back(Arc::clone(&picture));

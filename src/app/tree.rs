@@ -1,125 +1,18 @@
-//! The anomaly list: level → pattern → group → instance, filtered and flattened to lines.
+//! The anomaly list: level → pattern → group → instance, or heaps by root cause, key or sessions, filtered and
+//! flattened to lines.
 //!
-//! [`Catalogue`] holds what was found together with what the filter looks at; it is made once, off the frame.
 //! [`Tree`] holds what is open and what passes the filter, and from that a flat list of lines, so that only the lines
 //! in sight need to be drawn.
 
-use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
-use crate::history::{History, TransactionId};
+pub use super::catalogue::{Catalogue, Entry};
+pub use super::filter::toggle_word;
+
+use super::filter::{self, Term};
+use super::heaps::{GroupBy, Heaps};
+use super::notes::Notes;
+use crate::checkers::{Level, Pattern, ViolationId};
 use crate::report::grouped;
 use std::collections::BTreeSet;
-
-/// One violation as the list sees it.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Its name.
-    pub id: ViolationId,
-    /// `key 4 · T295 → T297 → T393`.
-    pub label: String,
-    /// Number of transactions.
-    pub size: usize,
-    /// Root cause.
-    pub group: u32,
-    /// Adds nothing to the smaller ones.
-    pub implied: bool,
-    /// What the filter looks at, lower case, fields between bars: `|tap-k|key:4|session:2|`.
-    search: String,
-}
-
-/// Findings, ready to be listed.
-#[derive(Clone, Debug)]
-pub struct Catalogue {
-    /// What the checkers found.
-    pub findings: Findings,
-    /// By place in [`Findings::violations`].
-    pub entries: Vec<Entry>,
-    /// By pattern: the weakest level that a listed instance violates, which may be stronger than the weakest level that
-    /// the pattern can violate.
-    levels: Vec<Level>,
-}
-
-/// Most transactions named in one line.
-const NAMED: usize = 4;
-
-impl Catalogue {
-    /// Prepares `findings` about `history`. O(violations and their edges).
-    pub fn new(history: &History, findings: Findings) -> Catalogue {
-        let entries = findings.violations.iter().map(|violation| entry(history, violation)).collect();
-        let level = |pattern: Pattern| {
-            let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
-            listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
-        };
-        let levels = Pattern::all().map(level).collect();
-        Catalogue { findings, entries, levels }
-    }
-
-    /// The level under which a pattern is listed.
-    fn level_of(&self, pattern: Pattern) -> Level {
-        self.levels[pattern as usize]
-    }
-
-    /// The violation of this name.
-    pub fn violation(&self, id: ViolationId) -> Option<&Violation> {
-        self.place(id).and_then(|place| self.findings.violations.get(place))
-    }
-
-    /// The violation that a window shows first: one that is no consequence of another and breaks the weakest level, the
-    /// smallest of those, in the order of the list; those with edges are preferred since they have more to show.
-    pub fn first(&self) -> Option<ViolationId> {
-        let violations = &self.findings.violations;
-        let best =
-            violations.iter().min_by_key(|v| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.size(), v.id));
-        best.map(|violation| violation.id)
-    }
-
-    fn place(&self, id: ViolationId) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.id == id)
-    }
-}
-
-fn entry(history: &History, violation: &Violation) -> Entry {
-    let row = violation.id.pattern.row();
-    let mut search = format!("|{}|{}|{}|{}|", violation.id, row.id, row.name, row.title);
-    let mut keys: BTreeSet<_> = violation.key.into_iter().collect();
-    keys.extend(violation.edges.iter().filter_map(|edge| edge.key));
-    keys.extend(violation.operations.iter().map(|&operation| history.operation(operation).key));
-    keys.iter().for_each(|&key| search.push_str(&format!("key:{}|", history.key_name(key))));
-    let real = || violation.transactions.iter().copied().filter(|t| !t.is_initial());
-    let sessions: BTreeSet<_> = real().map(|t| history.session_of(t)).collect();
-    sessions.iter().for_each(|&session| search.push_str(&format!("session:{}|", history.session_name(session))));
-    real().for_each(|t| search.push_str(&format!("txn:{}|", history.transaction_name(t))));
-    let relations: BTreeSet<_> = violation.edges.iter().map(|edge| edge.relation).collect();
-    relations.iter().for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
-    violation.levels.iter().for_each(|level| search.push_str(&format!("level:{}|", level.code())));
-
-    Entry {
-        id: violation.id,
-        label: label(history, violation),
-        size: violation.size(),
-        group: violation.group,
-        implied: violation.implied,
-        search: search.to_lowercase(),
-    }
-}
-
-/// What a line says: the transactions and the key; of a contradiction inside one transaction, the operation.
-fn label(history: &History, violation: &Violation) -> String {
-    if let ([only], [.., operation]) = (&violation.transactions[..], &violation.operations[..]) {
-        return format!("{} · {}", history.transaction_name(*only), history.operation_text(*operation));
-    }
-    let named = violation.transactions.iter().take(NAMED);
-    // The font of lists lacks the sign ⊥.
-    let name = |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { history.transaction_name(t) };
-    let mut names: Vec<String> = named.map(|&t| name(t)).collect();
-    if violation.transactions.len() > NAMED {
-        names.push("…".to_owned());
-    }
-    let names = names.join(" ");
-    match violation.key {
-        Some(key) => format!("{names} · key {}", history.key_name(key)),
-        None => names,
-    }
-}
 
 /// A line that can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +23,10 @@ pub enum Branch {
     Pattern(Pattern),
     /// The instances of a pattern with one root cause.
     Group(Pattern, u32),
+    /// All instances with one root cause, key, or set of sessions.
+    Heap(GroupBy, u32),
+    /// Those of one pattern.
+    HeapPattern(GroupBy, u32, Pattern),
 }
 
 /// A line of the list.
@@ -164,6 +61,9 @@ pub enum Line {
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     filter: String,
+    by: GroupBy,
+    /// Nothing is called what the filter says; what is similar is listed.
+    is_similar: bool,
     folded: BTreeSet<Branch>,
     opened: BTreeSet<Branch>,
     lines: Vec<Line>,
@@ -174,7 +74,7 @@ impl Tree {
     /// Levels are open from the start; patterns and groups once somebody opens them or selects something inside.
     fn is_open(&self, branch: Branch) -> bool {
         match branch {
-            Branch::Level(_) => !self.folded.contains(&branch),
+            Branch::Level(_) | Branch::HeapPattern(..) => !self.folded.contains(&branch),
             _ => self.opened.contains(&branch),
         }
     }
@@ -195,41 +95,69 @@ impl Tree {
     }
 
     /// Changes the filter.
-    pub fn set_filter(&mut self, filter: String, catalogue: &Catalogue) {
+    pub fn set_filter(&mut self, filter: String, catalogue: &Catalogue, notes: &Notes) {
         self.filter = filter;
-        self.rebuild(catalogue);
+        self.rebuild(catalogue, notes);
+    }
+
+    /// What is listed together.
+    pub fn by(&self) -> GroupBy {
+        self.by
+    }
+
+    /// Whether nothing is called what the filter says, so that what is similar is listed.
+    pub fn is_similar(&self) -> bool {
+        self.is_similar
+    }
+
+    /// Filter and grouping before there is anything to list.
+    pub fn prepare(&mut self, filter: String, by: GroupBy) {
+        (self.filter, self.by) = (filter, by);
+    }
+
+    /// Changes what is listed together.
+    pub fn group_by(&mut self, by: GroupBy, catalogue: &Catalogue, notes: &Notes) {
+        self.by = by;
+        self.rebuild(catalogue, notes);
     }
 
     /// Opens or folds a line.
-    pub fn toggle(&mut self, branch: Branch, catalogue: &Catalogue) {
+    pub fn toggle(&mut self, branch: Branch, catalogue: &Catalogue, notes: &Notes) {
         let set = match branch {
-            Branch::Level(_) => &mut self.folded,
+            Branch::Level(_) | Branch::HeapPattern(..) => &mut self.folded,
             _ => &mut self.opened,
         };
         if !set.remove(&branch) {
             set.insert(branch);
         }
-        self.rebuild(catalogue);
+        self.rebuild(catalogue, notes);
     }
 
     /// Opens everything above an instance.
-    pub fn reveal(&mut self, id: ViolationId, catalogue: &Catalogue) {
-        let Some(entry) = catalogue.place(id).map(|place| &catalogue.entries[place]) else { return };
+    pub fn reveal(&mut self, id: ViolationId, catalogue: &Catalogue, notes: &Notes) {
+        let Some(place) = catalogue.place(id) else { return };
+        let entry = &catalogue.entries[place];
+        if let Some(heaps) = catalogue.heaps(self.by) {
+            let heap = heaps.of(place);
+            self.opened.insert(Branch::Heap(self.by, heap));
+            self.folded.remove(&Branch::HeapPattern(self.by, heap, id.pattern));
+        }
         self.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
         self.opened.insert(Branch::Pattern(id.pattern));
         self.opened.insert(Branch::Group(id.pattern, entry.group));
-        self.rebuild(catalogue);
+        self.rebuild(catalogue, notes);
     }
 
     /// The line on which an instance stands, if it is in sight of the filter and its branches are open.
     pub fn line_of(&self, id: ViolationId, catalogue: &Catalogue) -> Option<usize> {
-        let stands = |line: &Line| matches!(line, Line::Instance { entry, .. } if catalogue.entries[*entry].id == id);
-        self.lines.iter().position(stands)
+        let wanted = catalogue.place(id)?;
+        self.lines.iter().position(|line| matches!(line, Line::Instance { entry, .. } if *entry == wanted))
     }
 
     /// Position of an instance among those that pass the filter, from 0.
     pub fn position(&self, id: ViolationId, catalogue: &Catalogue) -> Option<usize> {
-        self.order.iter().position(|&entry| catalogue.entries[entry].id == id)
+        let wanted = catalogue.place(id)?;
+        self.order.iter().position(|&entry| entry == wanted)
     }
 
     /// The instance `step` places after (before, when negative) the given one, around the end of the list.
@@ -247,17 +175,54 @@ impl Tree {
     }
 
     /// Makes the lines anew. O(entries).
-    pub fn rebuild(&mut self, catalogue: &Catalogue) {
-        let terms: Vec<Term> = self.filter.split_whitespace().map(Term::parse).collect();
-        let passes = |entry: &Entry| terms.iter().all(|term| term.matches(&entry.search));
-        let mut by_pattern: Vec<Vec<usize>> = vec![Vec::new(); Pattern::all().count()];
-        for (place, entry) in catalogue.entries.iter().enumerate().filter(|(_, entry)| passes(entry)) {
-            by_pattern[entry.id.pattern as usize].push(place);
+    pub fn rebuild(&mut self, catalogue: &Catalogue, notes: &Notes) {
+        let terms: Vec<Term> = filter::words(&self.filter).iter().map(|word| Term::parse(word)).collect();
+        let own = |entry: &Entry, word: &str| notes.get(&entry.identity).is_some_and(|note| note.answers(word));
+        let passing = |fits: &dyn Fn(&Term, &Entry) -> bool| -> Vec<usize> {
+            let passes = |entry: &Entry| terms.iter().all(|term| fits(term, entry));
+            catalogue.entries.iter().enumerate().filter(|(_, entry)| passes(entry)).map(|(place, _)| place).collect()
+        };
+        let mut places = passing(&|term, entry| term.matches(&entry.search, |word| own(entry, word)));
+        self.is_similar = places.is_empty() && !terms.is_empty();
+        if self.is_similar {
+            places = passing(&|term, entry| term.is_like(&entry.search, &entry.title, |word| own(entry, word)));
         }
         self.lines.clear();
         self.order.clear();
-        for level in Level::ALL {
-            self.push_level(level, &by_pattern, catalogue, terms.is_empty());
+        match catalogue.heaps(self.by) {
+            Some(heaps) => self.push_heaps(heaps, &places, catalogue),
+            None => {
+                let mut by_pattern: Vec<Vec<usize>> = vec![Vec::new(); Pattern::all().count()];
+                places.iter().for_each(|&place| by_pattern[catalogue.entries[place].id.pattern as usize].push(place));
+                for level in Level::ALL {
+                    self.push_level(level, &by_pattern, catalogue, terms.is_empty());
+                }
+            }
+        }
+    }
+
+    fn push_heaps(&mut self, heaps: &Heaps, places: &[usize], catalogue: &Catalogue) {
+        for (heap, members) in heaps.filled(places) {
+            let branch = Branch::Heap(self.by, heap);
+            let open = self.is_open(branch);
+            let (text, count) = (heaps.name(heap).to_owned(), members.len() as u64);
+            self.lines.push(Line::Branch { branch, text, count, open });
+            let pattern_of = |&place: &usize| catalogue.entries[place].id.pattern;
+            for some in members.chunk_by(|a, b| pattern_of(a) == pattern_of(b)) {
+                let pattern = pattern_of(&some[0]);
+                let branch = Branch::HeapPattern(self.by, heap, pattern);
+                let all = self.is_open(branch);
+                if open {
+                    let (text, count) = (pattern_text(pattern), some.len() as u64);
+                    self.lines.push(Line::Branch { branch, text, count, open: all });
+                }
+                for &entry in some {
+                    self.order.push(entry);
+                    if open && all {
+                        self.lines.push(Line::Instance { entry, depth: 2 });
+                    }
+                }
+            }
         }
     }
 
@@ -284,12 +249,7 @@ impl Tree {
         let branch = Branch::Pattern(pattern);
         let open = self.is_open(branch);
         if in_sight {
-            let row = pattern.row();
-            let text = match pattern.letter() {
-                Some(_) => format!("{}  {}", row.id, row.title),
-                None => row.title.to_owned(),
-            };
-            self.lines.push(Line::Branch { branch, text, count, open });
+            self.lines.push(Line::Branch { branch, text: pattern_text(pattern), count, open });
         }
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
@@ -326,48 +286,20 @@ impl Tree {
     }
 }
 
-/// One word of the filter.
-#[derive(Debug, PartialEq, Eq)]
-enum Term {
-    /// `key:4`: the whole field.
-    Field(String),
-    /// Anywhere.
-    Part(String),
-}
-
-impl Term {
-    fn parse(word: &str) -> Term {
-        let word = word.to_lowercase();
-        let is_field = word.split_once(':').is_some_and(|(field, value)| {
-            !value.is_empty() && matches!(field, "key" | "session" | "txn" | "edge" | "level")
-        });
-        match is_field {
-            true => Term::Field(format!("|{word}|")),
-            false => Term::Part(word),
-        }
+/// How a pattern is called in the list.
+fn pattern_text(pattern: Pattern) -> String {
+    let row = pattern.row();
+    match pattern.letter() {
+        Some(_) => format!("{}  {}", row.id, row.title),
+        None => row.title.to_owned(),
     }
-
-    fn matches(&self, search: &str) -> bool {
-        match self {
-            Term::Field(text) | Term::Part(text) => search.contains(text),
-        }
-    }
-}
-
-/// Adds a word to a filter, or takes it away when it is there.
-pub fn toggle_word(filter: &str, word: &str) -> String {
-    let mut words: Vec<&str> = filter.split_whitespace().collect();
-    match words.iter().position(|w| w.eq_ignore_ascii_case(word)) {
-        Some(at) => drop(words.remove(at)),
-        None => words.push(word),
-    }
-    words.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::notes::Note;
     use super::*;
-    use crate::checkers::{LevelSet, Proof};
+    use crate::checkers::{Findings, LevelSet, Proof, Violation};
     use crate::history::{Builder, OperationKind, Origin, Outcome, TransactionId, Value};
 
     /// Two sessions of two transactions each on keys 4 and 5; three fractured reads in two groups, one thin-air read.
@@ -407,7 +339,7 @@ mod tests {
 
     fn tree(catalogue: &Catalogue) -> Tree {
         let mut tree = Tree::default();
-        tree.rebuild(catalogue);
+        tree.rebuild(catalogue, &Notes::default());
         tree
     }
 
@@ -437,13 +369,13 @@ mod tests {
     fn opening_a_pattern_shows_groups_instances_and_what_is_not_listed() {
         let catalogue = catalogue();
         let mut tree = tree(&catalogue);
-        tree.toggle(Branch::Pattern(Pattern::FracturedReadCO), &catalogue);
+        tree.toggle(Branch::Pattern(Pattern::FracturedReadCO), &catalogue, &Notes::default());
         assert!(matches!(tree.lines()[4], Line::Branch { branch: Branch::Group(_, 1), count: 2, open: false, .. }));
         assert!(matches!(tree.lines()[5], Line::Instance { depth: 2, .. }), "a group of one needs no header");
         assert!(matches!(&tree.lines()[6], Line::Note { text } if text.contains("3 of 5")));
         let hidden = ViolationId { pattern: Pattern::FracturedReadCO, ordinal: 3 };
         assert_eq!(tree.line_of(hidden, &catalogue), None);
-        tree.reveal(hidden, &catalogue);
+        tree.reveal(hidden, &catalogue, &Notes::default());
         assert_eq!(tree.line_of(hidden, &catalogue), Some(6));
     }
 
@@ -468,7 +400,7 @@ mod tests {
         let catalogue = catalogue();
         let mut tree = tree(&catalogue);
         let count = |tree: &mut Tree, filter: &str| {
-            tree.set_filter(filter.to_owned(), &catalogue);
+            tree.set_filter(filter.to_owned(), &catalogue, &Notes::default());
             tree.order().len()
         };
         assert_eq!(count(&mut tree, "fractured"), 3);
@@ -483,8 +415,49 @@ mod tests {
     }
 
     #[test]
-    fn words_are_added_and_taken_away() {
-        assert_eq!(toggle_word("tap-k", "key:4"), "tap-k key:4");
-        assert_eq!(toggle_word("tap-k KEY:4", "key:4"), "tap-k");
+    fn what_is_nearly_called_so_is_found() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        tree.set_filter("fracturd".to_owned(), &catalogue, &Notes::default());
+        assert!(tree.is_similar() && tree.order().len() == 3);
+        tree.set_filter("fractured".to_owned(), &catalogue, &Notes::default());
+        assert!(!tree.is_similar());
+    }
+
+    #[test]
+    fn other_groupings_list_the_same_instances() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        let all: BTreeSet<usize> = tree.order().iter().copied().collect();
+        for by in [GroupBy::Cause, GroupBy::Key, GroupBy::Session] {
+            tree.group_by(by, &catalogue, &Notes::default());
+            assert_eq!(tree.order().iter().copied().collect::<BTreeSet<_>>(), all, "{by:?}");
+            assert_eq!(tree.order().len(), all.len(), "each once");
+        }
+        tree.group_by(GroupBy::Key, &catalogue, &Notes::default());
+        let heaps: Vec<(&str, u64)> = tree
+            .lines()
+            .iter()
+            .filter_map(|line| match line {
+                Line::Branch { text, count, .. } => Some((text.as_str(), *count)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(heaps, [("key 4", 2), ("key 5", 2)]);
+        let n_heaps = heaps.len();
+        tree.toggle(Branch::Heap(GroupBy::Key, 0), &catalogue, &Notes::default());
+        assert!(tree.lines().len() > n_heaps);
+    }
+
+    #[test]
+    fn bookmarks_and_tags_can_be_looked_for() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        let note = Note { bookmarked: true, tags: ["ours".to_owned()].into(), ..Note::default() };
+        let notes: Notes = [(catalogue.entries[2].identity.clone(), note)].into();
+        for (filter, n) in [("is:bookmarked", 1), ("tag:ours", 1), ("tag:other", 0), ("is:noted", 0)] {
+            tree.set_filter(filter.to_owned(), &catalogue, &notes);
+            assert_eq!(tree.order().len(), n, "{filter}");
+        }
     }
 }

@@ -1,7 +1,12 @@
 //! The arguments, as typed values.
 
+use super::collect::CollectArguments;
+use super::hunt::HuntArguments;
+use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
+use crate::export::Evidence;
+use crate::export::reproduce::Isolation;
 use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -36,6 +41,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Draw or write one counterexample; the ending of OUT says what to make
     Export(ExportArguments),
+    /// Make a report of one counterexample for an issue tracker: words, pictures, files, scripts
+    Report(ReportArguments),
     /// Write the smallest sub-history found that still violates a level
     Minimize(MinimizeArguments),
     /// Convert between history formats
@@ -44,6 +51,12 @@ pub enum Command {
     Stats(StatsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
+    /// Make a history from a workload and a store in memory, with faults to inject
+    Generate(GenerateArguments),
+    /// Run a workload against a database and record the history
+    Collect(CollectArguments),
+    /// Run a workload against a database until an anomaly appears
+    Hunt(HuntArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
 }
@@ -217,6 +230,9 @@ pub struct ExplainArguments {
     /// Plain text in place of Markdown
     #[arg(long)]
     pub(super) plain: bool,
+    /// Also at length: the axioms word for word, the cases, how the argument comes about, and a run through it
+    #[arg(long)]
+    pub(super) long: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -229,7 +245,7 @@ pub struct ExplainArguments {
 #[command(after_help = "Examples:\n  \
     isoscope export history.txt --violation TAP-k/1 -o anomaly.svg\n  \
     isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
-    Endings: svg, png (twice the size), dot, json, md, txt.")]
+    Endings: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
 pub struct ExportArguments {
     /// The history
     #[arg(value_name = "FILE")]
@@ -246,6 +262,56 @@ pub struct ExportArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     pub(super) all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    pub(super) evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    pub(super) alternatives: bool,
+    /// Most violations per pattern
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) max_instances: usize,
+    #[command(flatten)]
+    pub(super) reading: ReadingArguments,
+}
+
+/// What `report` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope report history.txt -o report/\n  \
+    isoscope report history.txt --violation TAP-k/1 -o report.html\n  \
+    isoscope report history.txt --violation WriteSkew/1 --isolation repeatable-read -o report/\n\n\
+    OUT that ends in .html is one page that opens offline. Anything else is a new folder with the same page, Markdown for\n\
+    GitHub (report.md) and for Jira (report.jira.txt), pictures, the sub-history in several formats, each read back and\n\
+    checked again, an SQL script for several terminals and a specification for PostgreSQL's isolationtester.\n\n\
+    Exit codes: 0 written, or every level is satisfied; 2 bad usage or unreadable input; 3 nothing violated, but a level\n\
+    is undecided.")]
+pub struct ReportArguments {
+    /// The history
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The violation, as listed by `check` [default: a small one of the weakest level violated]
+    #[arg(long, value_name = "ID", value_parser = violation)]
+    pub(super) violation: Option<ViolationId>,
+    /// Where to write it: a new folder, or a file that ends in .html; `-` is the page on standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// Isolation setting of the scripts: read-uncommitted, read-committed, repeatable-read, serializable, or a level
+    /// [default: the weakest that claims the level violated]
+    #[arg(long, value_name = "SETTING", value_parser = isolation)]
+    pub(super) isolation: Option<Isolation>,
+    /// How to arrange the transactions
+    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
+    pub(super) layout: LayoutName,
+    /// Show all operations of the transactions, not only those the argument is about
+    #[arg(long)]
+    pub(super) all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    pub(super) evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    pub(super) alternatives: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -363,7 +429,7 @@ pub struct MergeArguments {
     pub(super) output: Option<PathBuf>,
 }
 
-fn level(text: &str) -> Result<Level, String> {
+pub(super) fn level(text: &str) -> Result<Level, String> {
     text.parse()
 }
 
@@ -371,7 +437,15 @@ fn violation(text: &str) -> Result<ViolationId, String> {
     text.parse()
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+fn evidence(text: &str) -> Result<Evidence, String> {
+    text.parse()
+}
+
+fn isolation(text: &str) -> Result<Isolation, String> {
+    text.parse()
+}
+
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         // Longer than a century is as good as no limit, and still a duration.
         Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds.min(4e9)),

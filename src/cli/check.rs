@@ -148,7 +148,7 @@ struct Checked {
 }
 
 /// Resolves the reads once for both. Where `control` ends the work before, nothing is known of the health.
-fn examine_and_check(history: &History, options: &Options, control: &Control) -> (Health, Findings) {
+pub(super) fn examine_and_check(history: &History, options: &Options, control: &Control) -> (Health, Findings) {
     let begin = Instant::now();
     let Ok(resolution) = relations::resolve(history, control).map(Arc::new) else {
         return (Health::default(), checkers::check(history, options, control, &|_| {}));

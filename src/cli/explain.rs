@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
     for (place, violation) in chosen.iter().enumerate() {
-        let text = explain(&history, violation, arguments.plain, &control);
+        let text = explain(&history, violation, arguments, &control);
         let id = violation.id;
         let heading = if arguments.plain { format!("{id}\n") } else { format!("# {id}\n\n") };
         out.text(&format!("{}{heading}{text}", if place > 0 { "\n" } else { "" }));
@@ -81,11 +81,19 @@ fn nothing_to_explain(findings: &Findings) -> String {
     format!("No violation to explain. {}", parts.join("; "))
 }
 
-fn explain(history: &History, violation: &Violation, plain: bool, control: &Control) -> String {
+fn explain(history: &History, violation: &Violation, arguments: &ExplainArguments, control: &Control) -> String {
     let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example);
-    match plain {
+    let mut text = match arguments.plain {
         true => narrate::plain_text(&example, &explanation, history),
         false => narrate::markdown(&example, &explanation, history),
+    };
+    if arguments.long {
+        let control = control.with_time_limit(MINIMIZING);
+        text += &match arguments.plain {
+            true => counterexample::plain_text_at_length(&example, &explanation, &control),
+            false => counterexample::markdown_at_length(&example, &explanation, &control),
+        };
     }
+    text
 }

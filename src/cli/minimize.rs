@@ -37,17 +37,19 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     let minimized =
         candidates.iter().take(TRIED).map(|violation| counterexample::minimize(&history, violation, &control));
     // Of equally small ones the first stays, so the result does not depend on anything but the input.
-    let smallest = minimized.min_by_key(|example: &Counterexample| example.history.n_transactions());
+    let size = |example: &Counterexample| (example.history.n_transactions(), example.history.n_operations());
+    let smallest = minimized.min_by_key(size);
     let Some(example) = smallest else {
         anyhow::bail!("{path}: {level} is violated, but no violation is listed to begin with");
     };
     output::write_file(&arguments.output, out, |file| Ok(formats::write(&example.history, format, file)?))?;
     complain(&format!(
-        "{}: {} of {} transactions, {}",
+        "{}: {} of {} transactions, {}; {}",
         arguments.output.display(),
         example.history.n_transactions(),
         example.n_transactions_of_whole,
-        narrate::minimality(&example)
+        narrate::minimality(&example),
+        narrate::operations(&example, &history)
     ));
     Ok(ExitCode::Satisfied)
 }

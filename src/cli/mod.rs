@@ -6,24 +6,32 @@
 
 mod args;
 mod check;
+mod collect;
 mod convert;
 mod exit_code;
 mod explain;
 mod export;
+mod generate;
+mod hunt;
 mod input;
 mod merge;
 mod minimize;
 mod output;
 mod plume_table;
+mod report;
 mod shards;
 mod stats;
 mod verify;
+mod workload;
 
 pub use args::{
     CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
-    StatsArguments, VerifyArguments,
+    ReportArguments, StatsArguments, VerifyArguments,
 };
+pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
+pub use hunt::HuntArguments;
+pub use workload::GenerateArguments;
 
 use clap::Parser;
 use output::Output;
@@ -72,10 +80,14 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Check(arguments) => check::run(arguments, &mut out),
         Command::Explain(arguments) => explain::run(arguments, &mut out),
         Command::Export(arguments) => export::run(arguments, &mut out),
+        Command::Report(arguments) => report::run(arguments, &mut out),
         Command::Minimize(arguments) => minimize::run(arguments, &mut out),
         Command::Convert(arguments) => convert::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),
         Command::Verify(arguments) => verify::run(arguments, &mut out),
+        Command::Generate(arguments) => generate::run(arguments, &mut out),
+        Command::Collect(arguments) => collect::run(arguments, &mut out),
+        Command::Hunt(arguments) => hunt::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
     };
     result.unwrap_or_else(|error| {

@@ -2,6 +2,7 @@
 //!
 //! Title, summary and conclusion are made here, the steps in `tell`, the sentences about edges in `words`.
 
+use super::reasons;
 use super::tell::Teller;
 use super::words::Words;
 use super::{Counterexample, Explanation, Minimality};
@@ -13,11 +14,13 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 pub fn explain(example: &Counterexample) -> Explanation {
     let (history, violation) = (&example.history, &example.violation);
     let words = Words::new(history, &violation.edges);
+    let reasons = reasons::reasons(history, &violation.edges, example.level);
     Explanation {
         title: title(history, violation),
         summary: summary(history, violation),
-        steps: Teller::new(&words, violation).tell(),
-        edge_reasons: violation.edges.iter().map(|edge| words.reason(edge)).collect(),
+        steps: Teller::new(&words, violation, example.level).tell(),
+        edge_reasons: reasons.iter().map(|reason| reason.short.clone()).collect(),
+        reasons,
         conclusion: conclusion(example),
     }
 }
@@ -235,12 +238,21 @@ fn conclusion(example: &Counterexample) -> String {
     let n = example.history.n_transactions();
     let these = if n == 1 { "this transaction".to_owned() } else { format!("these {n} transactions") };
     let size = match example.minimality {
-        Minimality::Irreducible if n <= 1 => String::new(),
+        Minimality::Smallest | Minimality::Irreducible if n <= 1 => String::new(),
+        Minimality::Smallest => format!(
+            " Without any one of them the rest satisfies {level}, and no smaller part of the history shows this."
+        ),
         Minimality::Irreducible => format!(" Without any one of them the rest satisfies {level}."),
         Minimality::IrreducibleForPattern => format!(
             " Without any one of them this pattern is gone, though a part of them still violates {level} in another way."
         ),
         Minimality::Reduced => " Not every one of them could be tried without.".to_owned(),
     };
-    format!("Therefore no execution that satisfies {level} ({}) explains {these}.{size}", level.long_name())
+    let m = example.history.n_operations();
+    let operations = match example.operation_minimality.passes_without_any() && m > 1 {
+        true => format!(" Nor can any of the {m} operations be left out."),
+        false => String::new(),
+    };
+    let long_name = level.long_name();
+    format!("Therefore no execution that satisfies {level} ({long_name}) explains {these}.{size}{operations}")
 }

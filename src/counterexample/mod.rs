@@ -4,30 +4,50 @@
 //! checked again after minimizing. [`Explanation`] is the argument as data; sentences are made last, in `narrate`.
 //! Colours and coordinates are not known here.
 
+mod at_length;
+mod axioms;
+mod cases;
 mod explain;
 mod first_case;
+mod groups;
+mod layers;
 mod minimize;
 pub mod narrate;
+mod reasons;
 pub mod replay;
+mod signature;
 mod tell;
 mod translate;
 mod words;
 
+pub use at_length::{markdown_at_length, plain_text_at_length};
+pub use axioms::Quotation;
+pub use cases::{CaseNode, CaseTree, Question, Supposition, case_tree};
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
-pub use minimize::minimize;
+pub use groups::{Group, find_next, groups, next_independent};
+pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
+pub use minimize::{minimize, minimize_observed, minimize_quickly};
+pub use reasons::EdgeReason;
+pub use signature::signature;
 
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};
 use crate::relations::EdgeIndex;
 
-/// What is truly known about the size of a counterexample.
+/// What is truly known about the size of a counterexample. Said of its transactions and, separately, of its operations.
+///
+/// To remove a write means to remove the reads of it, too; to remove a transaction means to remove all its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimality {
-    /// Removing any one of its transactions makes the rest satisfy the level: each was tried.
+    /// No part of the whole history with fewer transactions violates the level (by the pattern, if a named one is
+    /// shown): follows from a lower bound, or all that are smaller were tried. Said of transactions only; they are
+    /// [`Irreducible`](Self::Irreducible), too.
+    Smallest,
+    /// Removing any one makes the rest satisfy the level: each was tried.
     Irreducible,
-    /// Removing any one of its transactions makes the chosen pattern disappear (each was tried), but a part of it
-    /// still violates the level by another pattern.
+    /// Removing any one makes the chosen pattern disappear (each was tried), but a part of the rest still violates the
+    /// level by another pattern.
     IrreducibleForPattern,
     /// Not every removal was tried: time ran out, or parts of the history cannot be told from initial state.
     Reduced,
@@ -37,17 +57,23 @@ impl Minimality {
     /// One word for captions.
     pub fn word(self) -> &'static str {
         match self {
+            Minimality::Smallest => "smallest",
             Minimality::Irreducible => "irreducible",
             Minimality::IrreducibleForPattern => "irreducible for this pattern",
             Minimality::Reduced => "reduced",
         }
+    }
+
+    /// Whether "removing any one of these makes the history pass" is true because it was tried.
+    pub fn passes_without_any(self) -> bool {
+        matches!(self, Minimality::Smallest | Minimality::Irreducible)
     }
 }
 
 /// A small history that violates a level, and the violation in it.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// The transactions that matter, with all their kept operations; names and lines are those of the whole history.
+    /// The transactions that matter, with those of their operations that do; names and lines are those of the whole.
     pub history: History,
     /// From the ids of [`history`](Self::history) to those of the whole.
     pub renaming: Renaming,
@@ -57,8 +83,10 @@ pub struct Counterexample {
     pub violation: Violation,
     /// Verdict of the small history at each level.
     pub verdicts: Vec<(Level, Verdict)>,
-    /// What is known about its size.
+    /// What is known about the number of its transactions.
     pub minimality: Minimality,
+    /// What is known about the number of its operations; never [`Minimality::Smallest`].
+    pub operation_minimality: Minimality,
     /// Number of transactions of the whole history.
     pub n_transactions_of_whole: usize,
 }
@@ -83,6 +111,9 @@ pub struct Step {
     pub role: StepRole,
     /// The sentence, without a lead word.
     pub text: String,
+    /// The same at length for those who want to check it: definitions and axioms, word for word. Whole sentences; empty
+    /// where there is nothing to add.
+    pub long: String,
     /// Edges of the violation it speaks of.
     pub edges: Vec<EdgeIndex>,
     /// Transactions it speaks of.
@@ -100,8 +131,10 @@ pub struct Explanation {
     pub summary: String,
     /// The argument, in order.
     pub steps: Vec<Step>,
-    /// By edge of the violation: why it is there, in a sentence.
+    /// By edge of the violation: why it is there, in a sentence. The short form of [`reasons`](Self::reasons).
     pub edge_reasons: Vec<String>,
+    /// By edge of the violation: why it is there, as data.
+    pub reasons: Vec<EdgeReason>,
     /// Which level is broken and what was tried about the size.
     pub conclusion: String,
 }

@@ -27,6 +27,12 @@ pub fn sentence(step: &Step) -> String {
 pub fn minimality(example: &Counterexample) -> String {
     let level = example.level.code();
     match example.minimality {
+        Minimality::Smallest => {
+            format!(
+                "smallest: no part of the history with fewer transactions will do, and without any one of these the \
+                     rest satisfies {level}"
+            )
+        }
         Minimality::Irreducible => {
             format!("irreducible: without any one of its transactions the rest satisfies {level}")
         }
@@ -36,6 +42,20 @@ pub fn minimality(example: &Counterexample) -> String {
         ),
         Minimality::Reduced => "reduced, but not every removal could be tried".to_owned(),
     }
+}
+
+/// What is truly known about its operations, as a clause: "5 of its 60 operations, none of which can be left out".
+/// `whole` is the history it was taken from.
+pub fn operations(example: &Counterexample, whole: &History) -> String {
+    let n = example.history.n_operations();
+    let of_transactions = example.renaming.transactions.iter();
+    let all: usize = of_transactions.map(|&t| whole.operation_range(t).len()).sum();
+    let what = match example.operation_minimality {
+        Minimality::Reduced => "",
+        Minimality::IrreducibleForPattern => ", none of which the pattern can do without",
+        Minimality::Smallest | Minimality::Irreducible => ", none of which can be left out",
+    };
+    format!("{n} of their {all} {}{what}", plural(all, "operation"))
 }
 
 /// The levels that the small history breaks, holds and leaves open, as codes.
@@ -120,7 +140,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
 }
 
 /// The edges whose reasons are told, with them: of a log of clauses, which has too many, those of its first cycle.
-fn told_edges<'a>(
+pub fn told_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
 ) -> impl Iterator<Item = (&'a Edge, &'a String)> {
@@ -186,7 +206,7 @@ fn rows(
 
 /// The transactions of the small history: the scenario's in the order of telling, then others, but never against the
 /// session order.
-fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
+pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     let history = &example.history;
     let scenario = example.violation.transactions.iter().copied().filter(|t| !t.is_initial());
     let mut waiting: Vec<TransactionId> = scenario.collect();
@@ -216,7 +236,8 @@ fn level_lines(example: &Counterexample) -> Vec<String> {
     lines
 }
 
-fn edge_label(example: &Counterexample, edge: &Edge) -> String {
+/// `T297 → T295 CM 4`.
+pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
     let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
     format!("{} → {} {}{key}", name(edge.from), name(edge.to), edge.relation.code())
@@ -235,7 +256,7 @@ fn plural(n: usize, word: &str) -> String {
 }
 
 /// Keeps names from acting as Markdown or HTML.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

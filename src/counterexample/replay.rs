@@ -1,5 +1,11 @@
 //! A witness as a run that one can step through: which transaction is next, and which version of each of its keys is
-//! there when it reads or writes.
+//! there when it reads or writes. Counterexamples, which no such order explains, are stepped through as their clients saw
+//! them: see [`Run`].
+
+mod run;
+mod schedule;
+
+pub use run::{Action, Explained, KeyState, Run, RunStep, run};
 
 use crate::checkers::{Event, Witness};
 use crate::control::{Control, Interrupt};

@@ -1,20 +1,53 @@
-//! A violation of the whole history in terms of a part of it.
+//! A violation of the whole history in terms of a part of it, and back.
 
 use crate::checkers::{Proof, Violation};
 use crate::history::{KeyId, OperationId, Renaming, TransactionId};
 use crate::relations::{Edge, Reason};
 use rustc_hash::FxHashMap;
 
+/// How ids of one history are told in another.
+struct Dictionary<'a> {
+    transaction: &'a dyn Fn(TransactionId) -> Option<TransactionId>,
+    operation: &'a dyn Fn(OperationId) -> Option<OperationId>,
+    key: &'a dyn Fn(KeyId) -> Option<KeyId>,
+}
+
 /// A violation in terms of a sub-history, if all that it names is there.
 pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Violation> {
-    let transaction = |t: TransactionId| renaming.new_transaction(t);
+    let keys: FxHashMap<_, _> = renaming.keys.iter().enumerate().map(|(new, &old)| (old, KeyId::new(new))).collect();
+    translate_by(
+        violation,
+        &Dictionary {
+            transaction: &|t| renaming.new_transaction(t),
+            operation: &|o| renaming.new_operation(o),
+            key: &|key| keys.get(&key).copied(),
+        },
+    )
+}
+
+/// A violation of a sub-history in terms of the whole.
+pub(super) fn translate_back(violation: &Violation, renaming: &Renaming) -> Option<Violation> {
+    translate_by(
+        violation,
+        &Dictionary {
+            transaction: &|t| match t.is_initial() {
+                true => Some(t),
+                false => renaming.transactions.get(t.index()).copied(),
+            },
+            operation: &|o| renaming.operations.get(o.index()).copied(),
+            key: &|key| renaming.keys.get(key.index()).copied(),
+        },
+    )
+}
+
+fn translate_by(violation: &Violation, dictionary: &Dictionary<'_>) -> Option<Violation> {
+    let transaction = dictionary.transaction;
     let operation = |o: Option<OperationId>| match o {
-        Some(o) => renaming.new_operation(o).map(Some),
+        Some(o) => (dictionary.operation)(o).map(Some),
         None => Some(None),
     };
-    let keys: FxHashMap<_, _> = renaming.keys.iter().enumerate().map(|(new, &old)| (old, KeyId::new(new))).collect();
     let key = |old: Option<KeyId>| match old {
-        Some(old) => keys.get(&old).copied().map(Some),
+        Some(old) => (dictionary.key)(old).map(Some),
         None => Some(None),
     };
     let edge = |edge: &Edge| {
@@ -22,14 +55,14 @@ pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Vi
             Reason::Visible { axiom, reader, read, seen } => Reason::Visible {
                 axiom: *axiom,
                 reader: transaction(*reader)?,
-                read: renaming.new_operation(*read)?,
+                read: (dictionary.operation)(*read)?,
                 seen: seen.clone(),
             },
             Reason::Overwrites { writer, order } => {
                 Reason::Overwrites { writer: transaction(*writer)?, order: order.clone() }
             }
             Reason::Listed { reader, read } => {
-                Reason::Listed { reader: transaction(*reader)?, read: renaming.new_operation(*read)? }
+                Reason::Listed { reader: transaction(*reader)?, read: (dictionary.operation)(*read)? }
             }
             other => other.clone(),
         };
@@ -46,32 +79,32 @@ pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Vi
     let mut translated = violation.clone();
     translated.key = key(violation.key)?;
     translated.transactions = violation.transactions.iter().map(|&t| transaction(t)).collect::<Option<_>>()?;
-    translated.operations = violation.operations.iter().map(|&o| renaming.new_operation(o)).collect::<Option<_>>()?;
+    translated.operations = violation.operations.iter().map(|&o| (dictionary.operation)(o)).collect::<Option<_>>()?;
     translated.edges = violation.edges.iter().map(edge).collect::<Option<_>>()?;
-    translated.proof = translate_proof(&violation.proof, &keys, renaming)?;
+    translated.proof = translate_proof(&violation.proof, dictionary)?;
     Some(translated)
 }
 
 /// Recursion is bounded by the depth of the proof.
-fn translate_proof(proof: &Proof, keys: &FxHashMap<KeyId, KeyId>, renaming: &Renaming) -> Option<Proof> {
-    let translate = |proof: &Proof| translate_proof(proof, keys, renaming);
+fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> {
+    let translate = |proof: &Proof| translate_proof(proof, dictionary);
     Some(match proof {
         Proof::Read => Proof::Read,
         Proof::Reads { pattern, reads } => {
-            let reads = reads.iter().map(|&read| renaming.new_operation(read)).collect::<Option<_>>()?;
+            let reads = reads.iter().map(|&read| (dictionary.operation)(read)).collect::<Option<_>>()?;
             Proof::Reads { pattern: *pattern, reads }
         }
         Proof::Cycle(_) | Proof::Clauses { .. } => proof.clone(),
         Proof::Split { key, first, second } => Proof::Split {
-            key: *keys.get(key)?,
+            key: (dictionary.key)(*key)?,
             first: (first.0, Box::new(translate(&first.1)?)),
             second: (second.0, Box::new(translate(&second.1)?)),
         },
         Proof::Writers { read, cases } => Proof::Writers {
-            read: renaming.new_operation(*read)?,
+            read: (dictionary.operation)(*read)?,
             cases: cases
                 .iter()
-                .map(|(writer, proof)| Some((renaming.new_transaction(*writer)?, translate(proof)?)))
+                .map(|(writer, proof)| Some(((dictionary.transaction)(*writer)?, translate(proof)?)))
                 .collect::<Option<_>>()?,
         },
     })

@@ -273,6 +273,13 @@ impl<'a> Words<'a> {
         format!("{t3} {observed}, and {newer}{why}; so {t3} did not see {t2}.")
     }
 
+    /// "T1's version of key 4 is older than T2's".
+    pub(super) fn older(&self, edge: EdgeIndex) -> String {
+        let Some(edge) = self.edges.get(edge) else { return String::new() };
+        let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
+        format!("{from}'s version of {} is older than {to}'s", self.key(edge.key))
+    }
+
     /// Operations of one kind among these.
     pub(super) fn of_kind(&self, operations: &[OperationId], kind: OperationKind) -> Vec<OperationId> {
         operations.iter().copied().filter(|&o| self.history.operation(o).kind == kind).collect()

@@ -1,18 +1,24 @@
-//! A counterexample → bytes: pictures, graphs, data, words.
+//! A counterexample → bytes: pictures, graphs, data, words, scripts, and all of it as one report.
 //!
 //! [`compose`] puts everything that belongs on the page into a [`Picture`]; [`export`] turns that into a file of one
 //! of the kinds in [`EXPORTERS`]. No exporter computes geometry: it comes from the diagram's scene. The same input
 //! gives the same bytes. The window and its widgets are not known here.
 
+pub mod bundle;
 mod digest;
 mod dot;
+mod drawing;
 mod json;
+mod mermaid;
 mod page;
 mod picture;
 mod png;
+pub mod reproduce;
 mod svg;
+mod tikz;
 
 pub use digest::{sha256, sha256_of_file};
+pub use drawing::Evidence;
 pub use page::page;
 pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose, counterexample_diagram};
 
@@ -27,6 +33,10 @@ pub enum ExportKind {
     Png,
     /// Graph for Graphviz.
     Dot,
+    /// Vector picture for LaTeX.
+    Tikz,
+    /// Graph for Mermaid, which issue trackers and wikis draw.
+    Mermaid,
     /// Diagram, coordinates and steps as data.
     Json,
     /// The argument for an issue tracker.
@@ -52,6 +62,18 @@ pub const EXPORTERS: &[Exporter] = &[
     Exporter { kind: ExportKind::Svg, name: "SVG picture", extensions: &["svg"], run: |p| Ok(svg::export(p)) },
     Exporter { kind: ExportKind::Png, name: "PNG picture", extensions: &["png"], run: png::export },
     Exporter { kind: ExportKind::Dot, name: "Graphviz graph", extensions: &["dot", "gv"], run: |p| Ok(dot::export(p)) },
+    Exporter {
+        kind: ExportKind::Tikz,
+        name: "TikZ picture",
+        extensions: &["tex", "tikz"],
+        run: |p| Ok(tikz::export(p)),
+    },
+    Exporter {
+        kind: ExportKind::Mermaid,
+        name: "Mermaid graph",
+        extensions: &["mmd", "mermaid"],
+        run: |p| Ok(mermaid::export(p)),
+    },
     Exporter { kind: ExportKind::Json, name: "JSON data", extensions: &["json"], run: json::export },
     Exporter {
         kind: ExportKind::Markdown,

@@ -10,8 +10,13 @@ pub(crate) mod formulas;
 pub(crate) mod linear;
 pub(crate) mod oracle;
 pub(crate) mod papers;
+pub(crate) mod parts;
 pub(crate) mod pattern_oracle;
+#[cfg(unix)]
+pub(crate) mod postgres;
 pub(crate) mod random;
+#[cfg(unix)]
+pub(crate) mod servers;
 pub(crate) mod shop;
 pub(crate) mod sketch;
 pub(crate) mod store;

@@ -1,6 +1,7 @@
 //! Marks of a scene as shapes on the screen: the theme's look, what is lit, and less detail from afar.
 
 use super::look::Look;
+use super::sketch::{CardSketch, EdgeSketch};
 use crate::app::style::colour32;
 use crate::diagram::Target;
 use crate::diagram::scene::{Align, Mark, Shape as SceneShape};
@@ -11,6 +12,8 @@ use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, St
 
 /// Below this size on the screen text is drawn as bars, in points.
 const LEGIBLE: f32 = 5.5;
+/// Below this zoom cards are blocks and edges thin lines.
+const FAR: f32 = 0.17;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
 
@@ -106,6 +109,37 @@ impl Brush<'_> {
             let stroke = Stroke::new(width, colour.gamma_multiply(strength));
             out.push(Shape::Rect(RectShape::stroke(area, corners, stroke, StrokeKind::Middle)));
         }
+    }
+
+    /// Whether everything is so small that only blocks and lines can be told apart.
+    pub(super) fn is_far(&self) -> bool {
+        self.zoom < FAR
+    }
+
+    /// A card from afar: a block.
+    pub(super) fn draw_far_card(&self, sketch: &CardSketch, lit: bool, out: &mut Vec<Shape>) {
+        let palette = &self.look.palette;
+        let colour = if self.hovered || (lit && self.look.lit.any) { palette.accent } else { palette.weak };
+        let area = self.area(sketch.rect);
+        out.push(Shape::rect_filled(area, CornerRadius::ZERO, colour.gamma_multiply(self.look.strength(lit))));
+    }
+
+    /// An edge from afar: a thin line through the ends of its straight pieces, without dashes and head.
+    pub(super) fn draw_far_edge(&self, sketch: &EdgeSketch, lit: bool, out: &mut Vec<Shape>) {
+        let width = if lit && self.look.lit.any { 1.6 } else { 0.8 };
+        let colour = self.look.palette.relation(sketch.arrow.relation).gamma_multiply(self.look.strength(lit) * 0.7);
+        let stroke = Stroke::new(width, colour);
+        let far = sketch.far.iter().map(|point| self.point(*point));
+        let points: Vec<Pos2> = far.collect();
+        out.extend(points.windows(2).map(|pair| Shape::line_segment([pair[0], pair[1]], stroke)));
+    }
+
+    /// A second frame around a card that was chosen.
+    pub(super) fn draw_choice(&self, rect: Rect, out: &mut Vec<Shape>) {
+        let area = self.area(rect).expand(4.0);
+        let stroke = Stroke::new(2.0, self.look.palette.caution);
+        let corners = [area.left_top(), area.right_top(), area.right_bottom(), area.left_bottom(), area.left_top()];
+        out.extend(Shape::dashed_line(&corners, stroke, 6.0, 4.0));
     }
 
     fn line(&self, points: Vec<Pos2>, stroke: &ThemeStroke, wide: f32, strength: f32, out: &mut Vec<Shape>) {

@@ -58,7 +58,10 @@ impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, 
         };
         let bounds = brush.area(Rect::from_points(&self.sketch.points)).expand(12.0);
         if self.is_shown() && ctx.painter.clip_rect().intersects(bounds) {
-            brush.draw(&self.sketch.marks, self.is_lit(), &mut shapes);
+            match brush.is_far() {
+                true => brush.draw_far_edge(&self.sketch, self.is_lit(), &mut shapes),
+                false => brush.draw(&self.sketch.marks, self.is_lit(), &mut shapes),
+            }
         }
         shapes
     }

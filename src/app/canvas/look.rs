@@ -26,11 +26,12 @@ impl Lit {
     /// What goes together with `attention` in `picture`: the step with its edges, the edge with its ends and the
     /// steps that speak of it, the card with its edges.
     pub fn new(picture: &Picture, attention: Option<Attention>) -> Lit {
-        let mut lit = Lit { any: attention.is_some(), ..Lit::default() };
+        let any = !matches!(attention, None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)));
+        let mut lit = Lit { any, ..Lit::default() };
         let argument = &picture.argument;
         let edges = &argument.counterexample.violation.edges;
         match attention {
-            None => {}
+            None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)) => {}
             Some(Attention::Step(step)) => {
                 lit.steps.insert(step);
                 if let Some(step) = argument.explanation.steps.get(step) {
@@ -85,6 +86,8 @@ pub struct Look {
     pub lit: Lit,
     /// Relations whose edges are not drawn.
     pub hidden: BTreeSet<Relation>,
+    /// Transactions that were chosen for a what-if.
+    pub chosen: BTreeSet<TransactionId>,
     /// How pale what is not lit is: less so while the pointer only passes by.
     pub pale: f32,
     /// How pale everything is: a picture that is being replaced is.
@@ -93,7 +96,14 @@ pub struct Look {
 
 impl Default for Look {
     fn default() -> Look {
-        Look { palette: crate::app::style::DARK, lit: Lit::default(), hidden: BTreeSet::new(), pale: 0.4, opacity: 1.0 }
+        Look {
+            palette: crate::app::style::DARK,
+            lit: Lit::default(),
+            hidden: BTreeSet::new(),
+            chosen: BTreeSet::new(),
+            pale: 0.4,
+            opacity: 1.0,
+        }
     }
 }
 

@@ -12,10 +12,12 @@ mod card;
 mod edge;
 pub mod look;
 pub mod navigation;
+mod overview;
 pub mod sketch;
 
 use super::state::Attention;
 use crate::diagram::Target;
+use crate::history::TransactionId;
 use brush::Brush;
 use card::CardNode;
 use edge::ArrowEdge;
@@ -36,11 +38,15 @@ type Model = Graph<Arc<CardSketch>, Arc<EdgeSketch>, Directed, DefaultIx, CardNo
 const ID: &str = "canvas";
 /// Labels smaller than this on the screen are left out, in points.
 const LEGIBLE_LABEL: f32 = 5.5;
+/// Below this zoom cards and edges have no names for screen readers.
+const NAMED_ZOOM: f32 = 0.12;
+/// Most cards, and most edges, that have such names.
+const NAMED: usize = 500;
 /// Frames drawn afresh after anything happened.
 const FRESH_FRAMES: u8 = 3;
 
 /// What the user did with the graph in this frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Under the pointer.
     pub hovered: Option<Attention>,
@@ -48,6 +54,10 @@ pub struct Answer {
     pub clicked: Option<Option<Attention>>,
     /// Double-clicked.
     pub double_clicked: Option<Attention>,
+    /// Cards in a box that was drawn around them.
+    pub boxed: Vec<TransactionId>,
+    /// Where the menu belongs to that is open, or was asked for in this frame.
+    pub menu: Option<Attention>,
 }
 
 /// The layout is made elsewhere: this one leaves all cards where they are.
@@ -94,6 +104,9 @@ pub struct Canvas {
     look: Arc<Look>,
     navigation: Navigation,
     dragged: Option<usize>,
+    /// Where a box was begun.
+    boxing: Option<Pos2>,
+    menu: Option<Attention>,
     last: Last,
 }
 
@@ -124,6 +137,11 @@ impl Canvas {
         }
     }
 
+    /// Shows the picture at its own size, about the middle.
+    pub fn own_size(&mut self) {
+        self.zoom_by(1.0 / self.navigation.zoom());
+    }
+
     /// The picture with the cards where the user put them; `given` when none was moved.
     pub fn current(&self, given: &Arc<Sketch>) -> Arc<Sketch> {
         match self.moved.is_empty() {
@@ -133,7 +151,7 @@ impl Canvas {
     }
 
     /// Draws `sketch` in all the space there is. Cards that were moved stay moved until another sketch comes.
-    pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look) -> Answer {
+    pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look) -> (Answer, Response) {
         self.take_sketch(sketch);
         let rect = ui.available_rect_before_wrap();
         self.navigation.prepare(rect.size(), self.bounds.unwrap_or(Rect::NOTHING));
@@ -141,15 +159,48 @@ impl Canvas {
             self.last.fresh = FRESH_FRAMES;
         }
         self.note_changes(ui, rect, look);
-        self.draw_marks(ui, rect, self.parts.lanes.clone(), false);
+        self.draw_marks(ui, rect, &self.parts.lanes, false);
         let response = match self.last.fresh {
             0 => self.repeat(ui),
             _ => self.draw(ui, rect),
         };
-        self.move_things(ui, rect, &response);
+        let boxed = self.draw_box(ui, rect, &response);
+        if self.boxing.is_none() {
+            self.move_things(ui, rect, &response);
+        }
         self.draw_labels(ui, rect);
         self.name_things(ui, rect);
-        self.answer(rect, &response)
+        let bounds = self.bounds.unwrap_or(Rect::NOTHING);
+        if let Some(at) = overview::overview_ui(ui, rect, bounds, &self.parts, &self.navigation) {
+            self.navigation.look_at(at);
+            self.last.fresh = FRESH_FRAMES;
+            ui.request_repaint();
+        }
+        let answer = Answer { boxed, ..self.answer(rect, &response) };
+        (answer, response)
+    }
+
+    /// A box drawn with Shift held chooses the cards in it.
+    fn draw_box(&mut self, ui: &Ui, rect: Rect, response: &Response) -> Vec<TransactionId> {
+        if response.drag_started() && ui.input(|input| input.modifiers.shift) {
+            self.boxing = ui.input(|input| input.pointer.press_origin());
+        }
+        let Some((from, to)) = self.boxing.zip(response.interact_pointer_pos()) else { return Vec::new() };
+        let area = Rect::from_two_pos(from, to);
+        let accent = self.look.palette.accent;
+        ui.painter_at(rect).rect(
+            area,
+            egui::CornerRadius::ZERO,
+            accent.gamma_multiply(0.15),
+            egui::Stroke::new(1.2, accent),
+            egui::StrokeKind::Inside,
+        );
+        if !response.drag_stopped() {
+            return Vec::new();
+        }
+        self.boxing = None;
+        let is_in = |card: &&CardSketch| area.intersects(self.navigation.to_screen_rect(rect, card.rect));
+        self.parts.cards.iter().filter(is_in).map(|card| card.card.transaction).collect()
     }
 
     fn take_sketch(&mut self, sketch: &Arc<Sketch>) {
@@ -224,13 +275,13 @@ impl Canvas {
         }
     }
 
-    fn draw_marks(&self, ui: &Ui, rect: Rect, marks: Vec<crate::diagram::scene::Mark>, lit: bool) {
+    fn draw_marks(&self, ui: &Ui, rect: Rect, marks: &[crate::diagram::scene::Mark], lit: bool) {
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         let origin = self.navigation.to_screen(rect, Pos2::ZERO);
         let zoom = self.navigation.zoom();
         let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
         let mut shapes = Vec::new();
-        brush.draw(&marks, lit, &mut shapes);
+        brush.draw(marks, lit, &mut shapes);
         painter.extend(shapes);
     }
 
@@ -332,34 +383,45 @@ impl Canvas {
         let Some(model) = &self.model else { return };
         for (_, edge) in model.edges_iter() {
             let display = edge.display();
-            if display.is_shown() {
-                self.draw_marks(ui, rect, display.sketch.label_marks.clone(), display.is_lit());
+            let area = self.navigation.to_screen_rect(rect, display.sketch.label);
+            if display.is_shown() && area.intersects(rect) {
+                self.draw_marks(ui, rect, &display.sketch.label_marks, display.is_lit());
             }
         }
     }
 
-    /// Painted things have no names of their own for screen readers and tests: give them some.
+    /// Painted things have no names of their own for screen readers and tests: give them some, unless they are so many
+    /// or so small that nobody can tell them apart.
     fn name_things(&self, ui: &Ui, rect: Rect) {
-        let name = |id: egui::Id, area: Rect, name: String| {
+        if self.navigation.zoom() < NAMED_ZOOM {
+            return;
+        }
+        let in_sight = |area: Rect| {
             let area = self.navigation.to_screen_rect(rect, area).intersect(rect);
-            if area.is_positive() {
-                let response = ui.interact(area, id, Sense::empty());
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name.as_str()));
-            }
+            area.is_positive().then_some(area)
         };
-        for (place, sketch) in self.parts.cards.iter().enumerate() {
+        let name = |id: egui::Id, area: Rect, name: &dyn Fn() -> String| {
+            let response = ui.interact(area, id, Sense::empty());
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name()));
+        };
+        let cards = self.parts.cards.iter().enumerate();
+        let cards = cards.filter_map(|(place, sketch)| in_sight(sketch.rect).map(|area| (place, sketch, area)));
+        for (place, sketch, area) in cards.take(NAMED) {
             let card = &sketch.card;
-            let rows: Vec<&str> = card.rows.iter().map(|row| row.text.as_str()).collect();
-            let text = format!("Transaction {}, {}: {}", card.title, card.status, rows.join(", "));
-            name(ui.id().with(("card", place)), sketch.rect, text);
+            name(ui.id().with(("card", place)), area, &|| {
+                let rows: Vec<&str> = card.rows.iter().map(|row| row.text.as_str()).collect();
+                format!("Transaction {}, {}: {}", card.title, card.status, rows.join(", "))
+            });
         }
         let title = |card: usize| self.parts.cards.get(card).map_or("", |card| card.card.title.as_str());
-        for (place, edge) in self.parts.edges.iter().enumerate() {
+        let edges = self.parts.edges.iter().enumerate();
+        let edges = edges.filter(|(_, edge)| !self.look.hidden.contains(&edge.arrow.relation));
+        let edges = edges.filter_map(|(place, edge)| in_sight(edge.label).map(|area| (place, edge, area)));
+        for (place, edge, area) in edges.take(NAMED) {
             let arrow = &edge.arrow;
-            if !self.look.hidden.contains(&arrow.relation) {
-                let text = format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to));
-                name(ui.id().with(("edge", place)), edge.label, text);
-            }
+            name(ui.id().with(("edge", place)), area, &|| {
+                format!("Edge {} from {} to {}", arrow.label, title(arrow.from), title(arrow.to))
+            });
         }
     }
 
@@ -369,13 +431,17 @@ impl Canvas {
         if response.double_clicked() {
             answer.double_clicked = answer.hovered;
         }
+        if response.secondary_clicked() {
+            self.menu = answer.hovered;
+        }
+        answer.menu = self.menu;
         if response.clicked() {
             answer.clicked = Some(answer.hovered);
         }
         if response.dragged() {
             answer.hovered = self.last.answer.hovered;
         }
-        self.last.answer = answer;
+        self.last.answer = answer.clone();
         answer
     }
 }

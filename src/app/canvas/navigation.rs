@@ -71,6 +71,13 @@ impl Navigation {
         }
     }
 
+    /// Brings a point of the picture into the middle.
+    pub fn look_at(&mut self, at: Pos2) {
+        self.pan = self.size / 2.0 - at.to_vec2() * self.zoom;
+        self.follows_size = false;
+        self.keep_in_sight();
+    }
+
     /// Multiplies the zoom, keeping the point at `fixed` (from the canvas' corner) where it is.
     pub fn zoom_about(&mut self, fixed: Vec2, factor: f32) {
         let zoom = (self.zoom * factor).clamp(*ZOOM.start(), *ZOOM.end());

@@ -35,6 +35,8 @@ pub struct EdgeSketch {
     pub arrow: Arrow,
     /// Its line, as points close enough to look round.
     pub points: Vec<Pos2>,
+    /// Its line as few points as tell its way.
+    pub far: Vec<Pos2>,
     /// Line and head.
     pub marks: Vec<Mark>,
     /// Ground of its label.
@@ -70,6 +72,7 @@ impl Sketch {
         let edges = routes.map(|(arrow, route)| EdgeSketch {
             arrow: arrow.clone(),
             points: route.path.flatten(6),
+            far: route.path.flatten(1),
             marks: Vec::new(),
             label: route.label,
             label_marks: Vec::new(),

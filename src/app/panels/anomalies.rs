@@ -2,9 +2,10 @@
 
 use super::paint_triangle;
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::{Document, Phase, State};
+use crate::app::heaps::GroupBy;
+use crate::app::state::{Attention, Document, Focus, Phase, State};
 use crate::app::style::{self, Palette, ROW};
-use crate::app::tree::{Branch, Catalogue, Line, toggle_word};
+use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
 use crate::relations::Relation;
 use crate::report::grouped;
 use egui::{
@@ -36,6 +37,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     });
     filter_ui(ui, state, document, requests);
     chips_ui(ui, document, requests);
+    group_ui(ui, document, requests);
     ui.add_space(2.0);
     health_line_ui(ui, document, requests);
     match &document.catalogue {
@@ -105,12 +107,47 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
     });
 }
 
+/// What is listed together.
+fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 3.0;
+        style::note(ui, "by").on_hover_text(super::tooltip(Command::GroupBy));
+        for by in GroupBy::ALL {
+            let name = egui::RichText::new(by.word()).size(style::SMALL);
+            let button = ui.add(egui::Button::selectable(document.tree.by() == by, name));
+            let spoken = || {
+                WidgetInfo::selected(
+                    WidgetType::Button,
+                    true,
+                    document.tree.by() == by,
+                    format!("Group by {}", by.word()),
+                )
+            };
+            button.widget_info(spoken);
+            if button.on_hover_text(super::tooltip(Command::GroupBy)).clicked() {
+                requests.push(Request::GroupBy(by));
+            }
+        }
+        let marked = document.notes.values().filter(|note| note.bookmarked).count();
+        if marked > 0 {
+            let word = "is:bookmarked";
+            let on = crate::app::filter::words(document.tree.filter()).iter().any(|w| w == word);
+            if chip_ui(ui, &format!("{marked} bookmarked"), Palette::of(ui).caution, on) {
+                requests.push(Request::Filter(toggle_word(document.tree.filter(), word)));
+            }
+        }
+    });
+    if document.tree.is_similar() && !document.tree.order().is_empty() {
+        style::note(ui, "Nothing is called that; this is similar:");
+    }
+}
+
 fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let filter = document.tree.filter();
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
-        let fields =
-            filter.split_whitespace().filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
+        let words = crate::app::filter::words(filter);
+        let fields = words.iter().filter(|word| word.contains(':') && !word.to_lowercase().starts_with("edge:"));
         for word in fields {
             let palette = Palette::of(ui);
             if chip_ui(ui, &format!("{} ×", word.replacen(':', " ", 1)), palette.accent, true) {
@@ -120,7 +157,7 @@ fn chips_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         let in_time = document.history.as_ref().is_some_and(|history| history.has_times());
         for relation in Relation::ALL.into_iter().filter(|r| in_time || *r != Relation::RealTime) {
             let word = format!("edge:{}", relation.code());
-            let on = filter.split_whitespace().any(|w| w.eq_ignore_ascii_case(&word));
+            let on = words.iter().any(|w| w.eq_ignore_ascii_case(&word));
             let colour = Palette::of(ui).relation(relation);
             if chip_ui(ui, relation.code(), colour, on) {
                 requests.push(Request::Filter(toggle_word(filter, &word)));
@@ -179,14 +216,18 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 Branch::Level(_) => (0, palette.strong, style::BODY),
                 Branch::Pattern(_) => (1, palette.text, style::BODY),
                 Branch::Group(..) => (2, palette.weak, style::BODY),
+                Branch::Heap(..) => (0, palette.strong, style::BODY),
+                Branch::HeapPattern(..) => (1, palette.text, style::BODY),
             };
             let indent = depth as f32 * 14.0;
             let row = Row { text, end: grouped(*count), indent, colour, size, selected: false, triangle: Some(*open) };
-            let bold = matches!(branch, Branch::Level(_));
+            let bold = matches!(branch, Branch::Level(_) | Branch::Heap(..));
             let response = row.ui(ui, bold);
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
-                Branch::Pattern(pattern) => {
+                Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
+                Branch::Heap(..) => "Anomalies with this in common".to_owned(),
+                Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();
                     let adya = row.adya.map(|name| format!(" · {name}")).unwrap_or_default();
                     format!("{}: {}\n{}{adya}", row.name, row.meaning, row.source)
@@ -210,7 +251,27 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let row = Row { text: &entry.label, end, indent, colour, size: style::BODY, selected, triangle: None };
             let response = row.ui(ui, false);
             let note = if entry.implied { "\nFollows from smaller anomalies" } else { "" };
-            if response.on_hover_text(format!("{} {}{note}", entry.id, entry.label)).clicked() {
+            if document.notes.get(&entry.identity).is_some_and(|note| note.bookmarked) {
+                // A small flag in the margin.
+                let at = response.rect.left_center() + vec2(indent + 5.0, 0.0);
+                let flag = vec![
+                    at + vec2(-3.0, -5.0),
+                    at + vec2(3.0, -5.0),
+                    at + vec2(3.0, 5.0),
+                    at + vec2(0.0, 2.0),
+                    at + vec2(-3.0, 5.0),
+                ];
+                ui.painter().add(egui::Shape::convex_polygon(flag, palette.caution, Stroke::NONE));
+            }
+            let own = document.notes.get(&entry.identity).map(|note| note.text.trim()).filter(|text| !text.is_empty());
+            let own = own.map(|text| format!("\n{text}")).unwrap_or_default();
+            if response.hovered() && !selected {
+                // Its transactions light up in the other views.
+                requests.push(Request::Focus(Focus::Hover(Attention::Anomaly(entry.id))));
+            }
+            response.context_menu(|ui| only_ui(ui, document, entry, requests));
+            let hint = "\nRight click: only those with its pattern, key or sessions";
+            if response.on_hover_text(format!("{} {}{note}{own}{hint}", entry.id, entry.label)).clicked() {
                 requests.push(Request::Select(entry.id));
             }
         }
@@ -227,6 +288,22 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             row.ui(ui, false);
         }
     }
+}
+
+/// Words for the filter that an anomaly answers to.
+fn only_ui(ui: &mut Ui, document: &Document, entry: &Entry, requests: &mut Requests) {
+    let mut offer = |ui: &mut Ui, word: String| {
+        if ui.button(format!("Only {}", word.replacen(':', " ", 1))).clicked() {
+            let filter = document.tree.filter();
+            let has = crate::app::filter::words(filter).contains(&word);
+            let filter = if has { filter.to_owned() } else { toggle_word(filter, &word) };
+            requests.push(Request::Filter(filter));
+            ui.close();
+        }
+    };
+    offer(ui, format!("pattern:{}", entry.id.pattern.row().id));
+    let fields = entry.search.split('|').filter(|field| field.starts_with("key:") || field.starts_with("session:"));
+    fields.take(8).for_each(|field| offer(ui, field.to_owned()));
 }
 
 /// One line of the list.

@@ -7,6 +7,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{LayoutKind, Picture};
 use crate::app::state::{Attention, Document, Focus, State};
 use crate::app::style::{self, Palette};
+use crate::history::TransactionId;
 use crate::relations::Relation;
 use egui::{
     Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
@@ -19,12 +20,21 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         empty_ui(ui, document);
         return;
     };
+    tools_ui(ui, state, document, requests);
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
+    let renaming = &picture.argument.counterexample.renaming;
+    let mut lit = if stale { Lit::default() } else { Lit::new(&picture, document.attention()) };
+    if let (Some(Attention::Anomaly(_)), false) = (document.attention(), stale) {
+        // Another anomaly under the pointer: what it has in common with this one.
+        lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
+        lit.any = !lit.transactions.is_empty();
+    }
     let look = Look {
         palette: Palette::of(ui),
-        lit: if stale { Lit::default() } else { Lit::new(&picture, document.attention()) },
+        lit,
         hidden: state.hidden.clone(),
+        chosen: document.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
         pale: if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
             0.62
         } else {
@@ -32,10 +42,13 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         },
         opacity: if stale { 0.45 } else { 1.0 },
     };
-    let answer = canvas.ui(ui, &picture.sketch, look);
+    let (answer, response) = canvas.ui(ui, &picture.sketch, look);
     if !stale {
-        forward(&picture, document, answer, requests);
+        let menu = answer.menu;
+        forward(ui, &picture, document, answer, requests);
+        response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
     }
+    hidden_ui(ui, area, document, requests);
     legend_ui(ui, area, state, &picture, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
@@ -44,7 +57,88 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     }
 }
 
-fn forward(picture: &Picture, document: &Document, answer: Answer, requests: &mut Requests) {
+/// The transactions that are left out, and how to bring them back.
+fn hidden_ui(ui: &Ui, area: Rect, document: &Document, requests: &mut Requests) {
+    let Some(history) = document.history.as_ref().filter(|_| !document.hidden.is_empty()) else { return };
+    let palette = Palette::of(ui);
+    let mut names: Vec<String> = document.hidden.iter().take(4).map(|t| history.transaction_name(*t)).collect();
+    if document.hidden.len() > 4 {
+        names.push(format!("and {} more", document.hidden.len() - 4));
+    }
+    let text = format!("hidden: {} ×", names.join(" "));
+    let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), palette.caution);
+    let place = Rect::from_min_size(area.left_top() + vec2(10.0, 6.0), galley.size() + vec2(16.0, 8.0));
+    let response = ui.interact(place, ui.id().with("hidden"), Sense::click());
+    let line = Stroke::new(1.0, palette.caution);
+    ui.painter().rect(place, CornerRadius::same(9), palette.tint(palette.caution), line, StrokeKind::Inside);
+    ui.painter().galley(place.min + vec2(8.0, 4.0), galley, palette.caution);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &text));
+    if response.on_hover_text(super::tooltip(Command::ShowHidden)).clicked() {
+        requests.push(Request::Run(Command::ShowHidden));
+    }
+}
+
+/// What can be done with a card.
+fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Attention>, requests: &mut Requests) {
+    let example = &picture.argument.counterexample;
+    let small = match at {
+        Some(Attention::Transaction(t)) => Some(t),
+        Some(Attention::Operation(o)) => Some(example.history.transaction_of(o)),
+        _ => None,
+    };
+    let Some(small) = small.filter(|t| !t.is_initial()) else {
+        for command in [Command::Fit, Command::SwitchLayout, Command::ExpandEvidence, Command::ShowHidden] {
+            if ui.button(command.row().name).clicked() {
+                requests.push(Request::Run(command));
+                ui.close();
+            }
+        }
+        return;
+    };
+    let whole = example.renaming.old_transaction(small);
+    let session = example.history.session_of(small);
+    let of_session = || -> Vec<TransactionId> {
+        example.history.transactions_of(session).map(|t| example.renaming.old_transaction(t)).collect()
+    };
+    let others = || -> Vec<TransactionId> {
+        let edges = &example.violation.edges;
+        let near =
+            |t: &TransactionId| edges.iter().any(|e| (e.from, e.to) == (small, *t) || (e.from, e.to) == (*t, small));
+        let far = example.history.transactions().filter(|t| *t != small && !near(t));
+        far.map(|t| example.renaming.old_transaction(t)).collect()
+    };
+    let chosen = document.chosen.contains(&whole);
+    let actions: [(String, Request); 6] = [
+        (if chosen { "Do not choose" } else { "Choose for a what-if" }.to_owned(), Request::Choose(vec![whole])),
+        ("Hide this transaction".to_owned(), Request::Hide(vec![whole])),
+        (format!("Hide session {}", example.history.session_name(session)), Request::Hide(of_session())),
+        ("Show only its neighbours".to_owned(), Request::Hide(others())),
+        ("Show among all sessions".to_owned(), Request::ShowInLanes(whole)),
+        ("Show in the history".to_owned(), Request::Browse(whole)),
+    ];
+    for (name, request) in actions {
+        if ui.button(name).clicked() {
+            requests.push(request);
+            ui.close();
+        }
+    }
+}
+
+fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requests: &mut Requests) {
+    let example = &picture.argument.counterexample;
+    let whole = |t: TransactionId| example.renaming.old_transaction(t);
+    if !answer.boxed.is_empty() {
+        requests.push(Request::ChooseMore(answer.boxed.iter().map(|t| whole(*t)).collect()));
+    }
+    if ui.input(|input| input.modifiers.shift) {
+        let card = match answer.clicked {
+            Some(Some(Attention::Transaction(t))) => Some(t),
+            Some(Some(Attention::Operation(o))) => Some(example.history.transaction_of(o)),
+            _ => None,
+        };
+        requests.extend(card.map(|t| Request::Choose(vec![whole(t)])));
+        return;
+    }
     if let Some(hovered) = answer.hovered {
         requests.push(Request::Focus(Focus::Hover(hovered)));
     }
@@ -78,60 +172,74 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
 }
 
 /// The tabs above the middle of the window, and how the graph is drawn.
-pub fn header_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     use crate::app::state::Page;
     ui.horizontal_centered(|ui| {
-        ui.spacing_mut().item_spacing.x = 16.0;
+        ui.spacing_mut().item_spacing.x = 12.0;
         for (page, command) in [
             (Page::Graph, Command::ShowGraph),
-            (Page::Browser, Command::ShowBrowser),
+            (Page::Lanes, Command::ShowLanes),
+            (Page::Key, Command::ShowKey),
+            (Page::Matrix, Command::ShowMatrix),
             (Page::Text, Command::ShowText),
-            (Page::Health, Command::ShowHealth),
+            (Page::Browser, Command::ShowBrowser),
             (Page::Order, Command::ShowOrder),
+            (Page::Health, Command::ShowHealth),
+            (Page::Statistics, Command::ShowStatistics),
+            (Page::Checkers, Command::ShowCheckers),
         ] {
             tab_ui(ui, command, state.page == page, requests);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 5.0;
-            if state.page != Page::Graph {
-                return;
-            }
-            for command in [Command::ZoomIn, Command::ZoomOut, Command::Fit] {
-                let name = match command {
-                    Command::ZoomIn => "+",
-                    Command::ZoomOut => "−",
-                    _ => "Fit",
-                };
-                let response = ui.button(name).on_hover_text(super::tooltip(command));
+            ui.spacing_mut().item_spacing.x = 4.0;
+            for (command, name, step) in [(Command::Forward, "→", 1), (Command::Back, "←", -1)] {
+                let button = egui::Button::new(name).frame(false);
+                let response = ui.add_enabled(state.places.can_go(step), button).on_hover_text(super::tooltip(command));
                 response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
                 if response.clicked() {
                     requests.push(Request::Run(command));
-                }
-            }
-            ui.add_space(6.0);
-            for (kind, name) in [(LayoutKind::Layered, "Layers"), (LayoutKind::Lanes, "Sessions")] {
-                let button = egui::Button::selectable(state.layout == kind, name);
-                if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
-                    requests.push(Request::Layout(kind));
-                }
-            }
-            if document.picture.is_some() {
-                ui.add_space(6.0);
-                let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
-                let button = egui::Button::selectable(open, "Evidence");
-                if ui.add(button).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
-                    requests.push(Request::Run(Command::ExpandEvidence));
                 }
             }
         });
     });
 }
 
+/// How the graph is drawn, in its own line above it.
+fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        ui.add_space(8.0);
+        for (kind, name) in [(LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
+            let button = egui::Button::selectable(state.layout == kind, name);
+            if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
+                requests.push(Request::Layout(kind));
+            }
+        }
+        let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
+        let button = egui::Button::selectable(open, "Evidence");
+        if ui.add(button).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
+            requests.push(Request::Run(Command::ExpandEvidence));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 5.0;
+            ui.add_space(8.0);
+            for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
+                let response = ui.button(name).on_hover_text(super::tooltip(command));
+                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+                if response.clicked() {
+                    requests.push(Request::Run(command));
+                }
+            }
+        });
+    });
+    ui.add_space(2.0);
+}
+
 fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let name = command.row().name;
     let colour = if active { palette.accent } else { palette.weak };
-    let galley = ui.painter().layout_no_wrap(name.to_owned(), FontId::proportional(style::HEADING), colour);
+    let galley = ui.painter().layout_no_wrap(name.to_owned(), FontId::proportional(style::BODY), colour);
     let (area, response) =
         ui.allocate_exact_size(vec2(galley.size().x + 1.0, ui.available_height().min(30.0)), Sense::click());
     let at = area.left_center() - vec2(0.0, galley.size().y / 2.0);

@@ -1,4 +1,4 @@
-//! The level strip: a pill per level with its verdict, and how the checking goes.
+//! The level strip: the hierarchy of levels with a verdict on each, and how the checking goes.
 
 use super::{paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
@@ -7,11 +7,15 @@ use crate::app::style::{self, Palette, duration};
 use crate::checkers::{Level, LevelResult, Verdict};
 use crate::control::Progress;
 use egui::{
-    Align, CornerRadius, FontId, Layout, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+    Align, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-/// Width of the strip from which on pills carry their verdict as a word.
-const ROOMY: f32 = 1100.0;
+/// Height of a pill of the chain.
+const PILL: f32 = 26.0;
+/// Height of the two pills that stand one above the other.
+const SMALL_PILL: f32 = 21.0;
+/// Between two pills.
+const JOINT: f32 = 14.0;
 
 /// The weakest violated levels: those violated that imply no other violated one. Two at most (CI and RC).
 pub fn weakest_broken(document: &Document) -> Vec<Level> {
@@ -27,20 +31,9 @@ fn is_broken(result: Option<&LevelResult>) -> bool {
 
 /// Draws the strip.
 pub fn levels_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests: &mut Requests) {
-    let roomy = ui.available_width() >= ROOMY;
     let weakest = weakest_broken(document);
     ui.horizontal_centered(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0;
-        for (place, (level, result)) in document.levels.iter().enumerate() {
-            if place > 0 {
-                let joint = if *level == Level::ReadCommitted { "·" } else { "→" };
-                style::note(ui, joint);
-            }
-            let pill = pill_ui(ui, *level, result.as_ref(), weakest.contains(level), document.phase, roomy);
-            if pill.clicked() && document.witness(*level).is_some() {
-                requests.push(Request::ShowOrder(*level));
-            }
-        }
+        lattice_ui(ui, document, &weakest, requests);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 8.0;
             end_ui(ui, document, progress, requests);
@@ -49,39 +42,76 @@ pub fn levels_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, r
     });
 }
 
-fn pill_ui(
-    ui: &mut Ui,
-    level: Level,
-    result: Option<&LevelResult>,
-    weakest: bool,
-    phase: Phase,
-    roomy: bool,
-) -> Response {
+/// The levels with lines from each to those that it implies: CI and RC are incomparable, all others form a chain.
+fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let verdict = result.map(|result| &result.verdict);
-    let colour = palette.verdict(verdict);
-    let word = match verdict {
-        Some(Verdict::Satisfied(_)) => "holds",
-        Some(Verdict::Violated) => "broken",
-        Some(Verdict::Undecided(_)) => "open",
-        None if phase == Phase::Checking => "…",
-        None => "",
+    let font = FontId::proportional(style::BODY);
+    let width = |level: Level| {
+        let galley = ui.painter().layout_no_wrap(level.code().to_owned(), font.clone(), palette.text);
+        galley.size().x + 33.0
     };
-    let text = if roomy && !word.is_empty() { format!("{} {word}", level.code()) } else { level.code().to_owned() };
-    let galley = ui.painter().layout_no_wrap(text, FontId::proportional(style::BODY), colour);
-    let holds = matches!(verdict, Some(Verdict::Satisfied(_)));
-    let sense = if holds { Sense::click() } else { Sense::hover() };
-    let (area, response) = ui.allocate_exact_size(vec2(galley.size().x + 34.0, 25.0), sense);
+    let widths = Level::ALL.map(width);
+    let pair = widths[0].max(widths[1]);
+    let total = pair + widths[2..].iter().map(|width| JOINT + width).sum::<f32>();
+    let (area, _) = ui.allocate_exact_size(vec2(total, ui.available_height()), Sense::hover());
+    let middle = area.center().y;
+    let small = |top: f32| Rect::from_min_size(pos2(area.left(), top), vec2(pair, SMALL_PILL));
+    let mut places = vec![small(middle - SMALL_PILL - 1.5), small(middle + 1.5)];
+    let mut x = area.left() + pair;
+    for width in &widths[2..] {
+        x += JOINT;
+        places.push(Rect::from_min_size(pos2(x, middle - PILL / 2.0), vec2(*width, PILL)));
+        x += width;
+    }
+    for (stronger, at) in places.iter().enumerate().skip(2) {
+        let weaker = if stronger == 2 { 0..2 } else { stronger - 1..stronger };
+        for from in &places[weaker] {
+            let line = Stroke::new(1.4, palette.weak.gamma_multiply(0.7));
+            ui.painter().line_segment([from.right_center(), at.left_center()], line);
+        }
+    }
+    for (level, at) in Level::ALL.into_iter().zip(places) {
+        pill_ui(ui, document, level, at, weakest.contains(&level), requests);
+    }
+}
+
+fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: bool, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let asked = document.levels.iter().find(|(asked, _)| *asked == level);
+    let result = asked.and_then(|(_, result)| result.as_ref());
+    let verdict = result.map(|result| &result.verdict);
+    let colour = if asked.is_some() { palette.verdict(verdict) } else { palette.weak.gamma_multiply(0.75) };
+    let response = ui.interact(area, ui.id().with(("level", level.code())), Sense::click());
     let fill = if verdict.is_some() { palette.tint(colour) } else { palette.ground };
-    let width = if weakest || response.hovered() && holds || response.has_focus() { 2.4 } else { 1.2 };
-    ui.painter().rect(area, CornerRadius::same(12), fill, Stroke::new(width, colour), StrokeKind::Inside);
+    let lit = response.hovered() || response.has_focus();
+    let width = if weakest || lit { 2.4 } else { 1.2 };
+    let radius = CornerRadius::same((area.height() / 2.0) as u8);
+    ui.painter().rect(area, radius, fill, Stroke::new(width, colour), StrokeKind::Inside);
+    let phase = if asked.is_some() { document.phase } else { Phase::Done };
     paint_mark(ui, area, verdict, phase, &palette);
-    let at = Rect::from_min_size(area.min + vec2(25.0, 0.0), vec2(galley.size().x, area.height()));
-    style::paint_bold(ui.painter(), at.left_center() - vec2(0.0, galley.size().y / 2.0), galley, colour);
-    let spoken = verdict.map_or("not known yet", Verdict::word);
-    let kind = if holds { WidgetType::Button } else { WidgetType::Label };
-    response.widget_info(|| WidgetInfo::labeled(kind, true, format!("Level {level}: {spoken}")));
-    response.on_hover_ui(|ui| hover_ui(ui, level, result, weakest))
+    let galley = ui.painter().layout_no_wrap(level.code().to_owned(), FontId::proportional(style::BODY), colour);
+    let at = area.left_center() + vec2(25.0, -galley.size().y / 2.0);
+    style::paint_bold(ui.painter(), at, galley, colour);
+    if weakest {
+        // A flag on the weakest broken level, for those who do not see the thicker line.
+        let tip = pos2(area.right() - 9.0, area.top() - 1.0);
+        let flag = vec![tip + vec2(-5.0, -4.0), tip + vec2(5.0, -4.0), tip + vec2(0.0, 3.0)];
+        ui.painter().add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));
+    }
+    let spoken = match (asked, verdict) {
+        (None, _) => "not asked for",
+        (Some(_), None) => "not known yet",
+        (Some(_), Some(verdict)) => verdict.word(),
+    };
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Level {level}: {spoken}")));
+    if response.clicked() {
+        match verdict {
+            Some(Verdict::Satisfied(_)) => requests.push(Request::ShowOrder(level)),
+            Some(Verdict::Violated) => requests.push(Request::SelectLevel(level)),
+            Some(Verdict::Undecided(_)) | None => {}
+        }
+    }
+    response.on_hover_ui(|ui| hover_ui(ui, document, level, asked.is_some(), result, weakest));
 }
 
 fn paint_mark(ui: &Ui, area: Rect, verdict: Option<&Verdict>, phase: Phase, palette: &Palette) {
@@ -102,26 +132,45 @@ fn paint_mark(ui: &Ui, area: Rect, verdict: Option<&Verdict>, phase: Phase, pale
     }
 }
 
-fn hover_ui(ui: &mut Ui, level: Level, result: Option<&LevelResult>, weakest: bool) {
+fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result: Option<&LevelResult>, weakest: bool) {
     let palette = Palette::of(ui);
-    ui.set_max_width(330.0);
+    ui.set_max_width(360.0);
     style::bold(ui, &level.long_name().replace('-', " "), style::BODY, palette.strong);
     ui.label(format!("Promises that {}.", level.promise()));
-    match result {
-        None => ui.colored_label(palette.weak, "Not known yet."),
-        Some(result) => {
-            let text = match &result.verdict {
-                Verdict::Satisfied(_) => {
-                    "Holds: an order that explains every read was found. Click to step through it.".to_owned()
-                }
-                Verdict::Violated if weakest => "Broken, and no weaker level is.".to_owned(),
-                Verdict::Violated => "Broken.".to_owned(),
-                Verdict::Undecided(cause) => format!("Left open: {cause}."),
-            };
-            ui.colored_label(palette.verdict(Some(&result.verdict)), text);
-            style::note(ui, format!("{} in {}", result.checker, duration(result.seconds)))
-        }
+    let Some(result) = result else {
+        let why = match (asked, level) {
+            (true, _) => "Not known yet.",
+            (false, Level::Linearizability) => {
+                "Not asked for: it is meant for lightweight transactions (a read, a write or a compare-and-set of one key) with times."
+            }
+            (false, _) if document.history.as_ref().is_some_and(|history| !history.has_times()) => {
+                "Not asked for: the history does not say when transactions ran."
+            }
+            (false, _) => "Not asked for.",
+        };
+        ui.colored_label(palette.weak, why);
+        return;
     };
+    let text = match &result.verdict {
+        Verdict::Satisfied(_) => {
+            "Holds: an order that explains every read was found. Click to step through it.".to_owned()
+        }
+        Verdict::Violated if weakest => "Broken, and no weaker level is. Click for its smallest anomaly.".to_owned(),
+        Verdict::Violated => "Broken. Click for its smallest anomaly.".to_owned(),
+        Verdict::Undecided(cause) => format!("Left open: {cause}."),
+    };
+    ui.colored_label(palette.verdict(Some(&result.verdict)), text);
+    style::note(ui, format!("{} in {}", result.checker, duration(result.seconds)));
+    let assumptions = document.assumptions();
+    if assumptions.is_empty() {
+        style::note(ui, "Nothing was assumed about the input.");
+    }
+    for assumption in assumptions.iter().take(6) {
+        style::note(ui, format!("Assumed: {assumption}"));
+    }
+    if assumptions.len() > 6 {
+        style::note(ui, format!("and {} more: see Health", assumptions.len() - 6));
+    }
 }
 
 fn summary_ui(ui: &mut Ui, document: &Document, weakest: &[Level]) {

@@ -15,6 +15,15 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
             ui.menu_button(group.title(), |ui| menu_ui(ui, group, state, requests));
         }
         ui.add_space(12.0);
+        if let Some(batch) = &state.batch {
+            let name =
+                batch.folder.file_name().map_or_else(|| "Folder".to_owned(), |n| n.to_string_lossy().into_owned());
+            let button = egui::Button::selectable(state.show_batch, format!("{name} ({})", batch.rows.len()));
+            let response = ui.add(button).on_hover_text(tooltip(Command::ShowBatch));
+            if response.clicked() && (!state.show_batch || state.document.is_some()) {
+                requests.push(Request::Run(Command::ShowBatch));
+            }
+        }
         if let Some(document) = &state.document {
             ui.label(RichText::new(&document.title).color(palette.strong)).on_hover_text(match document.path() {
                 Some(path) => path.display().to_string(),
@@ -25,6 +34,9 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
             let theme = if state.dark { "Light" } else { "Dark" };
             if ui.button(theme).on_hover_text(tooltip(Command::SwitchTheme)).clicked() {
                 requests.push(Request::Run(Command::SwitchTheme));
+            }
+            if ui.button("Find").on_hover_text(tooltip(Command::Palette)).clicked() {
+                requests.push(Request::Run(Command::Palette));
             }
             if ui.button(Command::Open.row().name).on_hover_text(tooltip(Command::Open)).clicked() {
                 requests.push(Request::Run(Command::Open));
@@ -67,12 +79,8 @@ fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 fn menu_ui(ui: &mut Ui, group: Group, state: &State, requests: &mut Requests) {
     ui.set_min_width(210.0);
     for row in Command::table().iter().filter(|row| row.group == group) {
-        let needs_document = !matches!(
-            row.command,
-            Command::Open | Command::OpenFolder | Command::Quit | Command::SwitchTheme | Command::Help
-        );
         let button = egui::Button::new(row.name).shortcut_text(row.command.key_text());
-        let enabled = !needs_document || state.document.is_some();
+        let enabled = !row.command.needs_history() || state.document.is_some();
         if ui.add_enabled(enabled, button).on_hover_text(row.tooltip).clicked() {
             requests.push(Request::Run(row.command));
             ui.close();

@@ -1,6 +1,7 @@
 //! TCC: which of the versions that an order puts between a read's writer and its reader the reader sees.
 //!
-//! Where few are in question, searches backwards answer; otherwise columns of causal order do, block by block. Causal
+//! Where few are in question, searches backwards answer; otherwise waves from the versions to their readers or columns
+//! of causal order do, whichever are shorter. Causal
 //! order does not change while commit orders are tried, so what a reader does not see is asked once.
 
 use super::SMALL_LIMITS;
@@ -10,6 +11,7 @@ use super::columns::{Block, Sweep};
 use super::ground::{Ground, Open, Replay};
 use super::order::LinearOrder;
 use super::replay::{Demands, between};
+use super::waves::Waves;
 use super::window::Window;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
@@ -87,7 +89,7 @@ impl<'a> Causal<'a> {
         };
         let (mut seen, mut edges) = (searched, Vec::new());
         if seen.is_none() {
-            let (answers, of_long) = self.ask_columns(order, &questions, control)?;
+            let (answers, of_long) = self.ask_all(order, &questions, control)?;
             let Some(of_long) = of_long else { return Ok(None) };
             edges = of_long;
             seen = Some(answers);
@@ -160,8 +162,8 @@ impl<'a> Causal<'a> {
         let index = self.index;
         let steps = index.read_key.len() + index.n_nodes();
         // A step costs as much as a few lines of a block, and few searches need less than some hundred steps: no more than
-        // a small part of what columns cost is spent on trying.
-        let budget = if SMALL_LIMITS { 40 } else { steps.saturating_mul(index.n_sessions().div_ceil(64)) / 32 };
+        // a small part of what columns or waves cost is spent on trying.
+        let budget = if SMALL_LIMITS { 40 } else { steps.saturating_mul(index.n_sessions().div_ceil(64).min(8)) / 32 };
         let least = if SMALL_LIMITS { 1 } else { 256 };
         if questions.len().saturating_mul(least) > budget {
             return Ok(None);
@@ -191,9 +193,9 @@ impl<'a> Causal<'a> {
         Ok(searched.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.concat()))
     }
 
-    /// Asks one block of columns after another: the places of the questions answered with yes, ascending, and what the
+    /// Sends waves, or asks one block of columns after another: the places of the questions answered with yes, ascending, and what the
     /// long reads force.
-    fn ask_columns(
+    fn ask_all(
         &mut self,
         order: &LinearOrder,
         questions: &Questions,
@@ -206,6 +208,13 @@ impl<'a> Causal<'a> {
             self.sweep = Some((chains, sweep));
         }
         let Some((chains, sweep)) = &self.sweep else { return Ok((Vec::new(), None)) };
+        if questions.long.is_empty() {
+            let place = |t: Node| self.ground.order.place[t as usize];
+            let waves = Waves::new(questions.short.iter().map(|question| (place(question.t2), place(question.t3))));
+            if waves.length < sweep.length() {
+                return Ok((waves.answers(sweep, control)?, Some(Vec::new())));
+            }
+        }
         let width = sweep.width() as u32;
         let block_of = |question: &Question| (chains.chain[question.t2 as usize] / width) as usize;
         let (begin, by_block) = grouped(questions.short.iter().map(block_of), sweep.n_blocks());

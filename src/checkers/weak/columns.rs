@@ -61,6 +61,18 @@ impl Sweep {
         Ok(Sweep { begin, predecessor, n_chains: chains.len(), longest })
     }
 
+    /// The places of the predecessors of the node at a place; one may occur several times.
+    #[inline]
+    pub(super) fn predecessors(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
+        let range = self.begin[place as usize] as usize..self.begin[place as usize + 1] as usize;
+        self.predecessor[range].iter().map(|predecessor| predecessor.place)
+    }
+
+    /// Lines that computing all blocks writes.
+    pub(super) fn length(&self) -> usize {
+        self.n_blocks().saturating_mul(self.begin.len() - 1)
+    }
+
     /// Number of chains in a block.
     pub(super) fn width(&self) -> usize {
         match self.longest {

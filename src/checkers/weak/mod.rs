@@ -28,6 +28,7 @@ mod saturate;
 mod story;
 mod survey;
 mod vectors;
+mod waves;
 mod window;
 
 #[cfg(test)]

@@ -1,0 +1,130 @@
+//! What a frame costs, without a rasteriser: the code of the view and the tessellation of what it draws, on one thread.
+//!
+//! The graph is drawn while the pointer moves over it, so that nothing is repeated from the frame before; once fitted,
+//! and once at its own size, where most of it is out of sight. Prints the median and the slowest of many frames in
+//! milliseconds of processor time, code and tessellation apart; arguments name other numbers of transactions.
+
+use egui::{Event, RawInput, Rect, pos2, vec2};
+use isoscope::app::canvas::Canvas;
+use isoscope::app::canvas::look::Look;
+use isoscope::app::canvas::sketch::Sketch;
+use isoscope::app::style;
+use isoscope::diagram::layout::lanes;
+use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
+use isoscope::history::{OperationId, SessionId, TransactionId};
+use isoscope::relations::Relation;
+use std::sync::Arc;
+
+/// Frames that are measured.
+const FRAMES: usize = 60;
+
+fn main() {
+    println!("{:>12} {:>8} {:>10}  {:>22}  {:>22}", "transactions", "edges", "view", "median ms", "slowest ms");
+    let asked: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    for n in if asked.is_empty() { vec![30, 200, 1000, 5000] } else { asked } {
+        let sketch = sketch(n);
+        for (view, own_size) in [("fitted", false), ("own size", true)] {
+            measure(&sketch, n, view, own_size);
+        }
+    }
+}
+
+/// A graph in session columns, with about two edges for a transaction to others nearby.
+fn sketch(n: usize) -> Arc<Sketch> {
+    let mut random = fastrand::Rng::with_seed(n as u64);
+    let n_lanes = (n / 6).clamp(2, 12);
+    let lane = |s: usize| Lane { session: Some(SessionId::new(s)), title: format!("session {s}") };
+    let row = |card: usize, row: usize| Row {
+        operation: OperationId::new(3 * card + row),
+        text: format!("r(k{row}) = {card}"),
+        place: format!("line {card}"),
+        role: RowRole::Involved,
+    };
+    let card = |card: usize| Card {
+        transaction: TransactionId::new(card),
+        lane: card % n_lanes,
+        title: format!("T{card}"),
+        status: "committed".to_owned(),
+        rows: (0..3).map(|at| row(card, at)).collect(),
+        folded: 22,
+    };
+    let relations = [Relation::WriteRead, Relation::WriteWrite, Relation::AntiDependency, Relation::CommitOrder];
+    let mut arrow = |edge: usize| {
+        let from = random.usize(0..n - 1);
+        let to = (from + random.usize(1..40)).min(n - 1);
+        let relation = relations[random.usize(0..relations.len())];
+        Arrow {
+            edge,
+            also: Vec::new(),
+            from,
+            from_row: Some(random.usize(0..3)),
+            to,
+            to_row: Some(random.usize(0..3)),
+            relation,
+            label: format!("{} k{edge}", relation.code()),
+            emphasis: if edge.is_multiple_of(3) { Emphasis::Cycle } else { Emphasis::Evidence },
+        }
+    };
+    let arrows = (0..2 * n).map(&mut arrow).collect();
+    let diagram = Diagram { lanes: (0..n_lanes).map(lane).collect(), cards: (0..n).map(card).collect(), arrows };
+    let layout = lanes(&diagram);
+    Arc::new(Sketch { diagram, layout })
+}
+
+fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
+    let ctx = egui::Context::default();
+    style::install(&ctx);
+    let mut canvas = Canvas::default();
+    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 800.0));
+    let mut times: Vec<(f64, f64)> = Vec::new();
+    for frame in 0..FRAMES + 10 {
+        let at = pos2(200.0 + frame as f32 * 7.0, 150.0 + frame as f32 * 5.0);
+        let input = RawInput {
+            screen_rect: Some(screen),
+            time: Some(frame as f64 / 60.0),
+            events: vec![Event::PointerMoved(at)],
+            ..RawInput::default()
+        };
+        if frame == 5 && own_size {
+            canvas.own_size();
+        }
+        let start = cpu_milliseconds();
+        let mut output = ctx.run_ui(input, |ui| {
+            let _ = canvas.ui(ui, sketch, Look::default());
+        });
+        let code = cpu_milliseconds() - start;
+        let start = cpu_milliseconds();
+        let shapes = std::mem::take(&mut output.shapes);
+        let primitives = ctx.tessellate(shapes, output.pixels_per_point);
+        let tessellation = cpu_milliseconds() - start;
+        assert!(!primitives.is_empty(), "something is drawn");
+        output.drop_without_applying_deltas();
+        if frame >= 10 {
+            times.push((code, tessellation));
+        }
+    }
+    times.sort_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)));
+    let text = |(code, tessellation): (f64, f64)| format!("{code:.2} + {tessellation:.2} = {:.2}", code + tessellation);
+    let (median, slowest) = (text(times[times.len() / 2]), text(times[times.len() - 1]));
+    println!("{n:>12} {:>8} {view:>10}  {median:>22}  {slowest:>22}", sketch.diagram.arrows.len());
+}
+
+/// Processor time of this thread, milliseconds: what other programs do does not count.
+#[cfg(unix)]
+fn cpu_milliseconds() -> f64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    #[cfg(target_os = "linux")]
+    let who = UsageWho::RUSAGE_THREAD;
+    #[cfg(not(target_os = "linux"))]
+    let who = UsageWho::RUSAGE_SELF;
+    let usage = getrusage(who).expect("the system tells how much time was used");
+    let milliseconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3;
+    milliseconds(usage.user_time()) + milliseconds(usage.system_time())
+}
+
+/// Wall time, milliseconds, where processor time is not told.
+#[cfg(not(unix))]
+fn cpu_milliseconds() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64() * 1e3
+}

@@ -1,0 +1,220 @@
+//! How the user has arranged things: what undo takes back and what a project file keeps.
+
+use super::App;
+use super::heaps::GroupBy;
+use super::notes::Notes;
+use super::picture::LayoutKind;
+use crate::history::TransactionId;
+use crate::relations::Relation;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Most changes that can be taken back.
+const MAX: usize = 200;
+
+/// Everything that the user arranges around a history. Finding out is no arranging: selection and pages are not in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Arrangement {
+    /// What the anomaly list is filtered by.
+    pub filter: String,
+    /// What it lists together: a word of [`GroupBy`].
+    pub group_by: String,
+    /// Codes of the relations whose edges are not drawn.
+    pub hidden_relations: BTreeSet<String>,
+    /// Names of the transactions that are not drawn.
+    pub hidden_transactions: BTreeSet<String>,
+    /// `sessions` or `layers`.
+    pub layout: String,
+    /// Bookmarks, notes and tags.
+    pub notes: Notes,
+}
+
+/// Changes that can be taken back, and those that were.
+#[derive(Clone, Debug, Default)]
+pub struct Undo {
+    past: Vec<Arrangement>,
+    future: Vec<Arrangement>,
+    now: Option<Arrangement>,
+    /// The last change was typing into the filter or a note.
+    typing: bool,
+}
+
+impl Undo {
+    /// Takes note of how things are arranged now. Typing is one change, however many letters.
+    pub fn note(&mut self, arrangement: Arrangement) {
+        let Some(before) = self.now.take() else {
+            self.now = Some(arrangement);
+            return;
+        };
+        if before != arrangement {
+            let typing = is_typing(&before, &arrangement);
+            if !(typing && self.typing) {
+                self.past.push(before);
+                self.past.drain(..self.past.len().saturating_sub(MAX));
+            }
+            self.typing = typing;
+            self.future.clear();
+        }
+        self.now = Some(arrangement);
+    }
+
+    /// Takes note of an arrangement that is no change of the user's, and nothing to be taken back.
+    pub fn settle(&mut self, arrangement: Arrangement) {
+        self.now = Some(arrangement);
+    }
+
+    /// The next change is one of its own.
+    pub fn pause(&mut self) {
+        self.typing = false;
+    }
+
+    /// The arrangement before the last change, if there was one.
+    pub fn undo(&mut self) -> Option<Arrangement> {
+        let before = self.past.pop()?;
+        self.future.extend(self.now.replace(before.clone()));
+        self.typing = false;
+        Some(before)
+    }
+
+    /// The arrangement that was taken back last.
+    pub fn redo(&mut self) -> Option<Arrangement> {
+        let after = self.future.pop()?;
+        self.past.extend(self.now.replace(after.clone()));
+        self.typing = false;
+        Some(after)
+    }
+
+    /// Whether there is anything to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// Whether anything was taken back.
+    pub fn can_redo(&self) -> bool {
+        !self.future.is_empty()
+    }
+
+    /// Another history is open.
+    pub fn clear(&mut self) {
+        *self = Undo::default();
+    }
+}
+
+/// Whether only the text of the filter, or of one note, differs.
+fn is_typing(before: &Arrangement, after: &Arrangement) -> bool {
+    let same_but_filter = Arrangement { filter: after.filter.clone(), ..before.clone() } == *after;
+    // A word that a click adds or takes away is no typing.
+    let letters = before.filter.len().abs_diff(after.filter.len()) <= 1;
+    let texts = |arrangement: &Arrangement| {
+        let mut without = arrangement.clone();
+        without.notes.values_mut().for_each(|note| note.text.clear());
+        without.notes.retain(|_, note| !note.is_empty());
+        without
+    };
+    (same_but_filter && letters) || (before.filter == after.filter && texts(before) == texts(after))
+}
+
+impl App {
+    /// How things are arranged now.
+    pub(super) fn arrangement(&self) -> Option<Arrangement> {
+        let document = self.state.document.as_ref()?;
+        let name = |t: &TransactionId| document.history.as_ref().map(|history| history.transaction_name(*t));
+        Some(Arrangement {
+            filter: document.tree.filter().to_owned(),
+            group_by: document.tree.by().word().to_owned(),
+            hidden_relations: self.state.hidden.iter().map(|relation| relation.code().to_owned()).collect(),
+            hidden_transactions: document.hidden.iter().filter_map(name).collect(),
+            layout: layout_word(self.state.layout).to_owned(),
+            notes: document.notes.clone(),
+        })
+    }
+
+    /// Arranges things in this way.
+    pub(super) fn arrange(&mut self, arrangement: Arrangement) {
+        let hidden = |relation: &Relation| arrangement.hidden_relations.contains(relation.code());
+        self.state.hidden = Relation::ALL.into_iter().filter(hidden).collect();
+        let Some(document) = &mut self.state.document else { return };
+        let by = GroupBy::parse(&arrangement.group_by).unwrap_or_default();
+        document.notes = arrangement.notes;
+        document.tree.prepare(arrangement.filter, by);
+        if let Some(catalogue) = &document.catalogue {
+            document.tree.rebuild(catalogue, &document.notes);
+        }
+        let names = &arrangement.hidden_transactions;
+        let transactions: BTreeSet<TransactionId> = match &document.history {
+            Some(history) if !names.is_empty() => {
+                history.transactions().filter(|t| names.contains(&history.transaction_name(*t))).collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        let redraw = transactions != document.hidden;
+        document.hidden = transactions;
+        let kind = match arrangement.layout.as_str() {
+            "layers" => LayoutKind::Layered,
+            _ => LayoutKind::Lanes,
+        };
+        if self.state.layout != kind || redraw {
+            self.state.layout = kind;
+            let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+            self.redraw(expanded);
+        }
+    }
+
+    /// Takes note of how things are before requests are carried out.
+    pub(super) fn note_arrangement(&mut self) {
+        if let Some(arrangement) = self.arrangement() {
+            self.state.undo.settle(arrangement);
+        }
+    }
+
+    /// Takes note of what requests have changed.
+    pub(super) fn note_changes(&mut self, typing: bool) {
+        if !typing {
+            self.state.undo.pause();
+        }
+        if let Some(arrangement) = self.arrangement() {
+            self.state.undo.note(arrangement);
+        }
+    }
+
+    /// Takes back the last change, or does it again.
+    pub(super) fn undo(&mut self, forward: bool) {
+        let arrangement = if forward { self.state.undo.redo() } else { self.state.undo.undo() };
+        if let Some(arrangement) = arrangement {
+            self.arrange(arrangement);
+        }
+    }
+}
+
+/// The name of a layout in project files and settings.
+pub fn layout_word(kind: LayoutKind) -> &'static str {
+    match kind {
+        LayoutKind::Lanes => "sessions",
+        LayoutKind::Layered => "layers",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filtered(filter: &str) -> Arrangement {
+        Arrangement { filter: filter.to_owned(), ..Arrangement::default() }
+    }
+
+    #[test]
+    fn typing_is_one_change_and_a_word_another() {
+        let mut undo = Undo::default();
+        ["", "a", "ab", "abc"].into_iter().for_each(|text| undo.note(filtered(text)));
+        undo.pause();
+        undo.note(filtered("abc key:4"));
+        assert_eq!(undo.undo(), Some(filtered("abc")));
+        assert_eq!(undo.undo(), Some(filtered("")));
+        assert_eq!(undo.undo(), None);
+        assert_eq!(undo.redo(), Some(filtered("abc")));
+        undo.note(filtered("abcd"));
+        assert_eq!(undo.redo(), None, "a new change forgets those taken back");
+        assert!(undo.can_undo() && !undo.can_redo());
+    }
+}

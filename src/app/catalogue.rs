@@ -1,0 +1,159 @@
+//! What was found, together with what the anomaly list looks at. Made once, off the frame.
+
+use super::heaps::{GroupBy, Heaps};
+use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
+use crate::history::{History, TransactionId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One violation as the list sees it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub id: ViolationId,
+    /// `key 4 · T295 → T297 → T393`.
+    pub label: String,
+    /// Number of transactions.
+    pub size: usize,
+    /// Root cause.
+    pub group: u32,
+    /// Adds nothing to the smaller ones.
+    pub implied: bool,
+    /// Its name in project files: the same as long as its pattern, key and transactions are.
+    pub identity: String,
+    /// What the filter looks at, lower case, fields between bars: `|tap-k|key:4|session:2|`.
+    pub search: String,
+    /// What the filter looks at when nothing is found: lower case.
+    pub title: String,
+}
+
+/// Findings, ready to be listed.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// What the checkers found.
+    pub findings: Findings,
+    /// By place in [`Findings::violations`].
+    pub entries: Vec<Entry>,
+    /// By pattern: the weakest level that a listed instance violates, which may be stronger than the weakest level that
+    /// the pattern can violate.
+    levels: Vec<Level>,
+    /// Other ways to heap them up.
+    heaps: [Heaps; 3],
+    places: BTreeMap<ViolationId, usize>,
+}
+
+/// Most transactions named in one line.
+const NAMED: usize = 4;
+
+impl Catalogue {
+    /// Prepares `findings` about `history`. O(violations and their edges).
+    pub fn new(history: &History, findings: Findings) -> Catalogue {
+        let entries: Vec<Entry> = findings.violations.iter().map(|violation| entry(history, violation)).collect();
+        let places = entries.iter().enumerate().map(|(place, entry)| (entry.id, place)).collect();
+        let heaps = [GroupBy::Cause, GroupBy::Key, GroupBy::Session].map(|by| Heaps::new(history, &findings, by));
+        let level = |pattern: Pattern| {
+            let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
+            listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
+        };
+        let levels = Pattern::all().map(level).collect();
+        Catalogue { findings, entries, levels, heaps, places }
+    }
+
+    /// The level under which a pattern is listed.
+    pub fn level_of(&self, pattern: Pattern) -> Level {
+        self.levels[pattern as usize]
+    }
+
+    /// The violation of this name.
+    pub fn violation(&self, id: ViolationId) -> Option<&Violation> {
+        self.place(id).and_then(|place| self.findings.violations.get(place))
+    }
+
+    /// The violation that a window shows first: one that is no consequence of another and breaks the weakest level, the
+    /// smallest of those, in the order of the list; those with edges are preferred since they have more to show.
+    pub fn first(&self) -> Option<ViolationId> {
+        let violations = &self.findings.violations;
+        let best =
+            violations.iter().min_by_key(|v| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.size(), v.id));
+        best.map(|violation| violation.id)
+    }
+
+    /// The smallest listed violation that breaks `level`: rather one that breaks no weaker level.
+    pub fn smallest_of(&self, level: Level) -> Option<ViolationId> {
+        let breaking = self.findings.violations.iter().filter(|violation| violation.levels.contains(level));
+        let rank = |v: &&Violation| (v.levels.weakest() != Some(level), v.implied, v.edges.is_empty(), v.size(), v.id);
+        breaking.min_by_key(rank).map(|violation| violation.id)
+    }
+
+    /// Its place in [`entries`](Self::entries). O(log violations).
+    pub fn place(&self, id: ViolationId) -> Option<usize> {
+        self.places.get(&id).copied()
+    }
+
+    /// The violation of this name in project files.
+    pub fn of_identity(&self, identity: &str) -> Option<ViolationId> {
+        self.entries.iter().find(|entry| entry.identity == identity).map(|entry| entry.id)
+    }
+
+    /// The heaps of a way to group, if it is not the usual one.
+    pub fn heaps(&self, by: GroupBy) -> Option<&Heaps> {
+        match by {
+            GroupBy::Pattern => None,
+            GroupBy::Cause => Some(&self.heaps[0]),
+            GroupBy::Key => Some(&self.heaps[1]),
+            GroupBy::Session => Some(&self.heaps[2]),
+        }
+    }
+}
+
+fn entry(history: &History, violation: &Violation) -> Entry {
+    let row = violation.id.pattern.row();
+    let mut search = format!("|{}|{}|{}|{}|", violation.id, row.id, row.name, row.title);
+    let mut keys: BTreeSet<_> = violation.key.into_iter().collect();
+    keys.extend(violation.edges.iter().filter_map(|edge| edge.key));
+    keys.extend(violation.operations.iter().map(|&operation| history.operation(operation).key));
+    keys.iter().for_each(|&key| search.push_str(&format!("key:{}|", history.key_name(key))));
+    let real = || violation.transactions.iter().copied().filter(|t| !t.is_initial());
+    let sessions: BTreeSet<_> = real().map(|t| history.session_of(t)).collect();
+    sessions.iter().for_each(|&session| search.push_str(&format!("session:{}|", history.session_name(session))));
+    real().for_each(|t| search.push_str(&format!("txn:{}|", history.transaction_name(t))));
+    let relations: BTreeSet<_> = violation.edges.iter().map(|edge| edge.relation).collect();
+    relations.iter().for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
+    violation.levels.iter().for_each(|level| search.push_str(&format!("level:{}|", level.code())));
+
+    for name in [row.id, row.name] {
+        search.push_str(&format!("pattern:{name}|"));
+    }
+    let label = label(history, violation);
+    let names: Vec<String> = violation.transactions.iter().map(|t| history.transaction_name(*t)).collect();
+    let key = violation.key.map(|key| history.key_name(key)).unwrap_or_default();
+
+    Entry {
+        id: violation.id,
+        identity: format!("{} {key} {}", row.id, names.join(" ")),
+        title: format!("{} {} {label}", row.name, row.title).to_lowercase(),
+        label,
+        size: violation.size(),
+        group: violation.group,
+        implied: violation.implied,
+        search: search.to_lowercase(),
+    }
+}
+
+/// What a line says: the transactions and the key; of a contradiction inside one transaction, the operation.
+fn label(history: &History, violation: &Violation) -> String {
+    if let ([only], [.., operation]) = (&violation.transactions[..], &violation.operations[..]) {
+        return format!("{} · {}", history.transaction_name(*only), history.operation_text(*operation));
+    }
+    let named = violation.transactions.iter().take(NAMED);
+    // The font of lists lacks the sign ⊥.
+    let name = |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { history.transaction_name(t) };
+    let mut names: Vec<String> = named.map(|&t| name(t)).collect();
+    if violation.transactions.len() > NAMED {
+        names.push("…".to_owned());
+    }
+    let names = names.join(" ");
+    match violation.key {
+        Some(key) => format!("{names} · key {}", history.key_name(key)),
+        None => names,
+    }
+}

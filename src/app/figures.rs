@@ -1,0 +1,131 @@
+//! Figures of a history for plots: how skewed access to keys is, how large transactions are, how many abort, and where
+//! anomalies lie. Made off the frame, small enough to draw.
+
+use super::tree::Catalogue;
+use crate::history::{History, Outcome, Statistics};
+use crate::jobs::{Job, Revision, Wake};
+use std::sync::Arc;
+
+/// Most points of a plot.
+const POINTS: usize = 120;
+
+/// The figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// As in `stats` on the command line.
+    pub statistics: Statistics,
+    /// Rank of a key, from 1, and its operations, most used first; of many keys some.
+    pub skew: Vec<(f64, f64)>,
+    /// Number of operations and how many transactions have so many; the last counts all larger ones, too.
+    pub sizes: Vec<(f64, f64)>,
+    /// By stretch of the history: place of its middle among all transactions, and the share that aborted, in percent.
+    pub aborted: Vec<(f64, f64)>,
+    /// The same for those of unknown outcome.
+    pub unknown: Vec<(f64, f64)>,
+    /// By stretch of the history: how many listed anomalies begin there.
+    pub anomalies: Vec<(f64, f64)>,
+}
+
+/// Starts counting.
+pub fn start(
+    history: Arc<History>,
+    catalogue: Option<Arc<Catalogue>>,
+    revision: Revision,
+    wake: Wake,
+) -> Job<Arc<Figures>> {
+    Job::start("figures", revision, wake, move |_, outbox| {
+        outbox.send(Arc::new(Figures::new(&history, catalogue.as_deref())));
+    })
+}
+
+impl Figures {
+    /// Counts. O(operations · log operations).
+    pub fn new(history: &History, catalogue: Option<&Catalogue>) -> Figures {
+        let n = history.n_transactions();
+        let stretch = n.div_ceil(POINTS).max(1);
+        let n_stretches = n.div_ceil(stretch);
+        let middle = |place: usize| (place as f64 + 0.5) * stretch as f64;
+        let share = |outcome: Outcome| -> Vec<(f64, f64)> {
+            let mut counts = vec![0_usize; n_stretches];
+            for (place, t) in order(history).into_iter().enumerate() {
+                counts[place / stretch] += usize::from(history.outcome(t) == outcome);
+            }
+            let percent = |(place, count): (usize, &usize)| {
+                let length = stretch.min(n - place * stretch);
+                (middle(place), 100.0 * *count as f64 / length as f64)
+            };
+            counts.iter().enumerate().map(percent).collect()
+        };
+        let mut begin = vec![0.0; n_stretches];
+        if let Some(catalogue) = catalogue {
+            let mut place = vec![0; n];
+            order(history).into_iter().enumerate().for_each(|(at, t)| place[t.index()] = at);
+            for violation in &catalogue.findings.violations {
+                let own = violation.transactions.iter().filter(|t| !t.is_initial());
+                if let Some(first) = own.map(|t| place[t.index()]).min() {
+                    begin[first / stretch] += 1.0;
+                }
+            }
+        }
+        Figures {
+            statistics: Statistics::of(history),
+            skew: skew(history),
+            sizes: sizes(history),
+            aborted: share(Outcome::Aborted),
+            unknown: share(Outcome::Unknown),
+            anomalies: begin.into_iter().enumerate().map(|(at, count)| (middle(at), count)).collect(),
+        }
+    }
+}
+
+/// The transactions by their start where there are times, else by their places in their sessions.
+fn order(history: &History) -> Vec<crate::history::TransactionId> {
+    let mut order: Vec<_> = history.transactions().collect();
+    match history.has_times() {
+        true => order.sort_by_key(|t| history.interval(*t).map(|interval| interval.start)),
+        false => order.sort_by_key(|t| history.position_of(*t)),
+    }
+    order
+}
+
+fn skew(history: &History) -> Vec<(f64, f64)> {
+    let mut uses = vec![0_u64; history.n_keys()];
+    history.keys().iter().for_each(|key| uses[key.index()] += 1);
+    uses.sort_unstable_by(|a, b| b.cmp(a));
+    let step = uses.len().div_ceil(POINTS).max(1);
+    let places = (0..uses.len()).step_by(step);
+    places.map(|place| ((place + 1) as f64, uses[place] as f64)).collect()
+}
+
+fn sizes(history: &History) -> Vec<(f64, f64)> {
+    let mut counts = vec![0.0; POINTS + 1];
+    for t in history.transactions() {
+        counts[history.operation_range(t).len().min(POINTS)] += 1.0;
+    }
+    let last = counts.iter().rposition(|count| *count > 0.0).map_or(0, |last| last + 1);
+    counts[..last].iter().enumerate().map(|(size, count)| (size as f64, *count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_counted() {
+        let text = "a: [w x 1, w x 2] [w y 1]! [r x 2]\nb: [r x 2] [r y 1]?\n";
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let figures = Figures::new(&history, None);
+        assert_eq!(figures.skew, [(1.0, 4.0), (2.0, 2.0)]);
+        assert_eq!(figures.sizes, [(0.0, 0.0), (1.0, 4.0), (2.0, 1.0)]);
+        let sum: f64 = figures.aborted.iter().map(|(_, share)| share).sum();
+        assert_eq!(sum, 100.0, "one transaction is one stretch here");
+        assert_eq!(figures.statistics.transactions, 5);
+    }
+
+    #[test]
+    fn nothing_is_counted_in_an_empty_history() {
+        let history = crate::formats::text::parse("a:\n").expect("a history in our notation");
+        let figures = Figures::new(&history, None);
+        assert!(figures.skew.is_empty() && figures.aborted.is_empty() && figures.sizes.is_empty());
+    }
+}

@@ -1,0 +1,62 @@
+//! How well a name fits what somebody typed: all letters in order, better where words begin and where they adjoin.
+
+/// How well `name` fits `wanted`, greater is better; nothing where some letter of `wanted` is missing. Case does not
+/// matter, spaces in `wanted` separate words that may come in any order. O(length of both, times words).
+pub fn score(wanted: &str, name: &str) -> Option<i32> {
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
+    let mut sum = 0;
+    for word in wanted.split_whitespace() {
+        let word: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
+        sum += word_score(&word, &name)?;
+    }
+    // Of names that fit alike the shorter one is meant.
+    Some(sum - name.len() as i32 / 8)
+}
+
+fn word_score(word: &[char], name: &[char]) -> Option<i32> {
+    if let Some(at) = name.windows(word.len().max(1)).position(|part| part == word) {
+        let start = begins_word(name, at);
+        return Some(word.len() as i32 * 8 + if start { 12 } else { 0 } - (at as i32).min(10) / 2);
+    }
+    let (mut sum, mut from, mut last) = (0, 0, None);
+    for letter in word {
+        let at = from + name[from..].iter().position(|c| c == letter)?;
+        sum += match last {
+            Some(last) if last + 1 == at => 4,
+            _ if begins_word(name, at) => 3,
+            _ => 0,
+        };
+        (from, last) = (at + 1, Some(at));
+    }
+    Some(sum)
+}
+
+fn begins_word(name: &[char], at: usize) -> bool {
+    at == 0 || !name[at - 1].is_alphanumeric() || (name[at].is_ascii_digit() && !name[at - 1].is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
+        let scored = names.iter().filter_map(|name| score(wanted, name).map(|score| (score, *name)));
+        scored.max_by_key(|(score, _)| *score).map(|(_, name)| name)
+    }
+
+    #[test]
+    fn the_name_that_is_meant_comes_first() {
+        let names = ["Zoom in", "Next anomaly", "Next step", "Export…", "Expand evidence"];
+        assert_eq!(best("nan", &names), Some("Next anomaly"));
+        assert_eq!(best("evid", &names), Some("Expand evidence"));
+        assert_eq!(best("step next", &names), Some("Next step"));
+        assert_eq!(best("ZOOM", &names), Some("Zoom in"));
+        assert_eq!(best("xyz", &names), None);
+        assert_eq!(best("T29", &["T1295", "T295"]), Some("T295"));
+    }
+
+    #[test]
+    fn nothing_typed_fits_everything() {
+        assert!(score("", "anything").is_some());
+    }
+}

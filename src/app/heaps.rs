@@ -1,0 +1,121 @@
+//! Anomalies heaped up by what they have in common: root cause, key, or sessions.
+
+use crate::checkers::{Findings, Violation};
+use crate::counterexample::groups;
+use crate::history::{History, SessionId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is listed together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupBy {
+    /// Level, pattern, then root cause.
+    #[default]
+    Pattern,
+    /// Anomalies of all patterns with one root cause.
+    Cause,
+    /// The key on which the contradiction shows.
+    Key,
+    /// The sessions that take part.
+    Session,
+}
+
+impl GroupBy {
+    /// All, in the order in which one goes through them.
+    pub const ALL: [GroupBy; 4] = [GroupBy::Pattern, GroupBy::Cause, GroupBy::Key, GroupBy::Session];
+
+    /// Its name in the list and in project files.
+    pub fn word(self) -> &'static str {
+        match self {
+            GroupBy::Pattern => "pattern",
+            GroupBy::Cause => "cause",
+            GroupBy::Key => "key",
+            GroupBy::Session => "session",
+        }
+    }
+
+    /// The next one, around the end.
+    pub fn next(self) -> GroupBy {
+        let at = GroupBy::ALL.iter().position(|by| *by == self).unwrap_or(0);
+        GroupBy::ALL[(at + 1) % GroupBy::ALL.len()]
+    }
+
+    /// The one of this name.
+    pub fn parse(word: &str) -> Option<GroupBy> {
+        GroupBy::ALL.into_iter().find(|by| by.word() == word)
+    }
+}
+
+/// One way to heap up all anomalies.
+#[derive(Clone, Debug)]
+pub struct Heaps {
+    /// By anomaly: its heap.
+    heap_of: Vec<u32>,
+    /// By heap, the largest first.
+    names: Vec<String>,
+}
+
+impl Heaps {
+    /// Heaps up what was found. O(anomalies · log anomalies).
+    pub fn new(history: &History, findings: &Findings, by: GroupBy) -> Heaps {
+        let names: Vec<String> = match by {
+            GroupBy::Pattern => findings.violations.iter().map(|v| v.id.pattern.row().title.to_owned()).collect(),
+            GroupBy::Cause => causes(history, &findings.violations),
+            GroupBy::Key => findings.violations.iter().map(|violation| key(history, violation)).collect(),
+            GroupBy::Session => findings.violations.iter().map(|violation| sessions(history, violation)).collect(),
+        };
+        let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+        names.iter().for_each(|name| *sizes.entry(name).or_default() += 1);
+        let mut order: Vec<(&str, usize)> = sizes.into_iter().collect();
+        order.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+        let place: BTreeMap<&str, u32> = order.iter().zip(0..).map(|((name, _), place)| (*name, place)).collect();
+        let heap_of = names.iter().map(|name| place[name.as_str()]).collect();
+        Heaps { heap_of, names: order.into_iter().map(|(name, _)| name.to_owned()).collect() }
+    }
+
+    /// The heap of the anomaly at a place.
+    pub fn of(&self, place: usize) -> u32 {
+        self.heap_of[place]
+    }
+
+    /// What its anomalies have in common.
+    pub fn name(&self, heap: u32) -> &str {
+        self.names.get(heap as usize).map_or("", String::as_str)
+    }
+
+    /// The heaps that contain some of `places`, which are ascending, with those.
+    pub fn filled(&self, places: &[usize]) -> BTreeMap<u32, Vec<usize>> {
+        let mut filled: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        places.iter().for_each(|&place| filled.entry(self.heap_of[place]).or_default().push(place));
+        filled
+    }
+}
+
+fn key(history: &History, violation: &Violation) -> String {
+    let key = violation.key.or_else(|| violation.edges.iter().find_map(|edge| edge.key));
+    key.map_or_else(|| "no key".to_owned(), |key| format!("key {}", history.key_name(key)))
+}
+
+fn sessions(history: &History, violation: &Violation) -> String {
+    let own: BTreeSet<SessionId> =
+        violation.transactions.iter().filter(|t| !t.is_initial()).map(|t| history.session_of(*t)).collect();
+    let names: Vec<String> = own.iter().map(|session| history.session_name(*session)).collect();
+    match &names[..] {
+        [] => "no session".to_owned(),
+        [one] => format!("session {one}"),
+        several => format!("sessions {}", several.join(", ")),
+    }
+}
+
+/// By anomaly: the name of its root cause, which is that of the most convincing one with it.
+fn causes(history: &History, violations: &[Violation]) -> Vec<String> {
+    let mut names = vec![String::new(); violations.len()];
+    for group in groups(history, violations) {
+        let Some(first) = group.smallest() else { continue };
+        let own = violations[first].transactions.iter().filter(|t| !t.is_initial()).take(3);
+        let own: Vec<String> = own.map(|t| history.transaction_name(*t)).collect();
+        // Two causes may lie among the same transactions.
+        let name = format!("around {} ({})", own.join(" "), violations[first].id);
+        group.members.iter().for_each(|&place| names[place] = name.clone());
+    }
+    names
+}

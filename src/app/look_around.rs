@@ -1,0 +1,238 @@
+//! Turning to other views of what is selected, and finding things.
+
+use super::App;
+use super::group_graph::GroupGraph;
+use super::palette::{self, Palette};
+use super::places::Place;
+use super::state::{Document, KeyView, Page};
+use super::versions::{self, Question, Wanted};
+use super::{figures, listing, panels, timeline};
+use crate::checkers::Level;
+use crate::history::TransactionId;
+use crate::jobs::{Job, State as JobState};
+use std::sync::Arc;
+
+impl App {
+    /// Starts whatever the page in sight needs and takes note of where one looks.
+    pub(super) fn prepare_page(&mut self) {
+        match self.state.page {
+            Page::Lanes => self.prepare_lanes(),
+            Page::Key => self.prepare_key(),
+            Page::Matrix => self.prepare_matrix(),
+            Page::Statistics => self.prepare_statistics(),
+            Page::Browser => self.prepare_browser(),
+            _ => {}
+        }
+        if let Some(document) = &self.state.document {
+            let browsed = (self.state.page == Page::Browser).then_some(document.browser.transaction).flatten();
+            let operation = document.browser.operation.as_ref().map(|(operation, _)| *operation);
+            let place = Place {
+                page: self.state.page,
+                selected: document.selected,
+                pinned: document.pinned,
+                browsed: browsed.map(|transaction| (transaction, operation)),
+            };
+            self.state.places.visit(place);
+        }
+    }
+
+    fn prepare_lanes(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let ready = document.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
+        if document.timeline.is_some() || self.timing.is_some() || (!ready && document.is_busy()) {
+            return;
+        }
+        let Some(history) = document.history.clone() else { return };
+        let number = self.revision.advance();
+        self.timing = Some(timeline::start(history, document.resolution.clone(), number, Arc::clone(&self.wake)));
+    }
+
+    /// The page of a key follows the selected anomaly.
+    fn prepare_key(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let follows = document.key.as_ref().is_none_or(|view| view.of != document.selected);
+        if follows && let Some(key) = panels::versions::keys_of(document).first().copied() {
+            self.show_key(Wanted::Key(key));
+        }
+    }
+
+    fn prepare_matrix(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        if !document.whole_group || document.group.as_ref().map(|group| group.of) == document.selected {
+            return;
+        }
+        let made = document.selected.zip(document.catalogue.as_ref());
+        document.group = made.and_then(|(id, catalogue)| GroupGraph::new(catalogue, id)).map(Arc::new);
+    }
+
+    /// Makes the listing that the browser wants, unless all stands as in the file.
+    fn prepare_browser(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        document.browser.wanted.session = document.browser.session;
+        let wanted = &document.browser.wanted;
+        if wanted.is_plain() {
+            document.browser.listing = None;
+            self.listing = None;
+            return;
+        }
+        if self.wanted_listing.as_ref() == Some(wanted)
+            && (self.listing.is_some() || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted))
+        {
+            return;
+        }
+        let Some(history) = document.history.clone() else { return };
+        self.wanted_listing = Some(wanted.clone());
+        let number = self.revision.advance();
+        self.listing = Some(listing::start(history, wanted.clone(), number, Arc::clone(&self.wake)));
+    }
+
+    fn prepare_statistics(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let made = document.figures.is_some() && document.figures_complete == document.complete;
+        if made || self.counting.is_some() {
+            return;
+        }
+        let Some(history) = document.history.clone() else { return };
+        document.figures_complete = document.complete;
+        let number = self.revision.advance();
+        self.counting = Some(figures::start(history, document.catalogue.clone(), number, Arc::clone(&self.wake)));
+    }
+
+    /// Shows the versions of a key, once they are known.
+    pub(super) fn show_key(&mut self, wanted: Wanted) {
+        self.state.page = Page::Key;
+        self.ask_for_key(wanted);
+    }
+
+    /// Finds out the versions of a key.
+    pub(super) fn ask_for_key(&mut self, wanted: Wanted) {
+        let Some(document) = &mut self.state.document else { return };
+        let (Some(history), Some(resolution)) = (&document.history, &document.resolution) else { return };
+        let violation = document.selected.zip(document.catalogue.as_ref());
+        let question = Question {
+            history: Arc::clone(history),
+            resolution: Arc::clone(resolution),
+            wanted: wanted.clone(),
+            violation: violation.and_then(|(id, catalogue)| catalogue.violation(id).cloned()),
+        };
+        document.key = Some(KeyView { wanted, chain: None, trouble: None, of: document.selected });
+        let number = self.revision.advance();
+        self.chaining = Some(versions::start(question, number, Arc::clone(&self.wake)));
+    }
+
+    /// Shows a transaction among all sessions, on the time axis.
+    pub(super) fn show_in_lanes(&mut self, transaction: TransactionId) {
+        let Some(document) = &mut self.state.document else { return };
+        document.pinned = Some(document.attention_of(transaction));
+        self.state.all_lanes = true;
+        self.state.page = Page::Lanes;
+    }
+
+    /// Takes in what the jobs of the views have found out.
+    pub(super) fn take_in_views(&mut self) {
+        let mut troubles = Vec::new();
+        let timeline = last(&mut self.timing, &mut troubles);
+        let chain = last(&mut self.chaining, &mut troubles);
+        let found = last(&mut self.finding, &mut troubles);
+        let listing = last(&mut self.listing, &mut troubles);
+        let figures = last(&mut self.counting, &mut troubles);
+        if let Some(document) = &mut self.state.document {
+            if let Some(timeline) = timeline {
+                document.timeline = Some(timeline);
+            }
+            if listing.is_some() {
+                document.browser.listing = listing;
+            }
+            document.figures = figures.or(document.figures.take());
+            if let (Some(view), Some(chain)) = (&mut document.key, chain) {
+                match chain {
+                    Ok(chain) => view.chain = Some(chain),
+                    Err(text) => view.trouble = Some(text),
+                }
+            }
+        }
+        if let (Some(palette), Some(found)) = (&mut self.state.palette, found) {
+            palette.add(found);
+        }
+        troubles.into_iter().for_each(|text| self.state.tell(true, format!("A view could not be made: {text}")));
+    }
+
+    /// Shows the smallest anomaly that breaks `level`, of those that break no weaker one if there are any.
+    pub(super) fn select_level(&mut self, level: Level) {
+        let catalogue = self.state.document.as_ref().and_then(|document| document.catalogue.clone());
+        if let Some(id) = catalogue.and_then(|catalogue| catalogue.smallest_of(level)) {
+            self.select(id, true);
+        }
+    }
+
+    /// Back to where one looked before, or forward again.
+    pub(super) fn go_back(&mut self, step: isize) {
+        let Some(place) = self.state.places.go(step) else { return };
+        if let Some(id) = place.selected
+            && self.state.document.as_ref().is_some_and(|document| document.selected != Some(id))
+        {
+            self.select(id, true);
+        }
+        self.state.page = place.page;
+        let Some(document) = &mut self.state.document else { return };
+        document.pinned = place.pinned;
+        if let (Some((transaction, operation)), Some(history)) = (place.browsed, &document.history) {
+            document.browser.session = history.session_of(transaction);
+            document.browser.transaction = Some(transaction);
+            document.browser.scroll = true;
+            document.browser.operation = None;
+            if let Some(operation) = operation {
+                self.handle_operation(operation);
+            }
+        }
+    }
+
+    /// Opens or closes the palette.
+    pub(super) fn toggle_palette(&mut self) {
+        if self.state.palette.take().is_some() {
+            self.finding = None;
+            return;
+        }
+        self.state.palette = Some(Palette { fresh: true, ..Palette::default() });
+        self.search(String::new());
+    }
+
+    /// Looks for what is typed into the palette.
+    pub(super) fn search(&mut self, text: String) {
+        let Some(palette) = &mut self.state.palette else { return };
+        palette.text = text;
+        palette.search(&self.state.recent, self.state.document.is_some());
+        self.finding = None;
+        let history = self.state.document.as_ref().and_then(|document: &Document| document.history.clone());
+        if let Some(history) = history.filter(|_| !palette.text.trim().is_empty()) {
+            let catalogue = self.state.document.as_ref().and_then(|document| document.catalogue.clone());
+            let number = self.revision.advance();
+            let job = palette::start(palette.text.clone(), history, catalogue, number, Arc::clone(&self.wake));
+            self.finding = Some(job);
+        }
+    }
+
+    /// Does what was found: the chosen thing, or the one at a place.
+    pub(super) fn choose_found(&mut self, ctx: &egui::Context, place: Option<usize>) {
+        let Some(palette) = self.state.palette.take() else { return };
+        self.finding = None;
+        if let Some(found) = palette.found.get(place.unwrap_or(palette.chosen)) {
+            self.handle(ctx, found.request());
+        }
+    }
+}
+
+/// The last message of a job, which is forgotten when it has ended.
+fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, troubles: &mut Vec<String>) -> Option<T> {
+    let job = slot.as_mut()?;
+    let message = job.poll().into_iter().last();
+    match job.state().clone() {
+        JobState::Running => {}
+        JobState::Finished => *slot = None,
+        JobState::Failed(text) => {
+            *slot = None;
+            troubles.push(text);
+        }
+    }
+    message
+}

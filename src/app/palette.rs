@@ -1,0 +1,198 @@
+//! Finding anything by its name: commands at once, what is in the history by a job.
+
+use super::command::{Command, Request};
+use super::fuzzy;
+use super::tree::Catalogue;
+use crate::checkers::ViolationId;
+use crate::control::Control;
+use crate::history::{History, KeyId, TransactionId};
+use crate::jobs::{Job, Revision, Wake};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Most things of one kind that are offered.
+const MAX: usize = 12;
+
+/// What can be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// Runs a command.
+    Command(Command),
+    /// Opens a file.
+    File(PathBuf),
+    /// Shows an anomaly.
+    Anomaly(ViolationId),
+    /// Shows a transaction in the history.
+    Transaction(TransactionId),
+    /// Shows the versions of a key.
+    Key(KeyId),
+}
+
+/// Something found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What.
+    pub thing: Thing,
+    /// Its name.
+    pub name: String,
+    /// What kind of thing it is, or the keys of a command.
+    pub note: String,
+    /// How well it fits.
+    score: i32,
+}
+
+impl Found {
+    /// What choosing it asks for.
+    pub fn request(&self) -> Request {
+        match &self.thing {
+            Thing::Command(command) => Request::Run(*command),
+            Thing::File(path) => Request::OpenFile(path.clone()),
+            Thing::Anomaly(id) => Request::Select(*id),
+            Thing::Transaction(transaction) => Request::Browse(*transaction),
+            Thing::Key(key) => Request::ShowKey(*key),
+        }
+    }
+}
+
+/// A key pressed in the palette.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// The one above.
+    Up,
+    /// The one below.
+    Down,
+    /// Do it.
+    Choose,
+}
+
+/// The open palette.
+#[derive(Clone, Debug, Default)]
+pub struct Palette {
+    /// What is typed.
+    pub text: String,
+    /// What fits, best first.
+    pub found: Vec<Found>,
+    /// The one that Enter chooses.
+    pub chosen: usize,
+    /// The field takes the keyboard in the next frame.
+    pub fresh: bool,
+}
+
+impl Palette {
+    /// Commands and files that fit what is typed.
+    pub fn search(&mut self, recent: &[PathBuf], has_document: bool) {
+        let commands = Command::table()
+            .iter()
+            .filter(|row| row.command != Command::Palette && (has_document || !row.command.needs_history()));
+        let commands = commands.filter_map(|row| {
+            let score = fuzzy::score(&self.text, &format!("{} {}", row.name, row.tooltip))?;
+            let score = score.max(fuzzy::score(&self.text, row.name).map_or(i32::MIN, |by_name| by_name + 20));
+            let note = format!("{}  {}", row.tooltip, row.command.key_text());
+            Some(Found { thing: Thing::Command(row.command), name: row.name.to_owned(), note, score })
+        });
+        let files = recent.iter().filter_map(|path| {
+            let name =
+                path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+            let score = fuzzy::score(&self.text, &name)?;
+            Some(Found { thing: Thing::File(path.clone()), name, note: path.display().to_string(), score })
+        });
+        self.found = commands.chain(files).collect();
+        self.sort();
+        self.chosen = 0;
+    }
+
+    /// Adds what a job has found.
+    pub fn add(&mut self, found: Vec<Found>) {
+        self.found.extend(found);
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        if !self.text.trim().is_empty() {
+            self.found.sort_by_key(|found| std::cmp::Reverse(found.score));
+        }
+    }
+
+    /// Moves the choice.
+    pub fn move_by(&mut self, step: isize) {
+        let n = self.found.len() as isize;
+        if n > 0 {
+            self.chosen = (self.chosen as isize + step).rem_euclid(n) as usize;
+        }
+    }
+}
+
+/// Starts looking through the history for what is typed.
+pub fn start(
+    text: String,
+    history: Arc<History>,
+    catalogue: Option<Arc<Catalogue>>,
+    revision: Revision,
+    wake: Wake,
+) -> Job<Vec<Found>> {
+    Job::start("find", revision, wake, move |control, outbox| {
+        outbox.send(find(&text, &history, catalogue.as_deref(), control));
+    })
+}
+
+fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Vec<Found> {
+    let mut all = Vec::new();
+    let anomalies = catalogue.into_iter().flat_map(|catalogue| &catalogue.entries);
+    all.extend(best(anomalies.filter_map(|entry| {
+        let name = format!("{} {} {}", entry.id, entry.id.pattern.row().title, entry.label);
+        let score = fuzzy::score(text, &name)?;
+        Some(Found { thing: Thing::Anomaly(entry.id), name, note: "anomaly".to_owned(), score })
+    })));
+    let going = |_: &_| control.check().is_ok();
+    all.extend(best(history.transactions().take_while(going).filter_map(|t| {
+        let name = history.transaction_name(t);
+        let score = fuzzy::score(text, &name)?;
+        let note = format!("transaction of session {}", history.session_name(history.session_of(t)));
+        Some(Found { thing: Thing::Transaction(t), name, note, score })
+    })));
+    all.extend(best((0..history.n_keys()).map(KeyId::new).take_while(|_| control.check().is_ok()).filter_map(|key| {
+        let name = format!("key {}", history.key_name(key));
+        let score = fuzzy::score(text, &name)?;
+        Some(Found { thing: Thing::Key(key), name, note: "versions and readers".to_owned(), score })
+    })));
+    all
+}
+
+/// The best of them, without keeping all.
+fn best(found: impl Iterator<Item = Found>) -> Vec<Found> {
+    let mut kept: Vec<Found> = Vec::new();
+    for found in found {
+        if kept.len() < MAX || kept.last().is_some_and(|last| last.score < found.score) {
+            let at = kept.partition_point(|other| other.score >= found.score);
+            kept.insert(at, found);
+            kept.truncate(MAX);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_found_by_its_name() {
+        let text = "a: [w x 1] [w x 2]\nb: [r x 2]\n";
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let found = find("b1", &history, None, &Control::new());
+        assert_eq!(found.first().map(|found| found.name.as_str()), Some("b1"));
+        let keys = find("key x", &history, None, &Control::new());
+        assert!(keys.iter().any(|found| matches!(found.thing, Thing::Key(_))));
+    }
+
+    #[test]
+    fn commands_that_need_a_history_are_not_offered_without_one() {
+        let mut palette = Palette { text: "graph".to_owned(), ..Palette::default() };
+        palette.search(&[], false);
+        assert!(palette.found.iter().all(|found| found.thing != Thing::Command(Command::ShowGraph)));
+        palette.search(&[], true);
+        assert_eq!(palette.found.first().map(|found| &found.thing), Some(&Thing::Command(Command::ShowGraph)));
+        palette.move_by(-1);
+        assert_eq!(palette.chosen, palette.found.len() - 1);
+    }
+}

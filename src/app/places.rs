@@ -1,0 +1,90 @@
+//! Where one has looked: back and forward as in a browser of pages.
+
+use super::state::{Attention, Page};
+use crate::checkers::ViolationId;
+use crate::history::{OperationId, TransactionId};
+
+/// Most places remembered.
+const MAX: usize = 200;
+
+/// What one looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The page.
+    pub page: Page,
+    /// The anomaly.
+    pub selected: Option<ViolationId>,
+    /// What was pinned in it.
+    pub pinned: Option<Attention>,
+    /// The transaction and operation of the history browser, while that is the page.
+    pub browsed: Option<(TransactionId, Option<OperationId>)>,
+}
+
+/// The places, oldest first, and which of them is the present one.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    list: Vec<Place>,
+    now: usize,
+}
+
+impl Places {
+    /// Takes note of where one looks now. What was ahead is forgotten when one goes elsewhere.
+    pub fn visit(&mut self, place: Place) {
+        match self.list.get_mut(self.now) {
+            Some(now) if *now == place => return,
+            // Going through steps or cards of one picture is one place that changes, not many.
+            Some(now) if (now.page, now.selected, now.browsed) == (place.page, place.selected, place.browsed) => {
+                *now = place;
+                return;
+            }
+            _ => {}
+        }
+        self.list.truncate(self.now + 1);
+        self.list.push(place);
+        if self.list.len() > MAX {
+            self.list.remove(0);
+        }
+        self.now = self.list.len() - 1;
+    }
+
+    /// One place back (forward, when `step` is positive), if there is one.
+    pub fn go(&mut self, step: isize) -> Option<Place> {
+        let next = self.now.checked_add_signed(step)?;
+        let place = *self.list.get(next)?;
+        self.now = next;
+        Some(place)
+    }
+
+    /// Whether there is a place in that direction.
+    pub fn can_go(&self, step: isize) -> bool {
+        self.now.checked_add_signed(step).is_some_and(|next| next < self.list.len())
+    }
+
+    /// Forgets everything: another history is open.
+    pub fn clear(&mut self) {
+        *self = Places::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(page: Page) -> Place {
+        Place { page, ..Place::default() }
+    }
+
+    #[test]
+    fn back_and_forward_until_one_goes_elsewhere() {
+        let mut places = Places::default();
+        assert_eq!(places.go(-1), None);
+        [Page::Graph, Page::Text, Page::Text, Page::Key].into_iter().for_each(|page| places.visit(place(page)));
+        assert_eq!(places.go(-1), Some(place(Page::Text)));
+        assert_eq!(places.go(-1), Some(place(Page::Graph)));
+        assert!(!places.can_go(-1));
+        assert_eq!(places.go(1), Some(place(Page::Text)));
+        places.visit(place(Page::Matrix));
+        assert!(!places.can_go(1));
+        assert_eq!(places.go(-1), Some(place(Page::Text)));
+    }
+}

@@ -1,0 +1,306 @@
+//! Project files: a history, how things are arranged around it, and what was looked at. JSON, beside the history.
+//!
+//! A deep link says in one line what was looked at: `runs/history.edn#TAP-k/3&view=lanes`.
+
+use super::App;
+use super::arrangement::Arrangement;
+use super::state::{Page, Source};
+use crate::checkers::ViolationId;
+use crate::history::Rules;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Ending of project files, after the whole name of the history.
+pub const ENDING: &str = "isoscope";
+/// Name of this form of file.
+const SCHEMA: &str = "isoscope.project/1";
+
+/// A project file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    /// [`SCHEMA`].
+    schema: String,
+    /// The history, from the folder of the project file.
+    pub history: PathBuf,
+    /// By which rules it is read.
+    #[serde(default)]
+    pub rules: BTreeMap<String, String>,
+    /// What was looked at.
+    #[serde(default)]
+    pub view: View,
+    /// How things are arranged.
+    #[serde(default)]
+    pub arrangement: Arrangement,
+}
+
+/// What is looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct View {
+    /// The word of a page.
+    pub page: String,
+    /// Identity of the chosen anomaly.
+    pub anomaly: String,
+    /// Its id, which is looked for when the identity is not there.
+    pub id: String,
+    /// Places of the inferred edges whose evidence is drawn.
+    pub evidence: Option<Vec<usize>>,
+}
+
+/// The pages and their words in links and project files.
+const PAGES: [(Page, &str); 10] = [
+    (Page::Graph, "graph"),
+    (Page::Lanes, "lanes"),
+    (Page::Key, "key"),
+    (Page::Matrix, "matrix"),
+    (Page::Text, "text"),
+    (Page::Browser, "history"),
+    (Page::Order, "order"),
+    (Page::Health, "health"),
+    (Page::Statistics, "statistics"),
+    (Page::Checkers, "checkers"),
+];
+
+/// The word of a page.
+pub fn page_word(page: Page) -> &'static str {
+    PAGES.iter().find(|(other, _)| *other == page).map_or("graph", |(_, word)| word)
+}
+
+/// The page of a word.
+pub fn page_of(word: &str) -> Option<Page> {
+    PAGES.iter().find(|(_, other)| *other == word).map(|(page, _)| *page)
+}
+
+/// What shall be looked at once it is there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wish {
+    /// Identity of an anomaly.
+    pub identity: Option<String>,
+    /// Name of an anomaly.
+    pub id: Option<ViolationId>,
+    /// The page.
+    pub page: Option<Page>,
+    /// Inferred edges whose evidence is drawn.
+    pub evidence: Option<Vec<usize>>,
+    /// Nothing is said when the anomaly is not there.
+    pub quiet: bool,
+}
+
+impl Wish {
+    /// The anomaly that is wished for, if it is there.
+    pub fn find(&self, catalogue: &super::tree::Catalogue) -> Option<ViolationId> {
+        let by_identity = self.identity.as_ref().and_then(|identity| catalogue.of_identity(identity));
+        by_identity.or(self.id.filter(|id| catalogue.place(*id).is_some()))
+    }
+}
+
+impl View {
+    fn wish(&self) -> Wish {
+        Wish {
+            identity: Some(self.anomaly.clone()).filter(|text| !text.is_empty()),
+            id: self.id.parse().ok(),
+            page: page_of(&self.page),
+            evidence: self.evidence.clone(),
+            quiet: true,
+        }
+    }
+}
+
+/// Takes a link apart. Errors: what of it is not understood.
+pub fn parse_link(fragment: &str) -> Result<Wish, String> {
+    let mut wish = Wish::default();
+    for part in fragment.split('&').filter(|part| !part.is_empty()) {
+        match part.split_once('=') {
+            None => wish.id = Some(part.parse()?),
+            Some(("view", word)) => {
+                let words: Vec<&str> = PAGES.iter().map(|(_, word)| *word).collect();
+                let unknown = || format!("`{word}` is no view, expected one of {}", words.join(", "));
+                wish.page = Some(page_of(word).ok_or_else(unknown)?);
+            }
+            Some((name, _)) => return Err(format!("`{name}` means nothing in a link, expected view=…")),
+        }
+    }
+    Ok(wish)
+}
+
+/// Separates a file from what a link says of it. A file that exists under the whole name is no link.
+pub fn split_link(path: &Path) -> (PathBuf, Option<String>) {
+    let text = path.to_string_lossy();
+    match text.rsplit_once('#') {
+        Some((file, fragment)) if !path.exists() => (PathBuf::from(file), Some(fragment.to_owned())),
+        _ => (path.to_owned(), None),
+    }
+}
+
+/// The project file beside a history.
+pub fn beside(history: &Path) -> PathBuf {
+    let mut name = history.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(ENDING);
+    history.with_file_name(name)
+}
+
+/// Whether a path names a project file.
+pub fn is_project(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == ENDING)
+}
+
+/// Reads a project file. Errors: one line that names it.
+pub fn read(path: &Path) -> Result<(PathBuf, Rules, Project), String> {
+    let say = |what: String| format!("{}: {what}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| say(error.to_string()))?;
+    let project: Project = serde_json::from_str(&text).map_err(|error| say(format!("no project file: {error}")))?;
+    if project.schema != SCHEMA {
+        return Err(say(format!("its form is {}, expected {SCHEMA}", project.schema)));
+    }
+    let mut rules = Rules::default();
+    for (name, word) in &project.rules {
+        rules.set(name, word).map_err(|error| say(format!("rule {name}: {error}")))?;
+    }
+    let history = path.parent().unwrap_or(Path::new("")).join(&project.history);
+    Ok((history, rules, project))
+}
+
+/// Writes a file beside its place and moves it there when it is whole.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let say = |error: std::io::Error| format!("{}: {error}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // As any other file: who may read it is up to the umask.
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(say)?;
+    file.write_all(bytes).map_err(say)?;
+    file.persist(path).map_err(|error| say(error.error))?;
+    Ok(())
+}
+
+impl App {
+    /// What a project file of the open history says now.
+    fn project(&self) -> Option<(PathBuf, Project)> {
+        let document = self.state.document.as_ref()?;
+        let path = document.path()?;
+        let entry = document.selected.zip(document.catalogue.as_ref());
+        let entry = entry.and_then(|(id, catalogue)| catalogue.place(id).map(|place| &catalogue.entries[place]));
+        let view = View {
+            page: page_word(self.state.page).to_owned(),
+            anomaly: entry.map(|entry| entry.identity.clone()).unwrap_or_default(),
+            id: document.selected.map(|id| id.to_string()).unwrap_or_default(),
+            evidence: document.evidence.as_ref().map(|evidence| evidence.iter().copied().collect()),
+        };
+        let rules = document.rules.words().into_iter().map(|(name, word)| (name.to_owned(), word));
+        let defaults = Rules::default().words();
+        let changed = rules.filter(|(name, word)| defaults.iter().all(|(n, w)| n != name || w != word));
+        let project = Project {
+            schema: SCHEMA.to_owned(),
+            history: PathBuf::from(path.file_name()?),
+            rules: changed.collect(),
+            view,
+            arrangement: self.arrangement()?,
+        };
+        Some((beside(path), project))
+    }
+
+    /// Writes the project file beside the history.
+    pub(super) fn save_project(&mut self) {
+        let Some((path, project)) = self.project() else {
+            self.state.tell(true, "Only a history that was opened from a file has a project file beside it");
+            return;
+        };
+        let written = serde_json::to_string_pretty(&project).map_err(|error| error.to_string());
+        match written.and_then(|text| write_whole(&path, (text + "\n").as_bytes())) {
+            Ok(()) => self.state.tell(false, format!("Project saved: {}", path.display())),
+            Err(text) => self.state.tell(true, text),
+        }
+    }
+
+    /// Opens a project file.
+    pub(super) fn open_project(&mut self, path: &Path) {
+        match read(path) {
+            Ok((history, rules, project)) => self.open_with(Source::File(history), rules, Some(project)),
+            Err(text) => self.state.tell(true, text),
+        }
+    }
+
+    /// Opens a history, with the project file beside it if there is one.
+    pub(super) fn open_file(&mut self, path: PathBuf) {
+        let project = beside(&path);
+        if !project.is_file() {
+            self.open(Source::File(path));
+            return;
+        }
+        match read(&project) {
+            Ok((_, rules, found)) => {
+                self.open_with(Source::File(path), rules, Some(found));
+                self.state.tell(false, format!("Arranged as in {}", project.display()));
+            }
+            Err(text) => {
+                self.open(Source::File(path));
+                self.state.tell(true, text);
+            }
+        }
+    }
+
+    fn open_with(&mut self, source: Source, rules: Rules, project: Option<Project>) {
+        self.open_under(source, rules);
+        if let Some(project) = project {
+            self.arrange(project.arrangement.clone());
+            if let Some(document) = &mut self.state.document {
+                document.hidden_names = project.arrangement.hidden_transactions;
+            }
+            self.wish(project.view.wish());
+        }
+    }
+
+    /// The link to what is looked at.
+    pub(super) fn link(&self) -> Option<String> {
+        let document = self.state.document.as_ref()?;
+        let path = document.path()?.display();
+        let id = document.selected.map(|id| id.to_string()).unwrap_or_default();
+        let view = page_word(self.state.page);
+        Some(if id.is_empty() { format!("{path}#view={view}") } else { format!("{path}#{id}&view={view}") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_say_what_is_looked_at() {
+        let wish = parse_link("TAP-k/3&view=lanes").expect("it is a link");
+        assert_eq!((wish.id.map(|id| id.to_string()), wish.page), (Some("TAP-k/3".to_owned()), Some(Page::Lanes)));
+        assert!(parse_link("TAP-k").is_err());
+        assert!(parse_link("view=nowhere").is_err_and(|text| text.contains("lanes")));
+        assert_eq!(
+            split_link(Path::new("no/such.edn#TAP-k/3")),
+            (PathBuf::from("no/such.edn"), Some("TAP-k/3".to_owned()))
+        );
+        assert_eq!(split_link(Path::new("no/such.edn")).1, None);
+    }
+
+    #[test]
+    fn every_page_has_a_word() {
+        PAGES.iter().for_each(|(page, word)| assert_eq!((page_of(word), page_word(*page)), (Some(*page), *word)));
+    }
+
+    #[test]
+    fn the_project_stands_beside_its_history() {
+        assert_eq!(beside(Path::new("runs/a.edn")), PathBuf::from("runs/a.edn.isoscope"));
+        assert!(is_project(Path::new("a.edn.isoscope")) && !is_project(Path::new("a.edn")));
+    }
+
+    #[test]
+    fn a_damaged_project_is_said_in_one_line() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.isoscope");
+        std::fs::write(&path, "{\"schema\":").expect("the folder is writable");
+        let text = read(&path).expect_err("it is damaged");
+        assert!(text.contains("x.isoscope") && !text.contains('\n'), "{text}");
+    }
+}

@@ -1,0 +1,92 @@
+//! What the window keeps from one start to the next: theme, layout and the like. A small JSON file.
+
+use super::App;
+use super::arrangement::layout_word;
+use super::picture::LayoutKind;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// `dark` or `light`; the system's choice where it says neither.
+    pub theme: String,
+    /// `sessions` or `layers`.
+    pub layout: String,
+    /// Lanes by the clock.
+    pub true_time: bool,
+    /// A lane for every session.
+    pub all_lanes: bool,
+}
+
+/// The settings beside the list of recent files.
+fn place(recent: &Path) -> PathBuf {
+    recent.with_file_name("settings.json")
+}
+
+/// Reads them; those of a first start where there is no such file or it is damaged.
+pub fn load(recent: &Path) -> Settings {
+    let text = std::fs::read_to_string(place(recent)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+impl App {
+    /// Arranges the window as it was left.
+    pub(super) fn apply_settings(&mut self, ctx: &egui::Context) {
+        let settings = self.settings.clone();
+        match settings.theme.as_str() {
+            "dark" => ctx.set_theme(egui::Theme::Dark),
+            "light" => ctx.set_theme(egui::Theme::Light),
+            _ => {}
+        }
+        if settings.layout == layout_word(LayoutKind::Layered) {
+            self.state.layout = LayoutKind::Layered;
+        }
+        self.state.true_time = settings.true_time;
+        self.state.all_lanes = settings.all_lanes;
+    }
+
+    /// Keeps the settings when they have changed. That they cannot be written is no reason to bother anybody.
+    pub(super) fn keep_settings(&mut self, theme: Option<egui::Theme>) {
+        let theme = theme.map_or_else(
+            || self.settings.theme.clone(),
+            |theme| match theme {
+                egui::Theme::Dark => "dark".to_owned(),
+                egui::Theme::Light => "light".to_owned(),
+            },
+        );
+        let now = Settings {
+            theme,
+            layout: layout_word(self.state.layout).to_owned(),
+            true_time: self.state.true_time,
+            all_lanes: self.state.all_lanes,
+        };
+        if now == self.settings {
+            return;
+        }
+        self.settings = now;
+        let Some(recent) = &self.recent_place else { return };
+        let place = place(recent);
+        if let (Some(folder), Ok(text)) = (place.parent(), serde_json::to_string_pretty(&self.settings)) {
+            let _ = std::fs::create_dir_all(folder);
+            let _ = super::project::write_whole(&place, text.as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_file_is_a_first_start() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let recent = folder.path().join("recent.txt");
+        assert_eq!(load(&recent), Settings::default());
+        std::fs::write(place(&recent), "{oops").expect("the folder is writable");
+        assert_eq!(load(&recent), Settings::default());
+        std::fs::write(place(&recent), "{\"theme\": \"light\"}").expect("the folder is writable");
+        assert_eq!(load(&recent).theme, "light");
+    }
+}

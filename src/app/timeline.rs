@@ -1,0 +1,300 @@
+//! When every transaction ran, for the view of lanes.
+//!
+//! A history with times has two axes: the clock, and the clock warped so that nothing is too narrow to be seen and idle
+//! stretches are short (after Porcupine's drawing of histories, where unequal stamps keep a least distance). A history
+//! without times has steps instead: a transaction stands one step after those that it must follow by session order and
+//! by what it read (Lamport's logical clock). Knows no pixels.
+
+use crate::control::{Control, Interrupt};
+use crate::history::{History, TransactionId};
+use crate::jobs::{Job, Revision, Wake};
+use crate::relations::{Glance, Resolution};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Where a transaction stands on an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span {
+    /// Its start.
+    pub from: f64,
+    /// Its end, greater than the start.
+    pub to: f64,
+}
+
+/// One axis.
+#[derive(Clone, Debug, Default)]
+pub struct Axis {
+    /// By transaction.
+    spans: Vec<Span>,
+    /// By session: transactions by start, and the furthest end so far.
+    lanes: Vec<Vec<(TransactionId, f64)>>,
+    /// Where the last one ends.
+    pub length: f64,
+}
+
+impl Axis {
+    fn new(history: &History, spans: Vec<Span>) -> Axis {
+        let lane = |session| {
+            let mut lane: Vec<_> = history.transactions_of(session).collect();
+            lane.sort_by(|a, b| spans[a.index()].from.total_cmp(&spans[b.index()].from));
+            let mut reach = f64::MIN;
+            let with_reach = |t: TransactionId| {
+                reach = reach.max(spans[t.index()].to);
+                (t, reach)
+            };
+            lane.into_iter().map(with_reach).collect()
+        };
+        let lanes = history.sessions().map(lane).collect();
+        let length = spans.iter().fold(1.0_f64, |most, span| most.max(span.to));
+        Axis { spans, lanes, length }
+    }
+
+    /// Where a transaction stands.
+    pub fn span(&self, transaction: TransactionId) -> Option<Span> {
+        self.spans.get(transaction.index()).copied()
+    }
+
+    /// Calls `draw` with the transactions of a session that touch `from..to`, by start. Where several fall into one
+    /// stretch of `grain` only the first is told, with how far the others reach. O(pieces told · log transactions).
+    pub fn visible(
+        &self,
+        session: usize,
+        from: f64,
+        to: f64,
+        grain: f64,
+        mut draw: impl FnMut(TransactionId, Span, usize),
+    ) {
+        let Some(lane) = self.lanes.get(session) else { return };
+        let mut at = lane.partition_point(|(_, reach)| *reach < from);
+        while let Some(&(transaction, _)) = lane.get(at) {
+            let mut span = self.spans[transaction.index()];
+            if span.from > to {
+                break;
+            }
+            let next = at + 1 + lane[at + 1..].partition_point(|(t, _)| self.spans[t.index()].from < span.from + grain);
+            if next > at + 1 {
+                span.to = span.to.max(lane[next - 1].1.min(span.from + grain));
+            }
+            draw(transaction, span, next - at);
+            at = next;
+        }
+    }
+}
+
+/// What the clock says.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    /// By true time.
+    pub real: Axis,
+    /// Every stamp, ascending, as true time since the first and as place on the warped axis.
+    stamps: Vec<(f64, f64)>,
+    /// The first stamp.
+    pub first: i64,
+}
+
+impl Clock {
+    /// True time since the first stamp, of a place on the warped axis.
+    pub fn true_time(&self, warped: f64) -> f64 {
+        let at = self.stamps.partition_point(|(_, place)| *place < warped);
+        match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
+            (Some(a), Some(b)) => a.0 + (b.0 - a.0) * ((warped - a.1) / (b.1 - a.1)),
+            (None, Some(only)) | (Some(only), None) => only.0,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn.
+    pub fn cuts(&self, from: f64, to: f64) -> Vec<f64> {
+        let first = self.stamps.partition_point(|(_, place)| *place < from);
+        let long = self.stamps.windows(2).skip(first.saturating_sub(1)).take_while(|pair| pair[0].1 <= to);
+        let is_cut = |pair: &&[(f64, f64)]| pair[1].1 - pair[0].1 >= WIDEST;
+        long.filter(is_cut).map(|pair| (pair[0].1 + pair[1].1) / 2.0).collect()
+    }
+}
+
+/// When every transaction ran.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// Warped time, or logical steps.
+    pub steps: Axis,
+    /// What the clock says, where there are times.
+    pub clock: Option<Clock>,
+}
+
+/// No two stamps are further apart than this on the warped axis.
+const WIDEST: f64 = 5.0;
+
+/// Starts finding out when every transaction ran.
+pub fn start(
+    history: Arc<History>,
+    resolution: Option<Arc<Resolution>>,
+    revision: Revision,
+    wake: Wake,
+) -> Job<Arc<Timeline>> {
+    Job::start("timeline", revision, wake, move |control, outbox| {
+        if let Ok(timeline) = Timeline::new(&history, resolution.as_deref(), control) {
+            outbox.send(Arc::new(timeline));
+        }
+    })
+}
+
+impl Timeline {
+    /// O(operations · log transactions), with times O(transactions · log).
+    pub fn new(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Timeline, Interrupt> {
+        if history.has_times() {
+            return Ok(Timeline::by_clock(history));
+        }
+        let spans = logical(history, resolution, control)?;
+        Ok(Timeline { steps: Axis::new(history, spans), clock: None })
+    }
+
+    fn by_clock(history: &History) -> Timeline {
+        let times = intervals(history);
+        let mut stamps: Vec<i64> = times.iter().flat_map(|(start, end)| [*start, *end]).collect();
+        stamps.sort_unstable();
+        stamps.dedup();
+        let first = stamps.first().copied().unwrap_or(0);
+        let mut ways: Vec<i64> = stamps.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        ways.sort_unstable();
+        let usual = ways.get(ways.len() / 2).copied().unwrap_or(1).max(1) as f64;
+        let mut warped = Vec::with_capacity(stamps.len());
+        let (mut place, mut before) = (0.0, first);
+        for &stamp in &stamps {
+            if stamp != before {
+                // The usual distance is one step, ten times that are a little more than three.
+                place += (1.0 + (stamp - before) as f64 / usual).log2().clamp(0.6, WIDEST);
+            }
+            before = stamp;
+            warped.push((stamp.saturating_sub(first) as f64, place));
+        }
+        let place_of = |stamp: i64| warped[stamps.partition_point(|other| *other < stamp)].1;
+        let span = |from: f64, to: f64| Span { from, to: to.max(from + 0.3) };
+        let bent = times.iter().map(|(start, end)| span(place_of(*start), place_of(*end))).collect();
+        let length = warped.last().map_or(1.0, |(time, _)| *time).max(1.0);
+        let least = length / 1e7;
+        let since = |stamp: i64| stamp.saturating_sub(first) as f64;
+        let real =
+            times.iter().map(|(start, end)| Span { from: since(*start), to: since(*end).max(since(*start) + least) });
+        let real = Axis::new(history, real.collect());
+        Timeline { steps: Axis::new(history, bent), clock: Some(Clock { real, stamps: warped, first }) }
+    }
+}
+
+/// Start and end of every transaction; where the file does not say, right after the one before in its session.
+fn intervals(history: &History) -> Vec<(i64, i64)> {
+    let earliest = history.transactions().filter_map(|t| history.interval(t)).map(|i| i.start).min().unwrap_or(0);
+    let mut times = Vec::with_capacity(history.n_transactions());
+    for session in history.sessions() {
+        let mut last = earliest;
+        for t in history.transactions_of(session) {
+            let time = history.interval(t).map_or((last, last), |i| (i.start, i.end.max(i.start)));
+            last = time.1;
+            times.push(time);
+        }
+    }
+    times
+}
+
+/// One step after all that a transaction follows. What goes in a circle is begun at its first transaction.
+fn logical(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Vec<Span>, Interrupt> {
+    let n = history.n_transactions();
+    let mut before: Vec<u32> = vec![0; n];
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    let mut follow = |from: TransactionId, to: TransactionId| {
+        if from != to && !from.is_initial() {
+            edges.push((from.index() as u32, to.index() as u32));
+        }
+    };
+    for session in history.sessions() {
+        let mut last = None;
+        for t in history.transactions_of(session) {
+            if let Some(last) = last.replace(t) {
+                follow(last, t);
+            }
+            let Some(resolution) = resolution else { continue };
+            for operation in history.operations_of(t) {
+                if let Glance::Write(write) = resolution.glance(operation) {
+                    follow(history.transaction_of(write), t);
+                }
+            }
+            control.check()?;
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges.iter().for_each(|(_, to)| before[*to as usize] += 1);
+    let mut level = vec![0_u32; n];
+    let mut done = vec![false; n];
+    let mut ready: VecDeque<usize> = (0..n).filter(|t| before[*t] == 0).collect();
+    let mut first_open = 0;
+    loop {
+        while let Some(t) = ready.pop_front() {
+            if std::mem::replace(&mut done[t], true) {
+                continue;
+            }
+            let begin = edges.partition_point(|(from, _)| (*from as usize) < t);
+            for (_, to) in edges[begin..].iter().take_while(|(from, _)| *from as usize == t) {
+                let to = *to as usize;
+                if !done[to] {
+                    level[to] = level[to].max(level[t] + 1);
+                    before[to] -= 1;
+                    if before[to] == 0 {
+                        ready.push_back(to);
+                    }
+                }
+            }
+        }
+        control.check()?;
+        match (first_open..n).find(|t| !done[*t]) {
+            Some(t) => {
+                first_open = t;
+                ready.push_back(t);
+            }
+            None => break,
+        }
+    }
+    Ok(level.into_iter().map(|level| Span { from: f64::from(level), to: f64::from(level) + 0.82 }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relations;
+
+    fn timeline(text: &str) -> (History, Timeline) {
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let resolution = relations::resolve(&history, &Control::new()).expect("nothing stops it");
+        let timeline = Timeline::new(&history, Some(&resolution), &Control::new()).expect("nothing stops it");
+        (history, timeline)
+    }
+
+    #[test]
+    fn steps_follow_sessions_and_reads() {
+        let (history, timeline) = timeline("a: [w x 1] [w x 2]\nb: [w y 1] [r x 2]\n");
+        let from: Vec<f64> = history.transactions().filter_map(|t| timeline.steps.span(t)).map(|s| s.from).collect();
+        assert_eq!(from, [0.0, 1.0, 0.0, 2.0]);
+        assert!(timeline.clock.is_none());
+    }
+
+    #[test]
+    fn circles_have_steps_too() {
+        let (history, timeline) = timeline("a: [r y 1] [w x 1]\nb: [r x 1] [w y 1]\n");
+        let spans: Vec<Span> = history.transactions().filter_map(|t| timeline.steps.span(t)).collect();
+        assert!(spans[0].from < spans[1].from && spans[2].from < spans[3].from);
+    }
+
+    #[test]
+    fn what_is_too_narrow_is_told_together() {
+        let (_, timeline) = timeline("a: [w x 1] [w x 2] [w x 3] [w x 4]\n");
+        let pieces = |grain| {
+            let mut pieces = Vec::new();
+            timeline.steps.visible(0, 0.0, 10.0, grain, |_, _, n| pieces.push(n));
+            pieces
+        };
+        assert_eq!(pieces(0.1), [1, 1, 1, 1]);
+        assert_eq!(pieces(2.0), [2, 2]);
+        let mut seen = Vec::new();
+        timeline.steps.visible(0, 1.9, 2.1, 0.1, |_, span, _| seen.push(span.from));
+        assert_eq!(seen, [2.0]);
+    }
+}

@@ -1,0 +1,224 @@
+//! What if only these transactions had run, or all but these? The part is checked in the background.
+//!
+//! A read whose writer is left out is left out too: otherwise it would be a read out of thin air, and the answer would
+//! say nothing about the levels.
+
+use super::App;
+use crate::checkers::{self, Level, LevelResult, Options, Verdict};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, TransactionId, TransactionSet};
+use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::relations::{Resolution, Source};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Most answers kept.
+const KEPT: usize = 5;
+
+/// A question and as much of its answer as is known.
+#[derive(Clone, Debug)]
+pub struct WhatIf {
+    /// Only these, or all but these.
+    pub only: bool,
+    /// These, in the whole history.
+    pub transactions: Vec<TransactionId>,
+    /// By level: the verdict about the part, once it is known.
+    pub levels: Vec<(Level, Option<Verdict>)>,
+    /// The sum of all, once everything is known.
+    pub sum: Option<Sum>,
+}
+
+/// What is known at the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sum {
+    /// Number of anomalies in the part.
+    pub anomalies: u64,
+    /// Number of reads that were left out because their writer is not there.
+    pub reads_left_out: usize,
+    /// Wall time, seconds.
+    pub seconds: f64,
+}
+
+/// What comes while a part is checked.
+#[derive(Debug)]
+pub enum Message {
+    /// A level is decided.
+    Level(Box<LevelResult>),
+    /// Everything is.
+    Done(Sum),
+}
+
+/// Starts checking a part.
+pub fn start(
+    history: Arc<History>,
+    resolution: Arc<Resolution>,
+    keep: TransactionSet,
+    levels: Vec<Level>,
+    pool: Pool,
+    revision: Revision,
+    wake: Wake,
+) -> Job<Message> {
+    Job::start("what if", revision, wake, move |control, outbox| {
+        // An interrupt means that nobody wants to know any more.
+        let _ = pool.install(|| check(&history, &resolution, &keep, levels, control, outbox));
+    })
+}
+
+fn check(
+    history: &History,
+    resolution: &Resolution,
+    keep: &TransactionSet,
+    levels: Vec<Level>,
+    control: &Control,
+    outbox: &Outbox<Message>,
+) -> Result<(), Interrupt> {
+    let started = Instant::now();
+    let part = part(history, resolution, keep);
+    control.check()?;
+    let kept: usize = keep.iter().map(|t| history.operation_range(t).len()).sum();
+    let observe = |result: &LevelResult| outbox.send(Message::Level(Box::new(result.clone())));
+    let options = Options { levels, ..Options::default() };
+    let findings = checkers::check(&part, &options, control, &observe);
+    control.check()?;
+    outbox.send(Message::Done(Sum {
+        anomalies: findings.patterns.values().sum(),
+        reads_left_out: kept - part.n_operations(),
+        seconds: started.elapsed().as_secs_f64(),
+    }));
+    Ok(())
+}
+
+/// The sub-history of `keep`, without reads from outside.
+pub fn part(history: &History, resolution: &Resolution, keep: &TransactionSet) -> History {
+    let there = |source: &Source| match source {
+        Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => keep.contains(*writer),
+        _ => true,
+    };
+    let keeps = |operation: OperationId| match resolution.source(operation) {
+        Source::Ambiguous => resolution.candidates(operation).iter().all(there),
+        source => there(&source),
+    };
+    history.restrict(keep, keeps).0
+}
+
+impl App {
+    /// Asks what the levels say of only the chosen transactions, or of all others. Without a choice it is about what is
+    /// pinned, else about the anomaly.
+    pub(super) fn what_if(&mut self, only: bool) {
+        let Some(document) = &mut self.state.document else { return };
+        let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
+        let mut transactions: Vec<TransactionId> = document.chosen.iter().copied().collect();
+        if transactions.is_empty() {
+            transactions = document.attended();
+        }
+        if transactions.is_empty()
+            && let Some(picture) = document.current_picture()
+        {
+            transactions = picture.argument.counterexample.renaming.transactions.clone();
+        }
+        transactions.retain(|t| !t.is_initial());
+        transactions.sort_unstable();
+        transactions.dedup();
+        if transactions.is_empty() {
+            self.state
+                .tell(true, "Choose transactions first: click a card with Shift held, or drag a box with Shift held");
+            return;
+        }
+        let mut keep = if only { TransactionSet::empty(&history) } else { TransactionSet::full(&history) };
+        for &t in &transactions {
+            if only {
+                keep.insert(t)
+            } else {
+                keep.remove(t)
+            };
+        }
+        let levels: Vec<Level> = document.levels.iter().map(|(level, _)| *level).collect();
+        let asked = levels.iter().map(|level| (*level, None)).collect();
+        document.what_if.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
+        document.what_if.truncate(KEPT);
+        // One that was still being looked into stays open for ever.
+        document.what_if.retain({
+            let mut first = true;
+            move |what_if| std::mem::take(&mut first) || what_if.sum.is_some()
+        });
+        let number = self.revision.advance();
+        let (pool, wake) = (self.pool.clone(), Arc::clone(&self.wake));
+        self.asking = Some(start(history, resolution, keep, levels, pool, number, wake));
+    }
+
+    /// Takes in what is known of the part that is being checked.
+    pub(super) fn take_in_what_if(&mut self) {
+        let Some(job) = &mut self.asking else { return };
+        let messages = job.poll();
+        let ended = job.state().clone();
+        let what_if = self.state.document.as_mut().and_then(|document| document.what_if.first_mut());
+        if let Some(what_if) = what_if {
+            for message in messages {
+                match message {
+                    Message::Level(result) => {
+                        let slot = what_if.levels.iter_mut().find(|(level, _)| *level == result.level);
+                        if let Some((_, slot)) = slot {
+                            *slot = Some(result.verdict);
+                        }
+                    }
+                    Message::Done(sum) => what_if.sum = Some(sum),
+                }
+            }
+        }
+        if ended != JobState::Running {
+            self.asking = None;
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("The part could not be checked: {text}"));
+        }
+    }
+
+    /// Adds a transaction of the whole history to the chosen ones, or takes it away.
+    pub(super) fn choose(&mut self, transactions: Vec<TransactionId>, toggle: bool) {
+        let Some(document) = &mut self.state.document else { return };
+        for t in transactions.into_iter().filter(|t| !t.is_initial()) {
+            if !(toggle && document.chosen.remove(&t)) {
+                document.chosen.insert(t);
+            }
+        }
+    }
+
+    /// Leaves transactions out of the picture, or puts all back.
+    pub(super) fn hide(&mut self, transactions: Option<Vec<TransactionId>>) {
+        let Some(document) = &mut self.state.document else { return };
+        match transactions {
+            Some(transactions) => document.hidden.extend(transactions.into_iter().filter(|t| !t.is_initial())),
+            None => document.hidden.clear(),
+        }
+        document.pinned = None;
+        let expanded = document.evidence.clone();
+        self.redraw(expanded);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relations;
+
+    fn word(text: &str, only: &[usize], level: Level) -> &'static str {
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let control = Control::new();
+        let resolution = relations::resolve(&history, &control).expect("nothing stops it");
+        let keep = TransactionSet::of(&history, only.iter().map(|&t| TransactionId::new(t)));
+        let part = part(&history, &resolution, &keep);
+        let options = Options { levels: vec![level], ..Options::default() };
+        let findings = checkers::check(&part, &options, &control, &|_| ());
+        findings.level(level).map_or("", |result| result.verdict.word())
+    }
+
+    const FRACTURED: &str = "a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1] [r x 2]\n";
+
+    #[test]
+    fn without_a_part_of_the_anomaly_the_rest_holds() {
+        assert_eq!(word(FRACTURED, &[0, 1, 2, 3], Level::ReadAtomic), "violated");
+        assert_eq!(word(FRACTURED, &[0, 1, 2], Level::ReadAtomic), "violated");
+        assert_eq!(word(FRACTURED, &[0, 1, 3], Level::ReadAtomic), "satisfied");
+        assert_eq!(word(FRACTURED, &[2, 3], Level::ReadAtomic), "satisfied", "reads from outside are left out");
+    }
+}

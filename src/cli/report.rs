@@ -1,0 +1,115 @@
+//! `isoscope report`: one counterexample as a report for an issue tracker.
+
+use super::check::examine_and_check;
+use super::explain::unknown_violation;
+use super::output::{self, Output};
+use super::{ExitCode, MINIMIZING, ReportArguments, complain, input};
+use crate::checkers::{Findings, Level, Options, Verdict, Violation};
+use crate::control::Control;
+use crate::counterexample;
+use crate::export::ComposeOptions;
+use crate::export::bundle::{self, Brief};
+use anyhow::Context;
+use std::path::Path;
+
+pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let is_page = match arguments.output.extension().and_then(|ending| ending.to_str()) {
+        Some(ending) if ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm") => true,
+        _ => arguments.output == Path::new("-"),
+    };
+    let (history, _) = input::open(&arguments.file, &arguments.reading)?;
+    let control = Control::new();
+    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
+    let (health, findings) = examine_and_check(&history, &options, &control);
+    let path = arguments.file.display();
+    let violation = match arguments.violation {
+        Some(id) => findings.violation(id).with_context(|| format!("{path}: {}", unknown_violation(id, &findings)))?,
+        None => match most_telling(&findings) {
+            Some(violation) => violation,
+            None => return Ok(nothing_to_report(arguments, &findings)),
+        },
+    };
+    let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
+    let explanation = counterexample::explain(&example);
+    let options = ComposeOptions {
+        all_operations: arguments.all_operations,
+        layout: arguments.layout.into(),
+        evidence: arguments.evidence.clone(),
+        alternatives: arguments.alternatives,
+        ..ComposeOptions::for_history(&history)
+    };
+    let brief = Brief {
+        example: &example,
+        explanation: &explanation,
+        violation,
+        whole: &history,
+        findings: &findings,
+        health: &health,
+        options: &options,
+        isolation: arguments.isolation,
+        command: command_line(),
+    };
+    let name = || arguments.output.display().to_string();
+    if is_page {
+        let page = bundle::page(&brief, &control).with_context(name)?;
+        output::write_file(&arguments.output, out, |file| Ok(file.write_all(&page)?))?;
+    } else {
+        let files = bundle::bundle(&brief, &control).with_context(name)?;
+        output::write_folder(&arguments.output, files)?;
+    }
+    if arguments.output != Path::new("-") {
+        let n = example.history.n_transactions();
+        complain(&format!("{}: {} in {n} of {} transactions", name(), violation.id, example.n_transactions_of_whole));
+    }
+    Ok(ExitCode::Satisfied)
+}
+
+/// The violation of the weakest level that is easiest to follow.
+pub(super) fn most_telling(findings: &Findings) -> Option<&Violation> {
+    findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
+}
+
+/// Says why there is no report.
+fn nothing_to_report(arguments: &ReportArguments, findings: &Findings) -> ExitCode {
+    let with = |wanted: fn(&Verdict) -> bool| {
+        let levels = findings.levels.iter().filter(|result| wanted(&result.verdict));
+        levels.map(|result| result.level.code()).collect::<Vec<_>>().join(", ")
+    };
+    let path = arguments.file.display();
+    let violated = with(|verdict| matches!(verdict, Verdict::Violated));
+    let undecided = with(|verdict| matches!(verdict, Verdict::Undecided(_)));
+    let (said, code) = match (violated.is_empty(), undecided.is_empty()) {
+        (false, _) => (format!("{violated} violated, but no violation is listed"), ExitCode::Violated),
+        (true, false) => (format!("no violation found, {undecided} undecided"), ExitCode::Undecided),
+        (true, true) => ("every level is satisfied".to_owned(), ExitCode::Satisfied),
+    };
+    complain(&format!("{path}: {said}, nothing was written"));
+    code
+}
+
+/// This command line, as one would type it.
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once("isoscope".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(quoted("a/b-1.txt"), "a/b-1.txt");
+        assert_eq!(quoted("it's here"), "'it'\\''s here'");
+        assert_eq!(quoted(""), "''");
+    }
+}

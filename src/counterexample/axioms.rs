@@ -1,0 +1,225 @@
+//! The axioms and definitions that arguments rest on, as formulas with their sources.
+//!
+//! All are stated for committed transactions; `so` is session order, `wr` write-read, `co` the commit order, `t writes x`
+//! that t leaves a version of x behind. The wording is ours, the formulas are those of the papers.
+
+use super::Step;
+use crate::checkers::{Level, Pattern};
+use crate::relations::{Axiom, Edge, Reason, Relation};
+
+/// An axiom or a definition, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotation {
+    /// "Read Atomic".
+    pub name: &'static str,
+    /// The formula.
+    pub formula: &'static str,
+    /// The same in words: a clause without a full stop.
+    pub words: &'static str,
+    /// The paper and the place in it.
+    pub source: &'static str,
+}
+
+impl Quotation {
+    /// The axiom in one line: "Read Atomic: for all … (formula; source)".
+    pub fn text(&self) -> String {
+        format!("{}: {} [{}; {}]", self.name, self.words, self.formula, self.source)
+    }
+}
+
+const READ_COMMITTED: Quotation = Quotation {
+    name: "Read Committed",
+    formula: "∀x, t1 ≠ t2, r: (t1, r) ∈ wr(x) ∧ t2 writes x ∧ (t2, r) ∈ wr ∘ po ⇒ (t2, t1) ∈ co",
+    words: "if a read of x returns t1's version and its transaction had read something from t2 before, and t2 writes x, \
+            then t2 commits before t1",
+    source: "Biswas & Enea 2019, Fig. 2a",
+};
+
+const READ_ATOMIC: Quotation = Quotation {
+    name: "Read Atomic",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∪ wr ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, which t3 reads from or which precedes t3 in its session, writes x, then t2 \
+            commits before t1",
+    source: "Biswas & Enea 2019, Fig. 2b; Plume, Def. 5",
+};
+
+const CAUSAL: Quotation = Quotation {
+    name: "Causal",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr)⁺ ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, from which a path of session order and reads leads to t3, writes x, then t2 \
+            commits before t1",
+    source: "Biswas & Enea 2019, Fig. 2c; Plume, Def. 6",
+};
+
+const PREFIX: Quotation = Quotation {
+    name: "Prefix",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ co* ∘ (so ∪ wr) ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, which writes x, commits no later than some transaction that t3 sees, then t2 \
+            commits before t1",
+    source: "Biswas & Enea 2019, Fig. 2d",
+};
+
+const CONFLICT: Quotation = Quotation {
+    name: "Conflict",
+    formula: "∀x, y, t1 ≠ t2, t3, t4: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ t3 writes y ∧ t4 writes y ∧ (t2, t4) ∈ co* ∧ \
+              (t4, t3) ∈ co ⇒ (t2, t1) ∈ co",
+    words: "of two transactions that write a key the later one must have seen the earlier one and all that committed \
+            before it (first committer wins)",
+    source: "Biswas & Enea 2019, Fig. 2e; NoConflict in Cerone & Gotsman 2018",
+};
+
+const SERIALIZABILITY: Quotation = Quotation {
+    name: "Serializability",
+    formula: "∀x, t1 ≠ t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ co ⇒ (t2, t1) ∈ co",
+    words: "if t3 reads x from t1, and t2, which commits before t3, writes x, then t2 commits before t1: a transaction \
+            reads the last version committed before it",
+    source: "Biswas & Enea 2019, Fig. 2f",
+};
+
+const SESSION_ORDER: Quotation = Quotation {
+    name: "Session order",
+    formula: "(t1, t2) ∈ so ⇔ t1 and t2 are of one session, t1 earlier; (⊥, t) ∈ so for every t; so ⊆ co",
+    words: "what one client did one after the other is committed in that order, and after the initial state",
+    source: "Biswas & Enea 2019, Def. 2.2",
+};
+
+const WRITE_READ: Quotation = Quotation {
+    name: "Write-read",
+    formula: "(t1, t2) ∈ wr(x) ⇔ t2 reads x and the value it returns is the one that t1 left in x; wr ⊆ co",
+    words: "who reads a version commits after the one who wrote it",
+    source: "Biswas & Enea 2019, Def. 2.1 and 2.2",
+};
+
+const ANTI_DEPENDENCY: Quotation = Quotation {
+    name: "Anti-dependency",
+    formula: "(t3, t2) ∈ rw(x) ⇔ t3 ≠ t2 ∧ ∃t1: (t1, t3) ∈ wr(x) ∧ (t1, t2) ∈ ww(x)",
+    words: "who reads a version of x that t2 overwrites does not see t2",
+    source: "Adya 1999, section 4.2; Cerone & Gotsman 2018, Def. 5",
+};
+
+const VERSION_ORDER: Quotation = Quotation {
+    name: "Version order",
+    formula: "for every x, ww(x) is a strict total order of the transactions that write x; ww ⊆ co",
+    words: "the versions of a key follow one after the other, and a transaction that reads and overwrites a version comes \
+            after it",
+    source: "Adya 1999, section 4.1; Cerone & Gotsman 2018, Def. 5",
+};
+
+const REAL_TIME: Quotation = Quotation {
+    name: "Real time",
+    formula: "(t1, t2) ∈ rt ⇔ t1 ended before t2 began; rt ⊆ co",
+    words: "what had ended before another began is committed before it",
+    source: "Herlihy & Wing 1990; MTC, Def. 4",
+};
+
+const COMMIT_ORDER: Quotation = Quotation {
+    name: "Commit order",
+    formula: "so ∪ wr ⊆ co, and co is a strict total order: (t, t) ∉ co",
+    words: "there is one order in which all transactions commit, it contains session order and write-read, and nothing \
+            comes before itself",
+    source: "Biswas & Enea 2019, Def. 2.2",
+};
+
+const SNAPSHOT_CYCLES: Quotation = Quotation {
+    name: "Snapshot isolation by dependencies",
+    formula: "some choice of ww makes ((so ∪ wr ∪ ww) ; rw?) acyclic",
+    words: "every cycle of dependencies has two anti-dependencies in a row, for some order of the versions of each key",
+    source: "Cerone & Gotsman 2018, Theorem 10; PolySI, Theorem 6",
+};
+
+const SERIAL_CYCLES: Quotation = Quotation {
+    name: "Serializability by dependencies",
+    formula: "some choice of ww makes so ∪ wr ∪ ww ∪ rw acyclic",
+    words: "dependencies never go in a circle, for some order of the versions of each key",
+    source: "Adya 1999, section 5.3; Cerone & Gotsman 2018, Theorem 8",
+};
+
+/// The axiom by which visibility orders versions.
+pub(super) fn of_axiom(axiom: Axiom, level: Level) -> Quotation {
+    match axiom {
+        Axiom::ReadCommitted => READ_COMMITTED,
+        Axiom::ReadAtomic => READ_ATOMIC,
+        Axiom::Causal => CAUSAL,
+        Axiom::CommitOrder if level <= Level::SnapshotIsolation => PREFIX,
+        Axiom::CommitOrder => SERIALIZABILITY,
+    }
+}
+
+/// What an edge of an argument about `level` rests on.
+pub(super) fn of_edge(edge: &Edge, level: Level) -> Quotation {
+    match &edge.because {
+        Reason::SessionOrder if edge.relation == Relation::RealTime => REAL_TIME,
+        Reason::SessionOrder => SESSION_ORDER,
+        Reason::Reads => WRITE_READ,
+        Reason::Path { .. } => COMMIT_ORDER,
+        Reason::Visible { axiom, .. } => of_axiom(*axiom, level),
+        Reason::Overwrites { .. } => ANTI_DEPENDENCY,
+        Reason::Conflict { .. } => CONFLICT,
+        Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Assumed => VERSION_ORDER,
+    }
+}
+
+/// What a step that contradicts contradicts: an axiom where edges close a cycle, else the definition of the pattern.
+pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> Option<Quotation> {
+    if step.edges.is_empty() { of_pattern(pattern) } else { Some(of_cycle(level)) }
+}
+
+/// What a cycle contradicts at `level`.
+pub(super) fn of_cycle(level: Level) -> Quotation {
+    match level {
+        Level::SnapshotIsolation => SNAPSHOT_CYCLES,
+        Level::Serializability | Level::StrictSerializability | Level::Linearizability => SERIAL_CYCLES,
+        _ => COMMIT_ORDER,
+    }
+}
+
+/// The definition of a pattern that shows in single reads or is one of Plume's fourteen; r(x) of t from t' means that t
+/// reads x and the value is one that t' wrote.
+pub(super) fn of_pattern(pattern: Pattern) -> Option<Quotation> {
+    let formula = match pattern {
+        Pattern::ThinAirRead => "∃t, x, v: t reads v of x ∧ v ≠ initial ∧ nobody writes v to x",
+        Pattern::AbortedRead => "∃t, t', x, v: t reads v of x ∧ t' writes v to x ∧ t' aborted",
+        Pattern::FutureRead => "∃t, x, v: t reads v of x, and only later in program order writes v to x",
+        Pattern::NotMyOwnWrite => "∃t, x, v: t writes x, and later reads v of x, which another transaction wrote",
+        Pattern::NotMyLastWrite => "∃t, x, v: t writes v to x, then another value, and then reads v of x",
+        Pattern::IntermediateRead => "∃t ≠ t', x, v: t reads v of x ∧ t' writes v to x, and then another value",
+        Pattern::CyclicCO => "(so ∪ wr)⁺ is cyclic",
+        Pattern::NonMonoReadCO => {
+            "∃x ≠ y, t1, t2, t3: t3 reads y from t2, then x from t1 ∧ t2 writes x ∧ (t1, t2) ∈ (so ∪ wr)⁺"
+        }
+        Pattern::NonMonoReadCM => {
+            "∃x ≠ y, t1, t2, t3: t3 reads y from t2, then x from t1 ∧ t2 writes x ∧ (t1, t2) ∈ CM"
+        }
+        Pattern::NonRepeatableRead => "∃t, t1 ≠ t2, x: t reads x from t1 and x from t2 ∧ t ∉ {t1, t2}",
+        Pattern::FracturedReadCO => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∪ wr ∧ (t1, t2) ∈ (so ∪ wr)⁺"
+        }
+        Pattern::FracturedReadCM => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ so ∪ wr ∧ (t1, t2) ∈ CM"
+        }
+        Pattern::COConflictCM => {
+            "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr)⁺ ∧ (t1, t2) ∈ (so ∪ wr)⁺"
+        }
+        Pattern::ConflictCM => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ (t2, t3) ∈ (so ∪ wr)⁺ ∧ (t1, t2) ∈ CM",
+        Pattern::Divergence => "∃x, t1, t2 ≠ t3: (t1, t2), (t1, t3) ∈ wr(x) ∧ t2 writes x ∧ t3 writes x",
+        Pattern::LostUpdate => "∃x, t1, t2, t3: (t1, t3) ∈ wr(x) ∧ t3 writes x ∧ (t1, t2), (t2, t3) ∈ ww(x)",
+        Pattern::WriteSkew => "∃x ≠ y, t1, t2: (t1, t2) ∈ rw(x) ∧ (t2, t1) ∈ rw(y)",
+        Pattern::LongFork => "∃x ≠ y, t1…t4: (t1, t3) ∈ wr(x) ∧ (t3, t2) ∈ rw(y) ∧ (t2, t4) ∈ wr(y) ∧ (t4, t1) ∈ rw(x)",
+        _ => return None,
+    };
+    let row = pattern.row();
+    Some(Quotation { name: row.title, formula, words: row.meaning, source: row.source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_letter_has_a_formula_and_every_quotation_a_source() {
+        for pattern in Pattern::all().filter(|pattern| pattern.letter().is_some()) {
+            let quotation = of_pattern(pattern).unwrap_or_else(|| panic!("{pattern}"));
+            assert!(quotation.text().contains(quotation.formula) && !quotation.source.is_empty());
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Trees of cases, where no single cycle explains a violation: it is open which of two transactions wrote a key first, or
+//! who wrote what was read, and every answer ends in a contradiction.
+//!
+//! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
+//! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
+
+use super::words::Words;
+use crate::checkers::{Pattern, Proof, Violation};
+use crate::history::{History, KeyId, OperationId, TransactionId};
+use crate::relations::{EdgeIndex, Reason};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most leaves of a tree that is made of a log of clauses.
+const MOST_LEAVES: usize = 64;
+
+/// What is assumed in a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supposition {
+    /// Nothing: the root.
+    Nothing,
+    /// This assumed edge of the violation holds.
+    Order(EdgeIndex),
+    /// This transaction wrote what the read returned; ⊥ where it may be initial.
+    Writer {
+        /// The read.
+        read: OperationId,
+        /// Who wrote it.
+        writer: TransactionId,
+    },
+}
+
+/// What is open in a case, and told apart by the cases inside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Which of two transactions wrote a key first.
+    Order {
+        /// The key.
+        key: Option<KeyId>,
+        /// The transactions.
+        transactions: [TransactionId; 2],
+    },
+    /// Who wrote what was read.
+    Writer {
+        /// The read.
+        read: OperationId,
+    },
+}
+
+/// A case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseNode {
+    /// `1`, `1.2`; empty at the root.
+    pub label: String,
+    /// The case it is inside of, a place in [`CaseTree::nodes`].
+    pub parent: Option<usize>,
+    /// What is assumed in addition to what the cases around it assume.
+    pub supposes: Supposition,
+    /// What is open; nothing where the case ends.
+    pub open: Option<Question>,
+    /// The cases inside it, in order of telling.
+    pub children: Vec<usize>,
+    /// Where the case ends in a cycle: its edges, each ends where the next begins.
+    pub cycle: Vec<EdgeIndex>,
+    /// Where it ends in reads that cannot be: these.
+    pub reads: Vec<(Pattern, OperationId)>,
+    /// Edges of the violation that the end of this case rests on, the cycle included, ascending; empty where it goes on.
+    pub edges: Vec<EdgeIndex>,
+    /// "Suppose that T1's version of key 4 is older than T2's." or what is open at the root; whole sentences.
+    pub text: String,
+}
+
+/// A tree of cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseTree {
+    /// The root first, every case after the one it is inside of.
+    pub nodes: Vec<CaseNode>,
+}
+
+impl CaseTree {
+    /// The cases that are not divided further, in order of telling.
+    pub fn leaves(&self) -> impl Iterator<Item = &CaseNode> {
+        self.nodes.iter().filter(|node| node.open.is_none())
+    }
+}
+
+/// The cases of a violation; `None` where a single cycle or read explains it, or where there would be too many (of a log
+/// of clauses, more than 64 ends). O(size of the proof · edges).
+pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
+    let words = Words::new(history, &violation.edges);
+    let mut maker = Maker { words: &words, violation, nodes: Vec::new() };
+    match &violation.proof {
+        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) => return None,
+        Proof::Clauses { lemmas, .. } => maker.tell_lemmas_apart(lemmas)?,
+        proof => maker.follow_proof(proof)?,
+    }
+    Some(CaseTree { nodes: maker.nodes })
+}
+
+struct Maker<'a> {
+    words: &'a Words<'a>,
+    violation: &'a Violation,
+    nodes: Vec<CaseNode>,
+}
+
+impl Maker<'_> {
+    /// A new case without an end.
+    fn node(&mut self, parent: Option<usize>, supposes: Supposition) -> usize {
+        let place = self.nodes.len();
+        let label = match parent {
+            None => String::new(),
+            Some(parent) => {
+                self.nodes[parent].children.push(place);
+                let number = self.nodes[parent].children.len();
+                match self.nodes[parent].label.as_str() {
+                    "" => number.to_string(),
+                    outer => format!("{outer}.{number}"),
+                }
+            }
+        };
+        let text = match supposes {
+            Supposition::Nothing => String::new(),
+            Supposition::Order(edge) => format!("Suppose that {}.", self.words.older(edge)),
+            Supposition::Writer { read, writer } => {
+                format!("Suppose that {} wrote the {}.", self.words.transaction(writer), self.words.value_read(read))
+            }
+        };
+        self.nodes.push(CaseNode {
+            label,
+            parent,
+            supposes,
+            open: None,
+            children: Vec::new(),
+            cycle: Vec::new(),
+            reads: Vec::new(),
+            edges: Vec::new(),
+            text,
+        });
+        place
+    }
+
+    /// Says what is open in a case.
+    fn asks(&mut self, place: usize, question: Question) {
+        let words = self.words;
+        let sentence = match question {
+            Question::Order { key, transactions: [a, b] } => format!(
+                "It is open which of {} and {} wrote {} first.",
+                words.transaction(a),
+                words.transaction(b),
+                words.key(key)
+            ),
+            Question::Writer { read } => format!("It is open who wrote the {}.", words.value_read(read)),
+        };
+        let node = &mut self.nodes[place];
+        node.open = Some(question);
+        node.text = if node.text.is_empty() { sentence } else { format!("{} {sentence}", node.text) };
+    }
+
+    fn ends(&mut self, place: usize, cycle: &[EdgeIndex], reads: Vec<(Pattern, OperationId)>) {
+        let mut needed: BTreeSet<EdgeIndex> = BTreeSet::new();
+        let mut open = cycle.to_vec();
+        while let Some((e, edge)) = open.pop().and_then(|e| Some((e, self.violation.edges.get(e)?))) {
+            if needed.insert(e) {
+                open.extend(edge.because.premises());
+            }
+        }
+        let path = self.words.path(cycle);
+        let node = &mut self.nodes[place];
+        if !cycle.is_empty() {
+            node.text = format!("{} Then a circle closes: {path}.", node.text).trim_start().to_owned();
+        }
+        node.cycle = cycle.to_vec();
+        node.reads = reads;
+        node.edges = needed.into_iter().collect();
+    }
+
+    fn order(&self, edge: EdgeIndex) -> Option<Question> {
+        let edge = self.violation.edges.get(edge)?;
+        Some(Question::Order { key: edge.key, transactions: [edge.from, edge.to] })
+    }
+
+    /// Follows a proof with an explicit stack; `None` where it names edges that are not there.
+    fn follow_proof(&mut self, proof: &Proof) -> Option<()> {
+        let root = self.node(None, Supposition::Nothing);
+        let mut open = vec![(root, proof)];
+        // Children get their places when their parent is looked at, so they come in order of telling.
+        while let Some((place, proof)) = open.pop() {
+            match proof {
+                Proof::Read => {}
+                Proof::Reads { pattern, reads } => {
+                    let reads = reads.iter().map(|&read| (*pattern, read)).collect();
+                    self.ends(place, &[], reads);
+                }
+                Proof::Cycle(cycle) => self.ends(place, cycle, Vec::new()),
+                Proof::Clauses { lemmas, .. } => self.ends(place, lemmas.first()?, Vec::new()),
+                Proof::Split { first, second, .. } => {
+                    self.asks(place, self.order(first.0)?);
+                    let inside = [first, second]
+                        .map(|(edge, proof)| (self.node(Some(place), Supposition::Order(*edge)), &**proof));
+                    open.extend(inside.into_iter().rev());
+                }
+                Proof::Writers { read, cases } => {
+                    self.asks(place, Question::Writer { read: *read });
+                    let inside: Vec<(usize, &Proof)> = cases
+                        .iter()
+                        .map(|(writer, proof)| {
+                            let supposes = Supposition::Writer { read: *read, writer: *writer };
+                            (self.node(Some(place), supposes), proof)
+                        })
+                        .collect();
+                    open.extend(inside.into_iter().rev());
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// A tree of the orders that the cycles rest on: in each case the order that most of the shortest open cycles need
+    /// is told apart.
+    fn tell_lemmas_apart(&mut self, lemmas: &[Vec<EdgeIndex>]) -> Option<()> {
+        let edges = &self.violation.edges;
+        // By unordered pair and key: its two assumed edges.
+        let mut sides: BTreeMap<(TransactionId, TransactionId, Option<KeyId>), [Option<EdgeIndex>; 2]> =
+            BTreeMap::new();
+        let pair = |e: EdgeIndex| {
+            let edge = &edges[e];
+            ((edge.from.min(edge.to), edge.from.max(edge.to), edge.key), usize::from(edge.from > edge.to))
+        };
+        for (e, _) in edges.iter().enumerate().filter(|(_, edge)| edge.because == Reason::Assumed) {
+            let (pair, side) = pair(e);
+            sides.entry(pair).or_default()[side] = Some(e);
+        }
+        let literals: Vec<BTreeSet<EdgeIndex>> = lemmas.iter().map(|lemma| self.assumptions(lemma)).collect();
+        let root = self.node(None, Supposition::Nothing);
+        let mut n_leaves = 0;
+        let mut open = vec![(root, BTreeSet::<EdgeIndex>::new())];
+        while let Some((place, assumed)) = open.pop() {
+            let closed = (0..lemmas.len()).find(|&l| literals[l].is_subset(&assumed));
+            if let Some(lemma) = closed {
+                n_leaves += 1;
+                if n_leaves > MOST_LEAVES {
+                    return None;
+                }
+                self.ends(place, &lemmas[lemma], Vec::new());
+                continue;
+            }
+            let excluded = |e: EdgeIndex| {
+                let (pair, side) = pair(e);
+                sides.get(&pair).and_then(|both| both[1 - side]).is_some_and(|other| assumed.contains(&other))
+            };
+            let mut weight: BTreeMap<_, usize> = BTreeMap::new();
+            let mut least = usize::MAX;
+            for lemma in literals.iter().filter(|lemma| !lemma.iter().any(|&e| excluded(e))) {
+                let left: Vec<EdgeIndex> = lemma.difference(&assumed).copied().collect();
+                if left.len() < least {
+                    least = left.len();
+                    weight.clear();
+                }
+                if left.len() == least {
+                    left.iter().for_each(|&e| *weight.entry(pair(e).0).or_default() += 1);
+                }
+            }
+            // No cycle is left to close: then the log did not rest on these cycles alone.
+            let (&chosen, _) = weight.iter().max_by_key(|(pair, n)| (**n, std::cmp::Reverse(**pair)))?;
+            let [Some(first), Some(second)] = sides[&chosen] else { return None };
+            self.asks(place, self.order(first)?);
+            let inside = [first, second].map(|edge| {
+                let assumed = assumed.iter().copied().chain([edge]).collect();
+                (self.node(Some(place), Supposition::Order(edge)), assumed)
+            });
+            open.extend(inside.into_iter().rev());
+        }
+        Some(())
+    }
+
+    /// The assumed edges that these edges rest on.
+    fn assumptions(&self, edges: &[EdgeIndex]) -> BTreeSet<EdgeIndex> {
+        let mut seen = BTreeSet::new();
+        let mut open = edges.to_vec();
+        while let Some((e, edge)) = open.pop().and_then(|e| Some((e, self.violation.edges.get(e)?))) {
+            if seen.insert(e) {
+                open.extend(edge.because.premises());
+            }
+        }
+        seen.retain(|&e| self.violation.edges[e].because == Reason::Assumed);
+        seen
+    }
+}

@@ -1,0 +1,162 @@
+//! Instances by root cause, and the next violation that has another one.
+
+use super::translate::translate_back;
+use super::{Counterexample, involved_operations};
+use crate::checkers::{self, Level, Options, Pattern, Verdict, Violation, ViolationId};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, OperationKind, TransactionId, TransactionSet, Value};
+use crate::relations::{self, Source};
+use rustc_hash::FxHashMap;
+
+/// Violations with one root cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Places in the list of violations: the most convincing first.
+    pub members: Vec<usize>,
+    /// The patterns among them, ascending.
+    pub patterns: Vec<Pattern>,
+    /// The weakest level that any of them violates.
+    pub weakest: Option<Level>,
+    /// All transactions that they speak of, ascending, without ⊥.
+    pub transactions: Vec<TransactionId>,
+}
+
+impl Group {
+    /// The member to show: few transactions, few edges, not implied by others.
+    pub fn smallest(&self) -> Option<usize> {
+        self.members.first().copied()
+    }
+}
+
+/// What makes two violations have one root cause when they share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Cause {
+    /// What the checker put together: a component, or a pair of writers.
+    Listed(Pattern, u32),
+    /// Two transactions that each have to come before the other.
+    Pair(TransactionId, TransactionId),
+    /// A version that should not have been read.
+    Version(KeyId, Value),
+}
+
+/// Violations by root cause: instances of one pattern that the checker put together, instances of any pattern that order
+/// the same two transactions by an inference on their cycle, and wrong reads of the same value. The group with the most
+/// convincing member comes first. O(size of the violations).
+pub fn groups(history: &History, violations: &[Violation]) -> Vec<Group> {
+    let mut parent: Vec<usize> = (0..violations.len()).collect();
+    let mut first: FxHashMap<Cause, usize> = FxHashMap::default();
+    for (place, violation) in violations.iter().enumerate() {
+        for cause in causes(history, violation) {
+            let other = *first.entry(cause).or_insert(place);
+            let (a, b) = (root(&mut parent, place), root(&mut parent, other));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut place_of_root: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut groups: Vec<Group> = Vec::new();
+    for place in 0..violations.len() {
+        let root = root(&mut parent, place);
+        let group = *place_of_root.entry(root).or_insert_with(|| {
+            groups.push(Group { members: Vec::new(), patterns: Vec::new(), weakest: None, transactions: Vec::new() });
+            groups.len() - 1
+        });
+        groups[group].members.push(place);
+    }
+    let order = |place: &usize| {
+        let violation = &violations[*place];
+        (violation.implied, violation.size(), violation.edges.len(), violation.id)
+    };
+    for group in &mut groups {
+        group.members.sort_by_key(order);
+        for violation in group.members.iter().map(|&place| &violations[place]) {
+            group.patterns.push(violation.id.pattern);
+            group.weakest = group.weakest.into_iter().chain(violation.levels.weakest()).min();
+            group.transactions.extend(violation.transactions.iter().filter(|t| !t.is_initial()));
+        }
+        group.patterns.sort_unstable();
+        group.patterns.dedup();
+        group.transactions.sort_unstable();
+        group.transactions.dedup();
+    }
+    groups.sort_by_key(|group| group.smallest().map(|place| order(&place)));
+    groups
+}
+
+fn root(parent: &mut [usize], mut place: usize) -> usize {
+    while parent[place] != place {
+        parent[place] = parent[parent[place]];
+        place = parent[place];
+    }
+    place
+}
+
+fn causes(history: &History, violation: &Violation) -> Vec<Cause> {
+    let mut causes = vec![Cause::Listed(violation.id.pattern, violation.group)];
+    let cycle = violation.proof.cycle_edges();
+    for edge in cycle.iter().filter_map(|&e| violation.edges.get(e)) {
+        // What was only observed may be part of any number of arguments.
+        let is_inferred = !edge.because.premises().is_empty();
+        if is_inferred && !edge.from.is_initial() && !edge.to.is_initial() {
+            causes.push(Cause::Pair(edge.from.min(edge.to), edge.from.max(edge.to)));
+        }
+    }
+    if violation.id.pattern.is_wrong_read() {
+        let operations = involved_operations(violation).into_iter().map(|o| history.operation(o));
+        let reads = operations.filter(|o| o.kind == OperationKind::Read);
+        causes.extend(reads.map(|read| Cause::Version(read.key, read.value)));
+    }
+    causes
+}
+
+/// The smallest violation of the next group after that of `current`; `None` after the last. O(size of the groups).
+pub fn next_independent<'v>(
+    groups: &[Group],
+    violations: &'v [Violation],
+    current: ViolationId,
+) -> Option<&'v Violation> {
+    let place = violations.iter().position(|violation| violation.id == current)?;
+    let group = groups.iter().position(|group| group.members.contains(&place))?;
+    violations.get(groups.get(group + 1)?.smallest()?)
+}
+
+/// A violation of `level` that has nothing to do with the counterexamples `found`: it shares no transaction with them.
+/// In terms of the whole history; `None` if the rest satisfies the level or is undecided.
+///
+/// Checkers list one refutation where a level is violated in many ways, so more than what is listed may be there. All
+/// levels are closed under leaving transactions out together with the reads of what they wrote, so a violation of the
+/// rest is one of the whole. Costs one check of the rest.
+pub fn find_next(
+    history: &History,
+    level: Level,
+    found: &[&Counterexample],
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    let resolution = relations::resolve(history, control)?;
+    let mut keep = TransactionSet::full(history);
+    for t in found.iter().flat_map(|example| &example.renaming.transactions) {
+        keep.remove(*t);
+    }
+    if keep.is_empty() {
+        return Ok(None);
+    }
+    let stays = |source: &Source| match *source {
+        Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => keep.contains(writer),
+        _ => true,
+    };
+    let (rest, renaming) = history.restrict(&keep, |o| match resolution.multiple_sources(o) {
+        Some(multiple) => multiple.sources.iter().all(stays),
+        None => match resolution.source(o) {
+            Source::Ambiguous => resolution.candidates(o).iter().all(stays),
+            source => stays(&source),
+        },
+    });
+    let options = Options { levels: vec![level], max_instances: 8, ..Options::default() };
+    let findings = checkers::check(&rest, &options, control, &|_| {});
+    control.check()?;
+    if findings.level(level).is_none_or(|result| result.verdict != Verdict::Violated) {
+        return Ok(None);
+    }
+    let of_level = findings.violations.iter().filter(|violation| violation.levels.contains(level));
+    let smallest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id));
+    Ok(smallest.and_then(|violation| translate_back(violation, &renaming)))
+}

@@ -1,0 +1,359 @@
+//! How an argument comes about, as layers to be played one after another: recover, restore, resolve, reduce.
+//!
+//! The steps have the names of PolySI (section 5.3 and Fig. 4), not its method, which guesses (and whose lemma on
+//! complete sets of cycles does not hold, see the tiny history `ok-both-sides-in-cycles`): everything here is read off a
+//! proof. *Recover* shows the bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be
+//! the other way round, *reduce* takes away all that is not needed again.
+
+use super::words::Words;
+use super::{Counterexample, edges_to_draw, involved_operations};
+use crate::checkers::{Proof, Violation};
+use crate::history::{OperationId, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+use std::collections::BTreeSet;
+
+/// The kinds of layers, in the order in which they are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LayerKind {
+    /// The cycles (or the wrong reads) alone.
+    Recover,
+    /// What each of their edges rests on.
+    Restore,
+    /// For each inferred order the other one, with the cycle that it would close.
+    Resolve,
+    /// Without what was only there to be ruled out.
+    Reduce,
+}
+
+impl LayerKind {
+    /// One word for headings.
+    pub fn word(self) -> &'static str {
+        match self {
+            LayerKind::Recover => "recover",
+            LayerKind::Restore => "restore",
+            LayerKind::Resolve => "resolve",
+            LayerKind::Reduce => "reduce",
+        }
+    }
+}
+
+/// What changes in the picture when a layer is played. Everything is in terms of the counterexample's history and of
+/// [`Interpretation::edges`]; lists are ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Which one.
+    pub kind: LayerKind,
+    /// What it shows, in whole sentences.
+    pub caption: String,
+    /// Transactions that appear; ⊥ where it takes part.
+    pub transactions_added: Vec<TransactionId>,
+    /// Operations that appear.
+    pub operations_added: Vec<OperationId>,
+    /// Edges that appear.
+    pub edges_added: Vec<EdgeIndex>,
+    /// Transactions that disappear.
+    pub transactions_removed: Vec<TransactionId>,
+    /// Operations that disappear.
+    pub operations_removed: Vec<OperationId>,
+    /// Edges that disappear.
+    pub edges_removed: Vec<EdgeIndex>,
+    /// Edges whose direction is from here on known to be the only possible one.
+    pub settled: Vec<EdgeIndex>,
+    /// Edges of which both directions stay open: they are told case by case.
+    pub open: Vec<EdgeIndex>,
+}
+
+/// An inferred order and why it cannot be the other way round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// The edge that holds.
+    pub instead_of: EdgeIndex,
+    /// The same the other way round (reason [`Assumed`](Reason::Assumed)), which does not hold.
+    pub edge: EdgeIndex,
+    /// The cycle that it would close, beginning with it; empty where an observation contradicts it directly.
+    pub cycle: Vec<EdgeIndex>,
+    /// The same in one sentence with a full stop.
+    pub text: String,
+}
+
+/// A counterexample as it comes about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interpretation {
+    /// First the edges of the violation, at their own places; then rejected orders and what follows from them.
+    pub edges: Vec<Edge>,
+    /// The rejected orders, in the order of the edges they are rejected for.
+    pub alternatives: Vec<Alternative>,
+    /// The layers, in the order of [`LayerKind`]; one that would change nothing is left out. After the last one exactly
+    /// the argument is shown.
+    pub layers: Vec<Layer>,
+}
+
+/// What is shown after the layers up to and including `place`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Transactions.
+    pub transactions: BTreeSet<TransactionId>,
+    /// Operations.
+    pub operations: BTreeSet<OperationId>,
+    /// Edges, places in [`Interpretation::edges`].
+    pub edges: BTreeSet<EdgeIndex>,
+}
+
+impl Interpretation {
+    /// What is shown after the layers up to and including `place`. O(size of these layers).
+    pub fn shown(&self, place: usize) -> Shown {
+        let mut shown = Shown::default();
+        for layer in self.layers.iter().take(place + 1) {
+            shown.transactions.extend(&layer.transactions_added);
+            shown.operations.extend(&layer.operations_added);
+            shown.edges.extend(&layer.edges_added);
+            shown.transactions.retain(|t| layer.transactions_removed.binary_search(t).is_err());
+            shown.operations.retain(|o| layer.operations_removed.binary_search(o).is_err());
+            shown.edges.retain(|e| layer.edges_removed.binary_search(e).is_err());
+        }
+        shown
+    }
+}
+
+/// The layers of a counterexample. O(edges · length of their reasons).
+pub fn interpret(example: &Counterexample) -> Interpretation {
+    let violation = &example.violation;
+    let mut edges = violation.edges.clone();
+    let needed: BTreeSet<EdgeIndex> = edges_to_draw(violation);
+    let alternatives = alternatives(example, &mut edges, &needed);
+    let mut play = Play { example, edges: &edges, shown: Shown::default(), layers: Vec::new() };
+    play.recover();
+    play.restore(&needed);
+    play.resolve(&alternatives, &needed);
+    play.reduce(&needed);
+    let layers = play.layers;
+    Interpretation { edges, alternatives, layers }
+}
+
+/// Rejected orders of the inferred edges among `needed`; they and what follows from them are appended to `edges`.
+fn alternatives(example: &Counterexample, edges: &mut Vec<Edge>, needed: &BTreeSet<EdgeIndex>) -> Vec<Alternative> {
+    let mut alternatives = Vec::new();
+    for &index in needed {
+        let held = edges[index].clone();
+        if held.from.is_initial() || held.to.is_initial() {
+            continue;
+        }
+        let opposite = edges.len();
+        let rejected = Edge {
+            from: held.to,
+            to: held.from,
+            relation: held.relation,
+            key: held.key,
+            from_operation: held.to_operation,
+            to_operation: held.from_operation,
+            because: Reason::Assumed,
+        };
+        let cycle = match &held.because {
+            Reason::Visible { reader, read, seen, .. } => {
+                edges.push(rejected);
+                // t3 read t1's version; if t2's were newer, t3 would not have seen t2.
+                edges.push(Edge {
+                    from: *reader,
+                    to: held.from,
+                    relation: Relation::AntiDependency,
+                    key: held.key,
+                    from_operation: Some(*read),
+                    to_operation: held.from_operation,
+                    because: Reason::Overwrites { writer: held.to, order: vec![opposite] },
+                });
+                [opposite + 1].into_iter().chain(seen.iter().copied()).collect()
+            }
+            Reason::ReadModifyWrite { read } => {
+                edges.push(rejected);
+                vec![opposite, *read]
+            }
+            Reason::Conflict { order } => {
+                edges.push(rejected);
+                [opposite].into_iter().chain(order.iter().copied()).collect()
+            }
+            Reason::Listed { .. } => {
+                edges.push(rejected);
+                Vec::new()
+            }
+            Reason::SessionOrder
+            | Reason::Reads
+            | Reason::Path { .. }
+            | Reason::Overwrites { .. }
+            | Reason::Assumed => continue,
+        };
+        let text = rejection(&Words::new(&example.history, edges), &held, &cycle);
+        alternatives.push(Alternative { instead_of: index, edge: opposite, cycle, text });
+    }
+    alternatives
+}
+
+/// "Were T295's version of key 4 the newer one, T393, which sees T297, would have read an older version than …".
+fn rejection(words: &Words<'_>, held: &Edge, cycle: &[EdgeIndex]) -> String {
+    let (from, to) = (words.transaction(held.from), words.transaction(held.to));
+    let key = words.key(held.key);
+    match &held.because {
+        Reason::Visible { reader, .. } => format!(
+            "Were {from}'s version of {key} newer than {to}'s, {} would not have seen {from}, but it did: {}.",
+            words.transaction(*reader),
+            words.path(cycle)
+        ),
+        Reason::ReadModifyWrite { .. } => {
+            format!(
+                "Were {to}'s version of {key} older than {from}'s, {to} could not have read it: {}.",
+                words.path(cycle)
+            )
+        }
+        Reason::Conflict { .. } => {
+            format!("Were {to} the first to commit, {from} could not have started before that: {}.", words.path(cycle))
+        }
+        _ => format!("The list shows that {to}'s version of {key} is not older than {from}'s."),
+    }
+}
+
+/// Plays layer by layer.
+struct Play<'a> {
+    example: &'a Counterexample,
+    edges: &'a [Edge],
+    shown: Shown,
+    layers: Vec<Layer>,
+}
+
+impl Play<'_> {
+    fn violation(&self) -> &Violation {
+        &self.example.violation
+    }
+
+    /// What these edges touch.
+    fn around(&self, edges: &BTreeSet<EdgeIndex>) -> Shown {
+        let mut shown = Shown { edges: edges.clone(), ..Shown::default() };
+        for edge in edges.iter().filter_map(|&e| self.edges.get(e)) {
+            shown.transactions.extend([edge.from, edge.to]);
+            shown.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
+            if let Reason::Visible { reader, read, .. } | Reason::Listed { reader, read } = edge.because {
+                shown.transactions.insert(reader);
+                shown.operations.insert(read);
+            }
+        }
+        shown
+    }
+
+    /// Adds the layer that leads from what is shown to `next`.
+    fn layer(&mut self, kind: LayerKind, caption: String, next: Shown, settled: Vec<EdgeIndex>, open: Vec<EdgeIndex>) {
+        let now = std::mem::take(&mut self.shown);
+        let layer = Layer {
+            kind,
+            caption,
+            transactions_added: next.transactions.difference(&now.transactions).copied().collect(),
+            operations_added: next.operations.difference(&now.operations).copied().collect(),
+            edges_added: next.edges.difference(&now.edges).copied().collect(),
+            transactions_removed: now.transactions.difference(&next.transactions).copied().collect(),
+            operations_removed: now.operations.difference(&next.operations).copied().collect(),
+            edges_removed: now.edges.difference(&next.edges).copied().collect(),
+            settled,
+            open,
+        };
+        let changes_nothing = now == next && layer.settled.is_empty() && layer.open.is_empty();
+        if !changes_nothing || kind == LayerKind::Recover {
+            self.layers.push(layer);
+        }
+        self.shown = next;
+    }
+
+    fn recover(&mut self) {
+        let violation = self.violation();
+        let words = Words::new(&self.example.history, self.edges);
+        let drawn = edges_to_draw(violation);
+        let cycle: BTreeSet<EdgeIndex> =
+            violation.proof.cycle_edges().into_iter().filter(|e| drawn.contains(e)).collect();
+        let mut next = self.around(&cycle);
+        let caption = match &violation.proof {
+            Proof::Cycle(cycle) => {
+                format!("These transactions would have to come one after the other in a circle: {}.", words.path(cycle))
+            }
+            Proof::Split { first, .. } => match violation.edges.get(first.0) {
+                Some(edge) => format!(
+                    "{} and {} both write {}, and whichever of them came first, a circle closes.",
+                    words.transaction(edge.from),
+                    words.transaction(edge.to),
+                    words.key(edge.key)
+                ),
+                None => "Two transactions write a key, and whichever came first, a circle closes.".to_owned(),
+            },
+            Proof::Writers { read, .. } => {
+                next.operations.insert(*read);
+                "Several transactions may have written what was read, and each of them leads to a contradiction."
+                    .to_owned()
+            }
+            Proof::Clauses { lemmas, .. } => {
+                format!("One of {} circles closes, whatever the order of the writers of each key.", lemmas.len())
+            }
+            Proof::Read | Proof::Reads { .. } => {
+                next.operations.extend(involved_operations(violation));
+                "What was read contradicts the level by itself.".to_owned()
+            }
+        };
+        let history = &self.example.history;
+        let touched: Vec<TransactionId> = next.operations.iter().map(|&o| history.transaction_of(o)).collect();
+        next.transactions.extend(touched);
+        self.layer(LayerKind::Recover, caption, next, Vec::new(), Vec::new());
+    }
+
+    fn restore(&mut self, needed: &BTreeSet<EdgeIndex>) {
+        let next = self.argument(needed);
+        let n_new = next.edges.difference(&self.shown.edges).count();
+        let caption = match n_new {
+            0 => "The operations that it is about.".to_owned(),
+            1 => "It rests on one more observation.".to_owned(),
+            n => format!("It rests on {n} more edges: what was read, in which session, and what follows."),
+        };
+        self.layer(LayerKind::Restore, caption, next, Vec::new(), Vec::new());
+    }
+
+    fn resolve(&mut self, alternatives: &[Alternative], needed: &BTreeSet<EdgeIndex>) {
+        let mut edges = self.shown.edges.clone();
+        for alternative in alternatives {
+            edges.insert(alternative.edge);
+            edges.extend(&alternative.cycle);
+        }
+        let settled: Vec<EdgeIndex> = alternatives.iter().map(|alternative| alternative.instead_of).collect();
+        let is_open = |e: &EdgeIndex| self.edges[*e].because == Reason::Assumed;
+        let open: Vec<EdgeIndex> = needed.iter().copied().filter(is_open).collect();
+        let mut next = self.around(&edges);
+        next.transactions.extend(&self.shown.transactions);
+        next.operations.extend(&self.shown.operations);
+        let mut caption: Vec<String> = alternatives.iter().map(|alternative| alternative.text.clone()).collect();
+        if !open.is_empty() {
+            caption.push("What stays open is told case by case.".to_owned());
+        }
+        self.layer(LayerKind::Resolve, caption.join(" "), next, settled, open);
+    }
+
+    fn reduce(&mut self, needed: &BTreeSet<EdgeIndex>) {
+        let next = self.argument(needed);
+        if next == self.shown {
+            return;
+        }
+        let n = next.transactions.iter().filter(|t| !t.is_initial()).count();
+        let these = if n == 1 { "One transaction is".to_owned() } else { format!("{n} transactions are") };
+        let level = self.example.level;
+        let caption = match self.example.minimality.passes_without_any() && n > 1 {
+            true => format!("{these} left; without any one of them the rest satisfies {level}."),
+            false => format!("{these} left."),
+        };
+        self.layer(LayerKind::Reduce, caption, next, Vec::new(), Vec::new());
+    }
+
+    /// The whole argument, as far as it is drawn.
+    fn argument(&self, needed: &BTreeSet<EdgeIndex>) -> Shown {
+        let violation = self.violation();
+        let mut shown = self.around(needed);
+        if needed.len() == violation.edges.len() {
+            shown.transactions.extend(&violation.transactions);
+            shown.operations.extend(involved_operations(violation));
+            let history = &self.example.history;
+            let touched: Vec<TransactionId> = shown.operations.iter().map(|&o| history.transaction_of(o)).collect();
+            shown.transactions.extend(touched);
+        }
+        shown
+    }
+}

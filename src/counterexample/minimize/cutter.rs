@@ -1,0 +1,246 @@
+//! Cutting parts out of the whole history, and asking whether they violate the level.
+
+use super::VERDICTS;
+use super::first::{named_transactions, promotions};
+use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
+use crate::control::{Control, Interrupt};
+use crate::counterexample::involved_operations;
+use crate::counterexample::translate::translate;
+use crate::history::{History, OperationId, Renaming, TransactionId, TransactionSet};
+use crate::relations::{self, Resolution, Source, Standing};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Most instances listed per pattern in a small history: enough to find the chosen one again.
+const LISTED: usize = 64;
+
+/// A sub-history that violates the level.
+#[derive(Clone)]
+pub(super) struct Found {
+    pub(super) keep: Vec<TransactionId>,
+    pub(super) history: History,
+    pub(super) renaming: Renaming,
+    pub(super) violation: Violation,
+}
+
+/// What the oracle says about a sub-history.
+pub(super) enum Answer {
+    /// It violates the level, by the wanted pattern if one is wanted.
+    Violated(Box<Found>),
+    /// It violates the level, but the wanted pattern is gone.
+    ByAnotherPattern,
+    /// It satisfies the level.
+    No,
+    /// It cannot be told from another one, in which its first transactions set up the initial state.
+    Unusable,
+}
+
+pub(super) struct Cutter<'a> {
+    pub(super) history: &'a History,
+    pub(super) original: &'a Violation,
+    pub(super) level: Level,
+    pub(super) control: &'a Control,
+    pub(super) resolution: Resolution,
+    /// The operations the violation is about, ascending.
+    pub(super) involved: Vec<OperationId>,
+    /// The pattern that must survive.
+    pub(super) wanted: Option<Pattern>,
+    /// By unknown transaction that must have committed: a reader that shows it, and its read.
+    pub(super) promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
+}
+
+impl<'a> Cutter<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        original: &'a Violation,
+        level: Level,
+        control: &'a Control,
+    ) -> Result<Cutter<'a>, Interrupt> {
+        let resolution = relations::resolve(history, control)?;
+        let involved = involved_operations(original);
+        // A general cycle may shrink to something with a better name; named patterns are kept.
+        let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
+        let wanted = (!general).then_some(original.id.pattern);
+        let promoted_by = promotions(history, &resolution);
+        Ok(Cutter { history, original, level, control, resolution, involved, wanted, promoted_by })
+    }
+
+    /// Part of ⊥, not a transaction of its own.
+    pub(super) fn is_initial(&self, t: TransactionId) -> bool {
+        self.resolution.standing(t) == Standing::Initial
+    }
+
+    /// The other transactions that may have written what an operation read.
+    pub(super) fn writers(&self, operation: OperationId) -> Vec<TransactionId> {
+        if let Some(multiple) = self.resolution.multiple_sources(operation) {
+            return explicit_writers(&multiple.sources).collect();
+        }
+        match self.resolution.source(operation) {
+            Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => vec![writer],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether these transactions alone violate the level.
+    pub(super) fn ask(&self, keep: &[TransactionId]) -> Answer {
+        if keep.is_empty() {
+            return Answer::No;
+        }
+        let (small, renaming) = self.cut(keep);
+        self.ask_about(keep.to_vec(), small, renaming)
+    }
+
+    /// Whether a sub-history of the transactions `keep` violates the level.
+    pub(super) fn ask_about(&self, keep: Vec<TransactionId>, small: History, renaming: Renaming) -> Answer {
+        let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
+        // A transaction of the small history must not pass for a set-up transaction: in the whole it is none.
+        let resolution = match relations::resolve(&small, self.control) {
+            Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
+            _ => return Answer::Unusable,
+        };
+        let findings = checkers::check(&small, &options, self.control, &|_| {});
+        if findings.level(self.level).is_none_or(|result| result.verdict != Verdict::Violated) {
+            return Answer::No;
+        }
+        match self.choose(findings.violations, &renaming, &resolution) {
+            Some(violation) => Answer::Violated(Box::new(Found { keep, history: small, renaming, violation })),
+            None => Answer::ByAnotherPattern,
+        }
+    }
+
+    /// The sub-history of these transactions. Reads from outside are dropped, and so are anomalous reads that the
+    /// violation is not about.
+    fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
+        let members = TransactionSet::of(self.history, keep.iter().copied());
+        let second_versions = self.second_versions(keep);
+        let promoting: FxHashSet<OperationId> =
+            keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
+        let complete = |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
+        self.history.restrict(&members, |o| {
+            let is_involved = || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
+            // Whom such a read read from must be as open as in the whole.
+            let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
+            if multiple.is_some_and(|multiple| !complete(&multiple.sources)) {
+                return false;
+            }
+            match self.resolution.source(o) {
+                Source::Outside | Source::Own | Source::Unrecorded => true,
+                Source::Initial { after_own_write } => {
+                    (!after_own_write && !second_versions.contains(&o)) || is_involved()
+                }
+                Source::Transaction { writer, intermediate, after_own_write, .. } => {
+                    let fair = !intermediate && !after_own_write && !second_versions.contains(&o);
+                    members.contains(writer) && (fair || is_involved())
+                }
+                Source::Aborted { writer, .. } => members.contains(writer) && is_involved(),
+                Source::Future { .. } | Source::OwnOverwritten { .. } | Source::ThinAir => is_involved(),
+                Source::Ambiguous => complete(self.resolution.candidates(o)),
+            }
+        })
+    }
+
+    /// Whether a read may be kept only with all its possible writers, also those that read committed rules out. At cut
+    /// isolation they all count; else they are part of the argument, unless any of them makes it (TAP-d).
+    fn must_be_open(&self, read: OperationId, is_involved: bool) -> bool {
+        self.level == Level::CutIsolation || (is_involved && !self.resolution.is_open_after_own_write(read))
+    }
+
+    /// Reads that return a key in another version than an earlier (or an involved) read of their transaction did.
+    fn second_versions(&self, keep: &[TransactionId]) -> FxHashSet<OperationId> {
+        let mut second = FxHashSet::default();
+        let mut version = FxHashMap::default();
+        for &t in keep {
+            version.clear();
+            for involved in [true, false] {
+                for o in self.history.operations_of(t) {
+                    let Some(writer) = self.resolution.source_in(t, o).writer() else { continue };
+                    if self.involved.binary_search(&o).is_ok() != involved {
+                        continue;
+                    }
+                    let first = *version.entry(self.history.keys()[o.index()]).or_insert(writer);
+                    if first != writer && !involved {
+                        second.insert(o);
+                    }
+                }
+            }
+        }
+        second
+    }
+
+    /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
+    /// wanted) the smallest of the level.
+    fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
+        // Whether it still is an instance of its pattern the checker says, for the letter of one depends on all its reads.
+        if self.wanted.is_some()
+            && violations.iter().any(|v| self.fits(v))
+            && let Some(same) = self.same(renaming, small)
+        {
+            return Some(same);
+        }
+        let fitting = violations.into_iter().filter(|v| self.fits(v));
+        let original = self.translated_transactions(renaming);
+        fitting.min_by_key(|v| {
+            let other_transactions = original.as_deref() != Some(v.transactions.as_slice());
+            let other_pattern = v.id.pattern != self.original.id.pattern;
+            let other_level = v.levels.weakest() != Some(self.level);
+            (other_transactions, other_pattern, other_level, v.implied, v.size(), v.edges.len(), v.id)
+        })
+    }
+
+    /// The chosen violation in terms of a sub-history, if it is there. The checker lists one instance for each pair of
+    /// writers: not necessarily the chosen one. Its evidence holds wherever all it names is left and still takes part,
+    /// unless it rests on a choice among writers.
+    fn same(&self, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
+        let same = translate(self.original, renaming).filter(|_| self.resolution.n_ambiguous() == 0)?;
+        let takes_part = |t: &TransactionId| t.is_initial() || small.standing(*t) != Standing::Dropped;
+        named_transactions(&same).iter().all(takes_part).then_some(same)
+    }
+
+    /// Whether a violation is one of the level, and of the wanted pattern.
+    fn fits(&self, violation: &Violation) -> bool {
+        violation.levels.contains(self.level) && self.wanted.is_none_or(|wanted| violation.id.pattern == wanted)
+    }
+
+    fn translated_transactions(&self, renaming: &Renaming) -> Option<Vec<TransactionId>> {
+        self.original.transactions.iter().map(|&t| renaming.new_transaction(t)).collect()
+    }
+
+    /// The same part with the argument that is easiest to follow: the shortest cycle, the fewest inferred edges, the fewest
+    /// edges; of equal ones the one at hand.
+    pub(super) fn with_best_argument(&self, found: Found) -> Found {
+        let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
+        let findings = checkers::check(&found.history, &options, self.control, &|_| {});
+        let weight = |v: &Violation| {
+            let inferred = v.edges.iter().filter(|edge| !edge.because.premises().is_empty()).count();
+            let other_pattern = v.id.pattern != found.violation.id.pattern;
+            let other_level = v.levels.weakest() != Some(self.level);
+            (other_pattern, other_level, v.proof.parts().len(), v.proof.cycle_edges().len(), inferred, v.edges.len())
+        };
+        let best = findings.violations.into_iter().filter(|v| self.fits(v)).min_by_key(weight);
+        match best.filter(|best| weight(best) < weight(&found.violation)) {
+            Some(violation) => Found { violation, ..found },
+            None => found,
+        }
+    }
+
+    /// Verdicts of the small history at all levels, with a little time of their own if the time is over.
+    pub(super) fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
+        let fresh = Control::new().with_time_limit(VERDICTS);
+        let control = if self.control.check().is_ok() { self.control } else { &fresh };
+        let levels = Level::of(&found.history);
+        let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
+        let findings = checkers::check(&found.history, &options, control, &|_| {});
+        let verdict = |level: Level| match findings.level(level) {
+            Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(self.level) => {
+                Verdict::Violated
+            }
+            Some(result) => result.verdict.clone(),
+            None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
+        };
+        levels.into_iter().map(|level| (level, verdict(level))).collect()
+    }
+}
+
+/// The transactions among some sources, ⊥ apart.
+pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = TransactionId> + '_ {
+    sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
+}

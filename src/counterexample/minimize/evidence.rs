@@ -1,0 +1,63 @@
+//! The reads that an argument rests on without naming them.
+
+use super::cutter::Found;
+use crate::control::Control;
+use crate::counterexample::involved_operations;
+use crate::history::{History, OperationId, TransactionId};
+use crate::relations::{self, Edge, Reason, Relation, Resolution, Source};
+
+/// Adds to the violation of a part in which every operation matters what it does not speak of yet: for each read that an
+/// inferred edge rests on, and for each that only shows that a transaction has committed, the write-read edge; other
+/// operations and transactions as they are. Nothing that was there changes its place. O(operations · edges).
+pub(super) fn complete(found: &mut Found, control: &Control) {
+    let Ok(resolution) = relations::resolve(&found.history, control) else { return };
+    let (history, violation) = (&found.history, &mut found.violation);
+    let mut evidence: Vec<(TransactionId, OperationId)> = Vec::new();
+    for edge in &violation.edges {
+        match &edge.because {
+            Reason::Visible { read, .. } => evidence.push((edge.to, *read)),
+            Reason::Overwrites { writer, .. } => evidence.extend(edge.from_operation.map(|read| (*writer, read))),
+            _ => {}
+        }
+    }
+    let involved = involved_operations(violation);
+    let others = (0..history.n_operations()).map(OperationId::new).filter(|o| involved.binary_search(o).is_err());
+    for o in others {
+        match resolution.source(o) {
+            Source::Transaction { writer, .. } if history.lists().read_by(o).is_none() => evidence.push((writer, o)),
+            _ => violation.operations.push(o),
+        }
+    }
+    for (writer, read) in evidence {
+        let is_told = |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
+        if !violation.edges.iter().any(is_told) {
+            violation.edges.extend(write_read(history, &resolution, writer, read));
+        }
+    }
+    let of_operations = involved_operations(violation).into_iter().map(|o| history.transaction_of(o));
+    let of_edges = violation.edges.iter().flat_map(|edge| [edge.from, edge.to]);
+    let touched: Vec<TransactionId> = of_operations.chain(of_edges).chain(history.transactions()).collect();
+    for t in touched {
+        if !violation.transactions.contains(&t) {
+            violation.transactions.push(t);
+        }
+    }
+}
+
+/// The edge of a read, if it is certain.
+fn write_read(history: &History, resolution: &Resolution, writer: TransactionId, read: OperationId) -> Option<Edge> {
+    let from_operation = match resolution.source(read) {
+        Source::Transaction { writer: of, write, .. } if of == writer => Some(write),
+        Source::Initial { .. } if writer.is_initial() => None,
+        _ => return None,
+    };
+    Some(Edge {
+        from: writer,
+        to: history.transaction_of(read),
+        relation: Relation::WriteRead,
+        key: Some(history.operation(read).key),
+        from_operation,
+        to_operation: Some(read),
+        because: Reason::Reads,
+    })
+}

@@ -1,0 +1,152 @@
+//! The first part that is cut out of the whole history.
+
+use super::cutter::{Answer, Cutter, Found};
+use crate::checkers::{Cause, Level, Proof, Verdict, Violation};
+use crate::control::Interrupt;
+use crate::counterexample::translate::translate;
+use crate::counterexample::{Counterexample, Minimality, involved_operations};
+use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet, Value};
+use crate::relations::{self, Appended, Reason, Resolution, Source, Standing};
+use rustc_hash::FxHashMap;
+
+/// The violation with exactly its own transactions and operations, when there was not even time to resolve reads.
+pub(super) fn uncut(history: &History, violation: &Violation, level: Level, interrupt: Interrupt) -> Counterexample {
+    let involved = involved_operations(violation);
+    let mut keep = TransactionSet::of(history, named_transactions(violation));
+    involved.iter().for_each(|&o| {
+        keep.insert(history.transaction_of(o));
+    });
+    let (small, renaming) = history
+        .restrict(&keep, |o| history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok());
+    let (history, renaming, violation) = match translate(violation, &renaming) {
+        Some(translated) => (small, renaming, translated),
+        None => {
+            let (all, same) = history.restrict(&TransactionSet::full(history), |_| true);
+            (all, same, violation.clone())
+        }
+    };
+    let verdicts = Level::of(&history).into_iter().map(|l| match violation.levels.contains(l) || l == level {
+        true => (l, Verdict::Violated),
+        false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
+    });
+    Counterexample {
+        level,
+        verdicts: verdicts.collect(),
+        minimality: Minimality::Reduced,
+        operation_minimality: Minimality::Reduced,
+        n_transactions_of_whole: renaming.transactions.len().max(history.n_transactions()),
+        history,
+        renaming,
+        violation,
+    }
+}
+
+/// The transactions that a violation speaks of.
+pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
+    let mut named = violation.transactions.clone();
+    for edge in &violation.edges {
+        named.extend([edge.from, edge.to]);
+        match edge.because {
+            Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => named.push(reader),
+            Reason::Overwrites { writer, .. } => named.push(writer),
+            _ => {}
+        }
+    }
+    for part in violation.proof.parts() {
+        if let Proof::Writers { cases, .. } = part {
+            named.extend(cases.iter().map(|(writer, _)| *writer));
+        }
+    }
+    named
+}
+
+impl Cutter<'_> {
+    /// A first sub-history that violates the level: the transactions named, else with the writers of all they read,
+    /// and so on; else the whole history as it is, which is told by `false`.
+    pub(super) fn first(&mut self) -> Option<(Found, bool)> {
+        let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
+        for &o in &self.involved {
+            keep.insert(self.history.transaction_of(o));
+            for writer in self.writers(o) {
+                keep.insert(writer);
+            }
+        }
+        loop {
+            for t in keep.iter().collect::<Vec<_>>() {
+                let mut shown = t;
+                while let Some(&(reader, _)) = self.promoted_by.get(&shown) {
+                    keep.insert(reader);
+                    shown = reader;
+                }
+            }
+            let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
+            match self.ask(&members) {
+                Answer::Violated(found) => return Some((*found, true)),
+                Answer::ByAnotherPattern if self.wanted.is_some() => {
+                    self.wanted = None;
+                    continue;
+                }
+                Answer::ByAnotherPattern | Answer::No | Answer::Unusable => {}
+            }
+            let before = keep.len();
+            self.control.check().ok()?;
+            if before == self.history.n_transactions() {
+                return Some((self.whole()?, false));
+            }
+            for t in members {
+                for o in self.history.operations_of(t) {
+                    for writer in self.writers(o) {
+                        keep.insert(writer);
+                    }
+                }
+            }
+            if keep.len() == before {
+                keep = TransactionSet::full(self.history);
+            }
+        }
+    }
+
+    /// The whole history with the violation as it is: for when it cannot be told without the reads that are left out
+    /// elsewhere.
+    fn whole(&self) -> Option<Found> {
+        let (history, renaming) = self.history.restrict(&TransactionSet::full(self.history), |_| true);
+        let violation = translate(self.original, &renaming)?;
+        Some(Found { keep: self.history.transactions().collect(), history, renaming, violation })
+    }
+}
+
+/// For every unknown transaction that must have committed, a reader by which that is known. Readers lead back to
+/// transactions that are known to have committed, never in a circle. O(operations) if there are any such, else
+/// O(transactions).
+pub(super) fn promotions(
+    history: &History,
+    resolution: &Resolution,
+) -> FxHashMap<TransactionId, (TransactionId, OperationId)> {
+    let mut promoted_by = FxHashMap::default();
+    if resolution.promoted().next().is_none() {
+        return promoted_by;
+    }
+    let appends = if history.lists().is_empty() { FxHashMap::default() } else { relations::appends(history) };
+    let appender = |read: OperationId, element: &Value| match appends.get(&(history.keys()[read.index()], *element)) {
+        Some(Appended::Once(append)) => Some(history.transaction_of(*append)),
+        _ => None,
+    };
+    let mut waiting: Vec<TransactionId> =
+        history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
+    while let Some(reader) = waiting.pop() {
+        for read in history.operations_of(reader) {
+            let read_from = match resolution.source_in(reader, read) {
+                Source::Transaction { writer, .. } => Some(writer),
+                _ => None,
+            };
+            let list = history.lists().read_by(read).unwrap_or_default();
+            for writer in read_from.into_iter().chain(list.iter().filter_map(|element| appender(read, element))) {
+                if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
+                    promoted_by.insert(writer, (reader, read));
+                    waiting.push(writer);
+                }
+            }
+        }
+    }
+    promoted_by
+}

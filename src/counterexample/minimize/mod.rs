@@ -1,0 +1,141 @@
+//! From a violation of the whole history to a small history that still violates the level.
+//!
+//! 1. *Core* (`first`): the transactions that the violation speaks of are cut out; reads whose writer stays behind are
+//!    dropped, and so are reads that are anomalies of their own and not what the violation is about. All levels are closed
+//!    under removing transactions, reads, or a write together with its readers, so whatever the small history violates,
+//!    the whole does too. Every part is checked again at the same level, and a named pattern must survive.
+//! 2. *Transactions* (`transactions`): delta debugging (Zeller and Hildebrandt 2002, `ddmin`) over whole sessions, then
+//!    halves, quarters, … and single ones.
+//! 3. *Smaller* (`smaller`): parts of the core with fewer transactions, which delta debugging may have passed by.
+//! 4. *Operations* (`operations`): reads, then writes together with their readers, until none can be removed; then every
+//!    single transaction and operation has been tried without.
+//! 5. *Argument* (`evidence`): of the violations in what is left, the one with the shortest cycle and the fewest inferred
+//!    edges; since every operation that is left matters, the reads that it does not name are added as evidence.
+//! 6. *Proof* (`smaller`): whether any part of the whole history with fewer transactions would do.
+//!
+//! Measured against all parts of 5,000 random histories of at most seven transactions (`tests/counterexamples.rs`): of the
+//! violations shown first at a level 99.6 % come out as small as possible (2,192 of 2,200; six have one transaction more, one
+//! two, one three), of all that are listed 97.1 % (3,081 of 3,173; all but three of the others have one transaction more),
+//! since an instance that was chosen stays about its own transactions where another one is smaller. Of 2,987 results 2,708
+//! were proven smallest. In a history of 100,000 transactions with an anomaly of each kind hidden in it, the first
+//! counterexample is there after 0.2 to 1.2 s, without optimization and on a busy machine.
+
+mod cutter;
+mod evidence;
+mod first;
+mod operations;
+mod smaller;
+mod transactions;
+
+use super::{Counterexample, Minimality};
+use crate::checkers::{Level, Pattern, Violation};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, TransactionId};
+use cutter::{Cutter, Found};
+use std::time::Duration;
+
+/// The final look at all levels may take this long even when the time for minimizing is over.
+const VERDICTS: Duration = Duration::from_millis(500);
+
+/// How long [`minimize_quickly`] takes.
+const QUICK: Duration = Duration::from_millis(200);
+
+/// The smallest sub-history found that still violates the weakest level of `violation`, by the same pattern where
+/// possible.
+///
+/// Costs one resolution of the whole history, then O(k²) checks of at most k transactions, where k is the number of
+/// transactions of the violation, and O(m) of the smallest ones, where m is the number of their operations. When `control`
+/// says to stop, the smallest one so far is returned: it is valid, but [`Minimality::Reduced`].
+pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
+    minimize_observed(history, violation, control, &mut |_| {})
+}
+
+/// The same within 200 milliseconds (plus the time of one check): something good to show while [`minimize`] looks for
+/// something better.
+pub fn minimize_quickly(history: &History, violation: &Violation, control: &Control) -> Counterexample {
+    minimize(history, violation, &control.with_time_limit(QUICK))
+}
+
+/// [`minimize`], which shows `observe` what it has on the way: the core, as soon as it has been checked, and what is left
+/// of it when no transaction can be removed any more. All are valid counterexamples, each at most as large as the one
+/// before, and the result is at most as large as these.
+pub fn minimize_observed(
+    history: &History,
+    violation: &Violation,
+    control: &Control,
+    observe: &mut dyn FnMut(Counterexample),
+) -> Counterexample {
+    let level = violation.levels.weakest().unwrap_or(Level::Serializability);
+    match Cutter::new(history, violation, level, control) {
+        Ok(cutter) => cutter.minimize(observe),
+        Err(interrupt) => first::uncut(history, violation, level, interrupt),
+    }
+}
+
+/// What trying to do without parts has shown besides.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Some rest violated the level without the wanted pattern.
+    another_pattern: bool,
+    /// Some rest was not usable.
+    unusable: bool,
+}
+
+impl Round {
+    /// What is known after everything was tried and nothing could be removed.
+    fn minimality(self) -> Minimality {
+        match self {
+            Round { unusable: true, .. } => Minimality::Reduced,
+            Round { another_pattern: true, .. } => Minimality::IrreducibleForPattern,
+            _ => Minimality::Irreducible,
+        }
+    }
+}
+
+impl Cutter<'_> {
+    fn minimize(mut self, observe: &mut dyn FnMut(Counterexample)) -> Counterexample {
+        let Some((core, is_cut)) = self.first() else {
+            let interrupt = self.control.check().err().unwrap_or(Interrupt::TimeLimit);
+            let mut example = first::uncut(self.history, self.original, self.level, interrupt);
+            example.n_transactions_of_whole = self.history.n_transactions();
+            return example;
+        };
+        // Without a write a failed comparison may be left unexplained that was explained by it, so what its removal
+        // violates says nothing about the whole.
+        let is_whole = !is_cut && core.keep.len() == self.history.n_transactions();
+        if is_whole || self.original.id.pattern == Pattern::NoLinearOrder {
+            return self.counterexample(core, Minimality::Reduced, Minimality::Reduced);
+        }
+        observe(self.counterexample(core.clone(), Minimality::Reduced, Minimality::Reduced));
+        let universe: Vec<TransactionId> = core.keep.clone();
+        let (mut found, mut minimality) = self.reduce(core);
+        observe(self.counterexample(found.clone(), minimality, Minimality::Reduced));
+        while minimality != Minimality::Reduced
+            && let Ok(Some(smaller)) = self.smaller_within(&universe, found.keep.len())
+        {
+            (found, minimality) = self.reduce(smaller);
+        }
+        let (found, of_transactions, of_operations) = self.reduce_operations(found);
+        let minimality = if minimality == Minimality::Reduced { minimality } else { of_transactions };
+        let mut found = self.with_best_argument(found);
+        if of_operations != Minimality::Reduced {
+            evidence::complete(&mut found, self.control);
+        }
+        let is_smallest = minimality == Minimality::Irreducible && self.is_smallest(found.keep.len());
+        let minimality = if is_smallest { Minimality::Smallest } else { minimality };
+        self.counterexample(found, minimality, of_operations)
+    }
+
+    fn counterexample(&self, found: Found, minimality: Minimality, operation_minimality: Minimality) -> Counterexample {
+        Counterexample {
+            level: self.level,
+            verdicts: self.verdicts(&found),
+            minimality,
+            operation_minimality,
+            n_transactions_of_whole: self.history.n_transactions(),
+            history: found.history,
+            renaming: found.renaming,
+            violation: found.violation,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Removing operations.
+
+use super::Round;
+use super::cutter::{Answer, Cutter, Found};
+use crate::control::Interrupt;
+use crate::counterexample::{Minimality, involved_operations};
+use crate::history::{OperationId, OperationKind, TransactionId, TransactionSet};
+use crate::relations::Source;
+
+impl Cutter<'_> {
+    /// Removes operations, and transactions that are left without any, until no single operation and no single
+    /// transaction can be removed. Says what is known of the transactions and of the operations.
+    pub(super) fn reduce_operations(&self, mut found: Found) -> (Found, Minimality, Minimality) {
+        let reduced = |found| (found, Minimality::Reduced, Minimality::Reduced);
+        if self.keep_involved(&mut found).is_err() {
+            return reduced(found);
+        }
+        loop {
+            // A removal that was refused because another pattern was left may succeed after others have.
+            let mut round = Round::default();
+            match self.remove_single_operations(&mut found, &mut round) {
+                Err(_) => return reduced(found),
+                Ok(true) => continue,
+                Ok(false) => {}
+            }
+            let mut of_transactions = Round::default();
+            match self.remove_single_transactions(&mut found, &mut of_transactions) {
+                Err(_) => return (found, Minimality::Reduced, round.minimality()),
+                Ok(true) => {}
+                Ok(false) => return (found, of_transactions.minimality(), round.minimality()),
+            }
+        }
+    }
+
+    /// Tries to do with the operations that the violation is about, else with fewer of the others: halves, quarters, ….
+    fn keep_involved(&self, found: &mut Found) -> Result<(), Interrupt> {
+        let mut n_parts = 1;
+        loop {
+            let involved: Vec<OperationId> =
+                involved_operations(&found.violation).iter().map(|o| found.renaming.operations[o.index()]).collect();
+            let all = &found.renaming.operations;
+            let others: Vec<OperationId> = all.iter().copied().filter(|o| involved.binary_search(o).is_err()).collect();
+            if others.is_empty() || n_parts > others.len() {
+                return Ok(());
+            }
+            let mut smaller = None;
+            for part in 0..n_parts {
+                let removed = &others[others.len() * part / n_parts..others.len() * (part + 1) / n_parts];
+                let rest = all.iter().copied().filter(|o| removed.binary_search(o).is_err()).collect();
+                let answer = self.ask_operations(rest);
+                self.control.check()?;
+                if let Answer::Violated(found) = answer {
+                    smaller = Some(*found);
+                    break;
+                }
+            }
+            match smaller {
+                Some(smaller) => *found = smaller,
+                None => n_parts *= 2,
+            }
+        }
+    }
+
+    /// Tries to do without each operation, reads first; says whether any could be removed.
+    fn remove_single_operations(&self, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
+        let mut any = false;
+        let is_write = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Write;
+        let mut candidates = found.renaming.operations.clone();
+        candidates.sort_by_key(|o| (is_write(o), *o));
+        for candidate in candidates {
+            if found.renaming.operations.binary_search(&candidate).is_err() {
+                continue;
+            }
+            let rest = found.renaming.operations.iter().copied().filter(|o| *o != candidate).collect();
+            any |= self.take(self.ask_operations(rest), found, round)?;
+        }
+        Ok(any)
+    }
+
+    /// Tries to do without each transaction; says whether any could be removed.
+    fn remove_single_transactions(&self, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
+        let mut any = false;
+        for candidate in found.keep.clone() {
+            let outside = |o: &OperationId| self.history.transaction_of(*o) != candidate;
+            let rest = found.renaming.operations.iter().copied().filter(outside).collect();
+            any |= self.take(self.ask_operations(rest), found, round)?;
+        }
+        Ok(any)
+    }
+
+    /// Takes a part that violates the level in place of `found`; remembers what else was seen.
+    fn take(&self, answer: Answer, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
+        // An interrupted check says nothing.
+        self.control.check()?;
+        match answer {
+            Answer::Violated(smaller) => {
+                *found = *smaller;
+                return Ok(true);
+            }
+            Answer::ByAnotherPattern => round.another_pattern = true,
+            Answer::Unusable => round.unusable = true,
+            Answer::No => {}
+        }
+        Ok(false)
+    }
+
+    /// Whether these operations alone, without reads of what others wrote, violate the level.
+    fn ask_operations(&self, mut operations: Vec<OperationId>) -> Answer {
+        // Reads whose own write is gone go, too; nothing rests on reads.
+        let all = operations.clone();
+        operations.retain(|&o| self.has_its_writes(o, &all));
+        let mut keep: Vec<TransactionId> = operations.iter().map(|&o| self.history.transaction_of(o)).collect();
+        keep.dedup();
+        if keep.is_empty() {
+            return Answer::No;
+        }
+        let members = TransactionSet::of(self.history, keep.iter().copied());
+        let (small, renaming) = self.history.restrict(&members, |o| operations.binary_search(&o).is_ok());
+        self.ask_about(keep, small, renaming)
+    }
+
+    /// Whether the writes that an operation may have read are among `operations`, which are ascending.
+    fn has_its_writes(&self, operation: OperationId, operations: &[OperationId]) -> bool {
+        let is_there = |write: &OperationId| operations.binary_search(write).is_ok();
+        let all_there = |sources: &[Source]| {
+            sources.iter().all(|source| match source {
+                Source::Transaction { write, .. } => is_there(write),
+                _ => true,
+            })
+        };
+        match self.resolution.source(operation) {
+            Source::Transaction { write, .. }
+            | Source::Aborted { write, .. }
+            | Source::Future { write }
+            | Source::OwnOverwritten { write } => is_there(&write),
+            Source::Own => self.own_write(operation).is_none_or(|write| is_there(&write)),
+            Source::Ambiguous => all_there(self.resolution.candidates(operation)),
+            Source::Outside | Source::Initial { .. } | Source::ThinAir | Source::Unrecorded => true,
+        }
+    }
+
+    /// The last write of the key before an operation in its transaction.
+    fn own_write(&self, operation: OperationId) -> Option<OperationId> {
+        let (keys, kinds) = (self.history.keys(), self.history.kinds());
+        let own = self.history.operations_of(self.history.transaction_of(operation)).take_while(|o| *o < operation);
+        own.filter(|o| kinds[o.index()] == OperationKind::Write && keys[o.index()] == keys[operation.index()]).last()
+    }
+}

@@ -1,0 +1,85 @@
+//! Why each edge is there, as data: a sentence, the same at length with the axiom, and what both speak of.
+
+use super::axioms::{self, Quotation};
+use super::words::Words;
+use crate::checkers::Level;
+use crate::history::{History, OperationId, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Reason};
+
+/// Why one edge of an argument is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EdgeReason {
+    /// One sentence, in plain words, with a full stop.
+    pub short: String,
+    /// The same at length: what was observed, the definition or axiom word for word, and what it says here.
+    pub long: String,
+    /// The definition or axiom it rests on.
+    pub quotation: Quotation,
+    /// Who plays which part in its formula: `t1 = T295, t2 = T297, t3 = T393, x = 4`; empty where that goes without saying.
+    pub roles: String,
+    /// The edges it rests on directly, in the order of the path; their reasons are reasons of this one.
+    pub premises: Vec<EdgeIndex>,
+    /// The transactions it speaks of besides its ends, ascending.
+    pub transactions: Vec<TransactionId>,
+    /// The operations it speaks of, ascending.
+    pub operations: Vec<OperationId>,
+}
+
+/// The reason of each of `edges`, in an argument about `level`. O(edges · length of their reasons).
+pub(super) fn reasons(history: &History, edges: &[Edge], level: Level) -> Vec<EdgeReason> {
+    let words = Words::new(history, edges);
+    edges.iter().map(|edge| reason(&words, edge, level)).collect()
+}
+
+/// The reason of one edge.
+pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason {
+    let quotation = axioms::of_edge(edge, level);
+    let short = words.reason(edge);
+    let roles = roles(words, edge);
+    let here = if roles.is_empty() { String::new() } else { format!(" Here {roles}.") };
+    let mut operations: Vec<OperationId> = edge.from_operation.into_iter().chain(edge.to_operation).collect();
+    let mut transactions = Vec::new();
+    match edge.because {
+        Reason::Visible { reader, read, .. } | Reason::Listed { reader, read } => {
+            transactions.push(reader);
+            operations.push(read);
+        }
+        Reason::Overwrites { writer, .. } => transactions.push(writer),
+        _ => {}
+    }
+    operations.sort_unstable();
+    operations.dedup();
+    transactions.retain(|t| *t != edge.from && *t != edge.to);
+    EdgeReason {
+        long: format!("{short} {}.{here}", quotation.text()),
+        short,
+        quotation,
+        roles,
+        premises: edge.because.premises().to_vec(),
+        transactions,
+        operations,
+    }
+}
+
+/// Who plays which part in the formula: "t1 = T295, t2 = T297, t3 = T393, x = 4".
+fn roles(words: &Words<'_>, edge: &Edge) -> String {
+    let key = edge.key.map(|key| format!("x = {}", words.history.key_name(key)));
+    let name = |t: TransactionId| words.history.transaction_name(t);
+    let parts: Vec<(&str, TransactionId)> = match &edge.because {
+        Reason::Visible { reader, .. } => vec![("t1", edge.to), ("t2", edge.from), ("t3", *reader)],
+        Reason::Overwrites { writer, .. } => vec![("t1", *writer), ("t2", edge.to), ("t3", edge.from)],
+        Reason::Conflict { .. } => vec![("t4", edge.from), ("t3", edge.to)],
+        Reason::SessionOrder | Reason::Reads => vec![("t1", edge.from), ("t2", edge.to)],
+        Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Path { .. } | Reason::Assumed => Vec::new(),
+    };
+    if parts.is_empty() {
+        return String::new();
+    }
+    // The axiom of conflicts calls the key that both write y.
+    let key = match edge.because {
+        Reason::Conflict { .. } => edge.key.map(|key| format!("y = {}", words.history.key_name(key))),
+        _ => key,
+    };
+    let parts = parts.into_iter().map(|(role, t)| format!("{role} = {}", name(t))).chain(key);
+    parts.collect::<Vec<_>>().join(", ")
+}

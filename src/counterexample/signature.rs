@@ -1,0 +1,130 @@
+//! What a violation is, without names: the same bug in two histories gives the same signature.
+
+use super::Counterexample;
+use crate::checkers::{Proof, Violation};
+use crate::history::KeyId;
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+
+/// The signature of a counterexample, such as `RA TAP-k: CM a (WR), SO`: level, pattern and the shape of its cycle,
+/// independent of names, ids, values, sessions, the order in the file and of how long the causal paths are.
+///
+/// A path of session order and reads of more than one step counts as one step `CO`. An inferred order says in
+/// parentheses by what the older version was seen to be older. Keys are lettered in order of appearance, beginning where
+/// the signature comes first in the alphabet. Cases are separated by `|`, in alphabetical order. O(edges²).
+pub fn signature(example: &Counterexample) -> String {
+    let violation = &example.violation;
+    let mut shapes: Vec<String> = Vec::new();
+    for part in violation.proof.parts() {
+        match part {
+            Proof::Read => {}
+            Proof::Reads { pattern, reads } => shapes.push(format!("{pattern} of {}", reads.len())),
+            Proof::Cycle(cycle) => shapes.push(cycle_shape(violation, cycle)),
+            // Which cycles exclude all orders depends on how they were looked for.
+            Proof::Clauses { .. } => shapes.push("many orders".to_owned()),
+            Proof::Split { .. } | Proof::Writers { .. } => {}
+        }
+    }
+    shapes.sort_unstable();
+    shapes.dedup();
+    let head = format!("{} {}", example.level.code(), violation.id.pattern);
+    match shapes.is_empty() {
+        true => head,
+        false => format!("{head}: {}", shapes.join(" | ")),
+    }
+}
+
+/// A step of a cycle: what it is, and the key it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StepShape {
+    code: &'static str,
+    key: Option<KeyId>,
+    seen: &'static str,
+    from_initial: bool,
+    to_initial: bool,
+}
+
+/// The first in the alphabet of the descriptions that begin at each step.
+fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> String {
+    let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| violation.edges.get(e)).collect();
+    // Begin after a step that is inferred, so that no path of observed steps is cut in two.
+    let begin = edges.iter().position(|edge| !is_observed(edge)).map_or(0, |place| place + 1);
+    let mut steps: Vec<StepShape> = Vec::new();
+    for place in 0..edges.len() {
+        let edge = edges[(begin + place) % edges.len()];
+        match steps.last_mut() {
+            Some(last) if is_observed(edge) && matches!(last.code, "SO" | "WR" | "CO") => {
+                last.code = "CO";
+                last.key = None;
+                last.to_initial = edge.to.is_initial();
+            }
+            _ => steps.push(step_shape(violation, edge)),
+        }
+    }
+    let rotations = (0..steps.len()).map(|first| described(&steps, first));
+    rotations.min().unwrap_or_default()
+}
+
+fn is_observed(edge: &Edge) -> bool {
+    matches!(edge.relation, Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder)
+}
+
+fn step_shape(violation: &Violation, edge: &Edge) -> StepShape {
+    let (code, key) = match edge.relation {
+        Relation::SessionOrder => ("SO", None),
+        Relation::CausalOrder => ("CO", None),
+        // With one operation each a path is as good as its steps.
+        relation => (relation.code(), edge.key),
+    };
+    let seen = match &edge.because {
+        Reason::Visible { axiom, seen, .. } => seen_shape(violation, *axiom, seen),
+        Reason::Conflict { .. } => "conflict",
+        Reason::Listed { .. } => "list",
+        Reason::Assumed => "either",
+        _ => "",
+    };
+    StepShape { code, key, seen, from_initial: edge.from.is_initial(), to_initial: edge.to.is_initial() }
+}
+
+/// By what t3 sees t2.
+fn seen_shape(violation: &Violation, axiom: Axiom, seen: &[EdgeIndex]) -> &'static str {
+    let edges: Vec<&Edge> = seen.iter().filter_map(|&e| violation.edges.get(e)).collect();
+    match edges.as_slice() {
+        [one] if one.relation == Relation::SessionOrder => "SO",
+        [one] if one.relation == Relation::WriteRead => "WR",
+        some if axiom != Axiom::CommitOrder || some.iter().all(|edge| is_observed(edge)) => "CO",
+        _ => "CM",
+    }
+}
+
+fn described(steps: &[StepShape], first: usize) -> String {
+    let mut keys: Vec<KeyId> = Vec::new();
+    let mut parts = Vec::new();
+    for place in 0..steps.len() {
+        let step = &steps[(first + place) % steps.len()];
+        let mut text = step.code.to_owned();
+        if let Some(key) = step.key {
+            let number = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
+                keys.push(key);
+                keys.len() - 1
+            });
+            text += &format!(" {}", letter(number));
+        }
+        if !step.seen.is_empty() {
+            text += &format!(" ({})", step.seen);
+        }
+        if step.from_initial {
+            text = format!("⊥ {text}");
+        }
+        if step.to_initial {
+            text += " ⊥";
+        }
+        parts.push(text);
+    }
+    parts.join(", ")
+}
+
+/// `a` to `z`, then `a1`, `b1`, …
+fn letter(number: usize) -> String {
+    let letter = char::from(b'a' + (number % 26) as u8);
+    if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
+}

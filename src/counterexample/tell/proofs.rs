@@ -1,0 +1,209 @@
+//! Proofs, case by case.
+
+use super::{Teller, closing};
+use crate::checkers::Proof;
+use crate::counterexample::StepRole;
+use crate::history::{OperationId, Outcome, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+
+/// What is left to tell: a proof or a case, with the edges assumed and the label of the case it is in.
+enum Task<'p> {
+    Prove(&'p Proof, Vec<EdgeIndex>, String),
+    Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
+    Writer(WriterCase, &'p Proof, Vec<EdgeIndex>, String),
+}
+
+/// A possible writer of a read.
+struct WriterCase {
+    read: OperationId,
+    writer: TransactionId,
+    /// What had been told before the first case.
+    told: Vec<bool>,
+}
+
+impl Teller<'_> {
+    /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
+    pub(super) fn tell_proof(&mut self) {
+        let mut stack = vec![Task::Prove(&self.violation.proof, Vec::new(), String::new())];
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Prove(Proof::Read, ..) => self.tell_read(),
+                Task::Prove(Proof::Reads { pattern, reads }, _, label) => self.tell_reads(*pattern, reads, &label),
+                Task::Prove(Proof::Cycle(cycle), assumed, label) => {
+                    self.tell_needed(cycle, &assumed);
+                    self.contradiction(cycle, &label);
+                }
+                Task::Prove(Proof::Clauses { lemmas, clauses }, assumed, label) => {
+                    self.tell_clauses(lemmas, clauses.len(), &assumed, &label);
+                }
+                Task::Prove(Proof::Split { first, second, .. }, assumed, label) => {
+                    stack.push(Task::Case(second.0, &second.1, assumed.clone(), inner(&label, 2)));
+                    stack.push(Task::Case(first.0, &first.1, assumed, inner(&label, 1)));
+                }
+                Task::Prove(Proof::Writers { read, cases }, assumed, label) => {
+                    self.tell_writers(*read, cases);
+                    for (place, (writer, proof)) in cases.iter().enumerate().rev() {
+                        let case = WriterCase { read: *read, writer: *writer, told: self.told.clone() };
+                        stack.push(Task::Writer(case, proof, assumed.clone(), inner(&label, place + 1)));
+                    }
+                }
+                Task::Case(edge, proof, mut assumed, label) => {
+                    self.tell_assumption(edge, &label);
+                    assumed.push(edge);
+                    stack.push(Task::Prove(proof, assumed, label));
+                }
+                Task::Writer(case, proof, assumed, label) => {
+                    self.tell_writer(case, &label);
+                    stack.push(Task::Prove(proof, assumed, label));
+                }
+            }
+        }
+    }
+
+    /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
+    /// cycle is told, the others are counted.
+    fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex], label: &str) {
+        let open = self.assumptions(lemmas.iter().flatten().copied(), assumed);
+        let mut pairs: Vec<(TransactionId, TransactionId)> =
+            open.iter().filter_map(|&e| self.edge(e)).map(|e| (e.from.min(e.to), e.from.max(e.to))).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
+        let text = format!("for {n_pairs} of transactions that write the same key it is open which one wrote first");
+        self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+        let Some(shown) = lemmas.first() else { return };
+        let mut within = assumed.to_vec();
+        for edge in self.assumptions(shown.iter().copied(), assumed) {
+            let supposed = self.edge(edge).map(|e| self.older(e)).unwrap_or_default();
+            let also = if within.len() > assumed.len() { "and" } else { "one combination: suppose" };
+            self.step(StepRole::Consequence, format!("{also} that {supposed}"), vec![edge], Vec::new());
+            if let Some(told) = self.told.get_mut(edge) {
+                *told = true;
+            }
+            within.push(edge);
+        }
+        self.tell_needed(shown, &within);
+        self.contradiction(shown, "this");
+        let others = match n_cycles {
+            1 => "no other combination is left".to_owned(),
+            2 => "1 other cycle excludes what is left".to_owned(),
+            n => format!("{} other cycles exclude further combinations, and together they exclude all", n - 1),
+        };
+        let steps = match n_clauses {
+            0 => "in one step".to_owned(),
+            n => format!("in {}", counted(n + 1, "step")),
+        };
+        let text = format!("{others} ({steps}, which `isoscope verify` follows): {}", closing(label));
+        self.step(StepRole::Contradiction, text, Vec::new(), Vec::new());
+    }
+
+    /// The assumed edges that these edges rest on, apart from those of the cases around.
+    fn assumptions(&self, edges: impl Iterator<Item = EdgeIndex>, assumed: &[EdgeIndex]) -> Vec<EdgeIndex> {
+        let mut needed = vec![false; self.violation.edges.len()];
+        let mut stack: Vec<EdgeIndex> = edges.collect();
+        while let Some(e) = stack.pop() {
+            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
+                stack.extend(edge.because.premises());
+            }
+        }
+        let is_open = |&e: &EdgeIndex| needed[e] && !assumed.contains(&e);
+        let of_all = (0..needed.len()).filter(is_open);
+        of_all.filter(|&e| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed)).collect()
+    }
+
+    /// "T1's version of key 4 is older than T2's".
+    fn older(&self, edge: &Edge) -> String {
+        let (from, to) = (self.words.transaction(edge.from), self.words.transaction(edge.to));
+        format!("{from}'s version of {} is older than {to}'s", self.words.key(edge.key))
+    }
+
+    fn tell_assumption(&mut self, edge: EdgeIndex, label: &str) {
+        let text = match self.edge(edge) {
+            Some(e) => format!("case {label}: suppose that {}", self.older(e)),
+            None => format!("case {label}"),
+        };
+        self.step(StepRole::Consequence, text, vec![edge], Vec::new());
+        if let Some(told) = self.told.get_mut(edge) {
+            *told = true;
+        }
+    }
+
+    /// "T1, T2 or the initial state wrote the 1 that T3 read of key 4".
+    fn tell_writers(&mut self, read: OperationId, cases: &[(TransactionId, Proof)]) {
+        let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
+        let who = match names.split_last() {
+            Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
+            _ => names.concat(),
+        };
+        let text = format!("{who} wrote the {}", self.words.value_read(read));
+        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+    }
+
+    /// "case 1: suppose that T1 wrote the 1 that T3 read of key 4". What other cases have told is told again.
+    fn tell_writer(&mut self, case: WriterCase, label: &str) {
+        let WriterCase { read, writer, told } = case;
+        self.told = told;
+        let history = self.words.history;
+        let name = self.words.transaction(writer);
+        let committed = match writer.is_initial() || history.outcome(writer) == Outcome::Committed {
+            true => String::new(),
+            false => format!(", so that {name} must have committed"),
+        };
+        let text = format!("case {label}: suppose that {name} wrote the {}{committed}", self.words.value_read(read));
+        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+    }
+
+    /// Tells what `cycle` rests on and has not been told yet, premises first.
+    fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
+        let mut needed = vec![false; self.violation.edges.len()];
+        let mut stack = cycle.to_vec();
+        while let Some(e) = stack.pop() {
+            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
+                stack.extend(edge.because.premises());
+            }
+        }
+        let evidence = self.reads_told_elsewhere(&needed, cycle);
+        for e in 0..needed.len() {
+            if needed[e] && !self.told[e] && !assumed.contains(&e) && !evidence[e] {
+                self.tell_edge(e, !cycle.contains(&e));
+            }
+        }
+    }
+
+    /// Write-read edges that an inference names itself, unless something else rests on them.
+    fn reads_told_elsewhere(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
+        let edges = &self.violation.edges;
+        let mut evidence = vec![false; edges.len()];
+        let others: Vec<&Edge> =
+            edges.iter().zip(needed).filter(|(_, needed)| **needed).map(|(edge, _)| edge).collect();
+        for (e, edge) in edges.iter().enumerate() {
+            if !needed[e] || edge.relation != Relation::WriteRead || cycle.contains(&e) {
+                continue;
+            }
+            let names_it = |other: &Edge| match &other.because {
+                Reason::Visible { read, .. } => edge.to_operation == Some(*read),
+                Reason::Overwrites { .. } => {
+                    other.from == edge.to && other.from_operation.is_some() && other.from_operation == edge.to_operation
+                }
+                Reason::ReadModifyWrite { read } => *read == e,
+                _ => false,
+            };
+            let rests_on_it = |other: &Edge| match &other.because {
+                Reason::ReadModifyWrite { .. } => false,
+                because => because.premises().contains(&e),
+            };
+            evidence[e] = others.iter().any(|other| names_it(other)) && !others.iter().any(|other| rests_on_it(other));
+        }
+        evidence
+    }
+}
+
+/// The label of a case inside another: `1`, then `1.2`.
+fn inner(label: &str, place: usize) -> String {
+    if label.is_empty() { place.to_string() } else { format!("{label}.{place}") }
+}
+
+/// `1 pair`, `3 pairs`.
+fn counted(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}

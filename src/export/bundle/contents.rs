@@ -1,0 +1,304 @@
+//! What stands in a report, in order: what happened, in which setting, why it is a contradiction, why to believe it, how
+//! often it happens, how to run it.
+
+use super::document::{Block, Document, Inline, Line, code, strong, text};
+use super::histories::{HistoryFile, LeftOut};
+use super::{Brief, Scripts, trust};
+use crate::counterexample::{Counterexample, Explanation, Quotation, interpret, involved_operations, narrate};
+use crate::export::reproduce::Plan;
+use crate::history::{History, Outcome, TransactionId, grouped};
+use std::path::Path;
+
+/// The parts a report is made of.
+pub(super) struct Parts<'a> {
+    /// What it is about.
+    pub brief: &'a Brief<'a>,
+    /// The order of the scripts.
+    pub plan: &'a Plan,
+    /// The scripts.
+    pub scripts: &'a Scripts,
+    /// The history files.
+    pub histories: &'a [HistoryFile],
+    /// Those that are not there.
+    pub left_out: &'a [LeftOut],
+    /// The picture for Mermaid.
+    pub mermaid: &'a str,
+}
+
+/// Longest script that is shown at once.
+const SHOWN_LINES: usize = 60;
+
+/// The report. `whole_in_one` is for the page that has no files beside it: they are folded into it.
+pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
+    let Brief { example, explanation, whole, health, .. } = parts.brief;
+    let mut report = Document::default();
+    report.heading(1, narrate::headline(example, explanation));
+    levels(&mut report, example);
+    report.blocks.push(Block::Picture);
+    report.heading(2, "What was observed");
+    report.blocks.push(observed(example, whole, parts.plan));
+    report.heading(2, "Why this is a contradiction");
+    argument(&mut report, example, explanation);
+    if whole_in_one {
+        report.blocks.push(at_length(example, explanation));
+    }
+    report.heading(2, "Why it is not the test");
+    report.blocks.push(Block::List(trust::harness(example, whole, health)));
+    if whole_in_one && !health.findings.is_empty() {
+        report.heading(2, "The health of the whole history");
+        report.blocks.push(trust::health_table(health));
+    }
+    how_much(&mut report, parts);
+    report.heading(2, "Setting");
+    report.blocks.push(setting(parts.brief));
+    report.heading(2, "To run it");
+    to_run(&mut report, parts);
+    report.heading(2, "Files");
+    files(&mut report, parts, whole_in_one);
+    report.heading(2, "To make this report again");
+    report.blocks.push(Block::Code { language: "sh", text: parts.brief.command.clone() });
+    let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
+    report.paragraph(vec![text(format!(
+        "Made by IsoScope {}.{}",
+        env!("CARGO_PKG_VERSION"),
+        digest.unwrap_or_default()
+    ))]);
+    report
+}
+
+fn levels(report: &mut Document, example: &Counterexample) {
+    let (broken, held, open) = narrate::levels(example);
+    let mut line = vec![strong("Broken:"), text(format!(" {}", broken.join(", ")))];
+    for (what, levels) in [("held by these transactions: ", held), ("undecided: ", open)] {
+        if !levels.is_empty() {
+            line.extend([text("; "), text(what), text(levels.join(", "))]);
+        }
+    }
+    line.push(text("."));
+    report.paragraph(line);
+    let n = example.history.n_transactions();
+    let whole = grouped(example.n_transactions_of_whole as u64);
+    report.paragraph(vec![text(format!("{n} of {whole} transactions, {}.", narrate::minimality(example)))]);
+}
+
+/// Sessions as columns, transactions as rows in the order of the scripts, involved operations only.
+fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
+    let history = &example.history;
+    let mut order: Vec<TransactionId> = Vec::new();
+    for t in plan.steps.iter().map(|step| step.transaction).chain(history.transactions()) {
+        if !order.contains(&t) {
+            order.push(t);
+        }
+    }
+    let mut sessions: Vec<_> = order.iter().map(|&t| history.session_of(t)).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    let shown = involved_operations(&example.violation);
+    let cell = |t: TransactionId| {
+        let outcome = match history.outcome(t) {
+            Outcome::Committed => "committed",
+            Outcome::Aborted => "aborted",
+            Outcome::Unknown => "outcome unknown",
+        };
+        let mut line: Line = vec![strong(history.transaction_name(t)), text(format!(" {outcome}"))];
+        let rows = history.operations_of(t).filter(|o| shown.binary_search(o).is_ok());
+        let rows: Vec<_> = rows.collect();
+        for &o in &rows {
+            line.extend([Inline::Break, code(history.operation_text(o))]);
+            line.extend(history.spot_of(o).map(|spot| text(format!(" {}", spot.text(history.origin())))));
+        }
+        let others = whole.operation_range(example.renaming.old_transaction(t)).len().saturating_sub(rows.len());
+        if others > 0 {
+            let plural = if others == 1 { "" } else { "s" };
+            line.extend([Inline::Break, text(format!("+ {others} other operation{plural}"))]);
+        }
+        line
+    };
+    let header = sessions.iter().map(|&s| vec![text(format!("session {}", history.session_name(s)))]).collect();
+    let row = |&t: &TransactionId| {
+        let of = history.session_of(t);
+        sessions.iter().map(|&s| if s == of { cell(t) } else { Line::new() }).collect()
+    };
+    Block::Table { header, rows: order.iter().map(row).collect() }
+}
+
+fn argument(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
+    let step = |step: &crate::counterexample::Step| {
+        vec![strong(narrate::lead(step.role)), text(format!(" {}.", step.text.trim_end_matches('.')))]
+    };
+    report.blocks.push(Block::List(explanation.steps.iter().map(step).collect()));
+    report.paragraph(vec![text(&explanation.conclusion)]);
+    let told: Vec<_> = narrate::told_edges(example, explanation).collect();
+    let rows: Vec<Vec<Line>> = told
+        .iter()
+        .map(|(edge, reason)| vec![vec![code(narrate::edge_label(example, edge))], vec![text(reason.as_str())]])
+        .collect();
+    if !rows.is_empty() {
+        report.blocks.push(Block::Table { header: vec![vec![text("edge")], vec![text("why it is there")]], rows });
+    }
+    let otherwise: Vec<Line> =
+        interpret(example).alternatives.into_iter().map(|alternative| vec![text(alternative.text)]).collect();
+    if !otherwise.is_empty() {
+        report.paragraph(vec![text("What was inferred cannot be the other way round:")]);
+        report.blocks.push(Block::List(otherwise));
+    }
+    let level = example.level;
+    let promise = format!(" ({}) promises: {}.", level.long_name(), level.promise());
+    report.paragraph(vec![strong(level.code()), text(promise)]);
+    // Word for word, each once, however many edges rest on it.
+    let mut quoted: Vec<Quotation> = Vec::new();
+    for reason in told.iter().filter_map(|(edge, _)| {
+        let place = example.violation.edges.iter().position(|e| std::ptr::eq(e, *edge))?;
+        explanation.reasons.get(place)
+    }) {
+        if !quoted.contains(&reason.quotation) {
+            quoted.push(reason.quotation);
+        }
+    }
+    let item = |quotation: &Quotation| {
+        vec![
+            strong(quotation.name),
+            text(format!(": {}. ", quotation.words)),
+            code(quotation.formula),
+            text(format!(" ({})", quotation.source)),
+        ]
+    };
+    if !quoted.is_empty() {
+        report.paragraph(vec![text("What the argument rests on, word for word:")]);
+        report.blocks.push(Block::List(quoted.iter().map(item).collect()));
+    }
+}
+
+/// The argument with every definition where it is used.
+fn at_length(example: &Counterexample, explanation: &Explanation) -> Block {
+    let mut lines: Vec<String> = Vec::new();
+    for step in &explanation.steps {
+        lines.push(narrate::sentence(step));
+        lines.extend((!step.long.is_empty()).then(|| format!("    {}", step.long)));
+    }
+    for (edge, reason) in example.violation.edges.iter().zip(&explanation.reasons) {
+        lines.push(format!("{}: {}", narrate::edge_label(example, edge), reason.long));
+    }
+    Block::Folded { title: "The argument at length".to_owned(), language: "none", text: lines.join("\n") }
+}
+
+fn how_much(report: &mut Document, parts: &Parts<'_>) {
+    let Brief { whole, findings, .. } = parts.brief;
+    let kinds = trust::kinds(findings);
+    if kinds.is_empty() {
+        return;
+    }
+    report.heading(2, "How much of it there is");
+    let header = ["kind", "instances", "independent groups"].map(|name| vec![text(name)]).to_vec();
+    report.blocks.push(Block::Table { header, rows: kinds });
+    let pattern = parts.brief.violation.id.pattern;
+    if let Some(extent) = trust::extent(findings, whole, pattern) {
+        report.paragraph(vec![text(format!("Those of this kind ({pattern}) stand in {extent} of the file."))]);
+    }
+}
+
+/// What maintainers ask first: known facts, and blanks.
+fn setting(brief: &Brief<'_>) -> Block {
+    let whole = brief.whole;
+    let blank = || vec![text("…")];
+    let origin = whole.origin();
+    let name = Path::new(&origin.path).file_name().map(|name| name.to_string_lossy().into_owned());
+    let figures = whole.recorded();
+    let counted = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
+    let counts = format!(
+        "{}, {} ({} committed, {} aborted, {} of unknown outcome), {} on {}",
+        counted(figures.sessions, "session"),
+        counted(figures.transactions, "transaction"),
+        grouped(figures.committed as u64),
+        grouped(figures.aborted as u64),
+        grouped(figures.unknown as u64),
+        counted(figures.operations, "operation"),
+        counted(figures.keys, "key"),
+    );
+    let kinds = match whole.lists().is_empty() {
+        true => "registers: reads and writes of single values",
+        false => "lists: appends of single elements and reads of whole lists",
+    };
+    let initial = match whole.initial_value() {
+        Some(value) => format!("every key holds {} before the first write", whole.value_name(value)),
+        None => "keys hold nothing before the first write".to_owned(),
+    };
+    let mut rows: Vec<Vec<Line>> = ["product and version", "nodes, and which node ran which session"]
+        .map(|what| vec![vec![text(what)], blank()])
+        .to_vec();
+    rows.extend(
+        ["isolation level requested, and what the product means by it", "driver or client, autocommit, retries"]
+            .map(|what| vec![vec![text(what)], blank()]),
+    );
+    rows.push(vec![vec![text("schema, and how keys map to rows")], blank()]);
+    rows.push(vec![vec![text("faults injected")], blank()]);
+    let file = format!("{} ({})", name.unwrap_or_else(|| "made in memory".to_owned()), origin.format);
+    for (what, known) in [("history", file), ("size", counts), ("data", kinds.to_owned()), ("initial state", initial)] {
+        rows.push(vec![vec![text(what)], vec![text(known)]]);
+    }
+    for assumption in whole.assumptions().iter().chain(&brief.findings.assumptions) {
+        rows.push(vec![vec![text("assumed")], vec![text(assumption)]]);
+    }
+    Block::Table { header: vec![vec![text("what")], vec![text("here")]], rows }
+}
+
+fn to_run(report: &mut Document, parts: &Parts<'_>) {
+    let isolation = parts.scripts.isolation;
+    let weaker: Vec<&str> =
+        parts.plan.shown_at.iter().filter(|setting| **setting < isolation).map(|setting| setting.sql()).collect();
+    let said = match (weaker.is_empty(), parts.plan.unexplained.is_empty()) {
+        (false, _) => format!(
+            "In this order a database with one copy of the data answers as observed at {}; at {isolation} it has to \
+             refuse a statement or a COMMIT, or to answer something else.",
+            weaker.join(" and at ")
+        ),
+        (true, true) => {
+            format!("In this order a database with one copy of the data answers as observed at {isolation}.")
+        }
+        (true, false) => "No order of these statements explains all reads on one copy of the data; it takes several \
+                          copies, or a fault. The reads that will differ are marked."
+            .to_owned(),
+    };
+    report.paragraph(vec![text(said)]);
+    let sql = &parts.scripts.sql;
+    report.blocks.push(match sql.lines().count() > SHOWN_LINES {
+        false => Block::Code { language: "sql", text: sql.clone() },
+        true => Block::Folded { title: "reproduce.sql".into(), language: "sql", text: sql.clone() },
+    });
+}
+
+fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
+    let level = parts.brief.example.level;
+    let mut rows: Vec<Vec<Line>> = Vec::new();
+    for file in parts.histories {
+        let mut about = vec![text(format!("{}; read back: {level} violated", file.about))];
+        if !file.losses.is_empty() {
+            about.push(text(format!("; does not say {}", file.losses.join(", "))));
+        }
+        rows.push(vec![vec![code(file.name)], about]);
+    }
+    if !whole_in_one {
+        for (name, about) in super::OTHER_FILES {
+            rows.push(vec![vec![code(*name)], vec![text(*about)]]);
+        }
+    }
+    for file in parts.left_out {
+        rows.push(vec![vec![code(file.name)], vec![text(format!("left out: {}", file.why))]]);
+    }
+    report.blocks.push(Block::Table { header: vec![vec![text("file")], vec![text("what it is")]], rows });
+    let folded = |title: &str, language, content: &str| Block::Folded {
+        title: title.to_owned(),
+        language,
+        text: content.to_owned(),
+    };
+    if !whole_in_one {
+        // Trackers that know Mermaid draw it where the picture is not attached.
+        report.blocks.push(folded("the graph, drawn by the tracker", "mermaid", parts.mermaid));
+        return;
+    }
+    for file in parts.histories {
+        report.blocks.push(folded(file.name, "none", &String::from_utf8_lossy(&file.bytes)));
+    }
+    report.blocks.push(folded("reproduce.spec, for PostgreSQL's isolationtester", "none", &parts.scripts.spec));
+    report.blocks.push(folded("picture.mmd, for Mermaid", "none", parts.mermaid));
+}

@@ -1,0 +1,85 @@
+//! A report as data: what stands in it, not how a tracker writes it.
+
+/// A piece of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Inline {
+    /// Words.
+    Text(String),
+    /// Words that matter; no blanks at their ends, which some dialects take for the end of the emphasis.
+    Strong(String),
+    /// Something typed or read by programs.
+    Code(String),
+    /// The next line of the same cell or paragraph.
+    Break,
+}
+
+/// Words of a line or a cell.
+pub(super) type Line = Vec<Inline>;
+
+/// A part of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Block {
+    /// A heading; 1 is the title of the whole.
+    Heading(u8, String),
+    /// A paragraph.
+    Paragraph(Line),
+    /// A list without an order.
+    List(Vec<Line>),
+    /// A table; every row has as many cells as the header.
+    Table {
+        /// Names of the columns.
+        header: Vec<Line>,
+        /// The rows.
+        rows: Vec<Vec<Line>>,
+    },
+    /// Lines for programs.
+    Code {
+        /// The language, as trackers name it: `sql`, `sh`, `none`.
+        language: &'static str,
+        /// The lines.
+        text: String,
+    },
+    /// The picture.
+    Picture,
+    /// Something long that need not be seen at once. Nothing of it is in dialects that cannot fold.
+    Folded {
+        /// What it is.
+        title: String,
+        /// The language.
+        language: &'static str,
+        /// The lines.
+        text: String,
+    },
+}
+
+/// A whole report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Document {
+    /// Its parts, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// Words.
+pub(super) fn text(words: impl Into<String>) -> Inline {
+    Inline::Text(words.into())
+}
+
+/// Words that matter.
+pub(super) fn strong(words: impl Into<String>) -> Inline {
+    Inline::Strong(words.into())
+}
+
+/// Something typed or read by programs.
+pub(super) fn code(words: impl Into<String>) -> Inline {
+    Inline::Code(words.into())
+}
+
+impl Document {
+    pub(super) fn heading(&mut self, level: u8, words: impl Into<String>) {
+        self.blocks.push(Block::Heading(level, words.into()));
+    }
+
+    pub(super) fn paragraph(&mut self, line: Line) {
+        self.blocks.push(Block::Paragraph(line));
+    }
+}

@@ -1,0 +1,70 @@
+//! The small history in several formats, each read back and checked again before it counts.
+
+use crate::checkers::{self, Options, Verdict};
+use crate::control::Control;
+use crate::counterexample::Counterexample;
+use crate::formats::{self, Input};
+use std::time::Duration;
+
+/// A format of the bundle: its name, the file, what it is for.
+const FORMATS: [(&str, &str, &str); 5] = [
+    ("text", "history.txt", "IsoScope's own notation"),
+    ("plume", "history.plume.txt", "Plume, PolySI, IsoVista, AWDIT"),
+    ("hist", "history.hist", "dbcop"),
+    ("elle-edn", "history.edn", "Jepsen and Elle"),
+    ("json", "history.json", "IsoScope's JSON, with everything known"),
+];
+
+/// Longest that reading a file back and checking it may take.
+const CHECKING: Duration = Duration::from_secs(20);
+
+/// A history as a file.
+pub(super) struct HistoryFile {
+    /// Its name.
+    pub name: &'static str,
+    /// Who reads it.
+    pub about: &'static str,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// What the format cannot say, none of which changes the verdict.
+    pub losses: Vec<String>,
+}
+
+/// A file that would not say the same.
+pub(super) struct LeftOut {
+    /// Its name.
+    pub name: &'static str,
+    /// Why it is not there.
+    pub why: String,
+}
+
+/// The files, and those left out.
+pub(super) fn histories(example: &Counterexample, control: &Control) -> (Vec<HistoryFile>, Vec<LeftOut>) {
+    let (mut files, mut left_out) = (Vec::new(), Vec::new());
+    for (format, name, about) in FORMATS {
+        match written(example, format, control) {
+            Ok((bytes, losses)) => files.push(HistoryFile { name, about, bytes, losses }),
+            Err(why) => left_out.push(LeftOut { name, why }),
+        }
+    }
+    (files, left_out)
+}
+
+/// The history in a format, and what is lost; or why the file would not be a counterexample to the same level.
+fn written(example: &Counterexample, format: &str, control: &Control) -> Result<(Vec<u8>, Vec<String>), String> {
+    let control = &control.with_time_limit(CHECKING);
+    let mut bytes = Vec::new();
+    formats::write(&example.history, format, &mut bytes).map_err(|error| error.to_string())?;
+    // As somebody else will read it: by the default rules, in this format.
+    let again = formats::read(&Input::new("", &bytes), Some(format), control)
+        .map_err(|error| format!("what was written cannot be read back: {error}"))?;
+    let losses = formats::losses(&example.history, &again)?;
+    let level = example.level;
+    let options = Options { levels: vec![level], ..Options::default() };
+    let findings = checkers::check(&again, &options, control, &|_| {});
+    match findings.level(level).map(|result| &result.verdict) {
+        Some(Verdict::Violated) => Ok((bytes, losses)),
+        Some(Verdict::Undecided(cause)) => Err(format!("read back, {level} is undecided: {cause}")),
+        _ => Err(format!("read back, it satisfies {level}: the format cannot say what breaks it")),
+    }
+}

@@ -1,0 +1,143 @@
+//! The report of one counterexample for an issue tracker: words, pictures, files, scripts.
+//!
+//! [`bundle`] makes all files of it, [`page`] the one page that has everything inside. The text is made once, as data
+//! ([`document`]), and written in three dialects. Every history in it has been read back and checked again; a format that
+//! cannot say what breaks the level is left out, and the report says why. The same input gives the same bytes.
+
+mod contents;
+mod document;
+mod histories;
+mod html;
+mod jira;
+mod markdown;
+mod trust;
+
+use super::reproduce::{self, Isolation, Plan, Reproduction};
+use super::{ComposeOptions, ExportError, ExportKind, Picture, compose, export};
+use crate::checkers::{Findings, Violation};
+use crate::control::Control;
+use crate::counterexample::{Counterexample, Explanation, narrate};
+use crate::health::Health;
+use crate::history::History;
+use contents::Parts;
+
+/// What a report is about, and what it needs to know.
+pub struct Brief<'a> {
+    /// The counterexample.
+    pub example: &'a Counterexample,
+    /// Its argument.
+    pub explanation: &'a Explanation,
+    /// The violation of the whole history that it was made from.
+    pub violation: &'a Violation,
+    /// The history it was taken from.
+    pub whole: &'a History,
+    /// Everything found in that history.
+    pub findings: &'a Findings,
+    /// Whether that history can be trusted.
+    pub health: &'a Health,
+    /// How the picture is composed.
+    pub options: &'a ComposeOptions,
+    /// The setting that the scripts use; none for the one that claims the level.
+    pub isolation: Option<Isolation>,
+    /// The command line that makes this report.
+    pub command: String,
+}
+
+/// The scripts of a report.
+struct Scripts {
+    isolation: Isolation,
+    sql: String,
+    spec: String,
+}
+
+/// The files of a bundle apart from histories: name, and what it is.
+const OTHER_FILES: &[(&str, &str)] = &[
+    ("report.html", "this report with everything inside; opens without a network"),
+    ("report.md", "this report for GitHub and GitLab"),
+    ("report.jira.txt", "this report in the markup of Jira"),
+    ("picture.svg", "the picture, text stays text"),
+    ("picture.png", "the picture at twice its size"),
+    ("picture.dot", "the graph for Graphviz"),
+    ("picture.tex", "the diagram for LaTeX"),
+    ("picture.mmd", "the graph for Mermaid"),
+    ("reproduce.sql", "statements for several terminals, with what was observed"),
+    ("reproduce.spec", "the same for PostgreSQL's isolationtester"),
+];
+
+/// All files of a report: names and contents, in the order of a table of contents.
+///
+/// Costs a few checks of the small history. Errors: a picture that cannot be made, for example because it is too large
+/// for a PNG.
+pub fn bundle(brief: &Brief<'_>, control: &Control) -> Result<Vec<(String, Vec<u8>)>, ExportError> {
+    let made = Made::new(brief, control)?;
+    let parts = made.parts(brief);
+    let beside = contents::document(&parts, false);
+    let title = narrate::headline(brief.example, brief.explanation);
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut add = |name: &str, bytes: Vec<u8>| files.push((name.to_owned(), bytes));
+    add("report.md", markdown::markdown(&beside, "picture.svg", &title).into_bytes());
+    add("report.jira.txt", jira::jira(&beside, "picture.png").into_bytes());
+    add("report.html", made.html(brief)?);
+    for kind in [ExportKind::Svg, ExportKind::Png, ExportKind::Dot, ExportKind::Tikz, ExportKind::Mermaid] {
+        add(&format!("picture.{}", kind.extension()), export(kind, &made.picture)?);
+    }
+    add("reproduce.sql", made.scripts.sql.into_bytes());
+    add("reproduce.spec", made.scripts.spec.into_bytes());
+    for file in made.histories {
+        add(file.name, file.bytes);
+    }
+    Ok(files)
+}
+
+/// The report as one page of HTML with everything inside.
+pub fn page(brief: &Brief<'_>, control: &Control) -> Result<Vec<u8>, ExportError> {
+    Made::new(brief, control)?.html(brief)
+}
+
+/// What is made once for all dialects.
+struct Made {
+    picture: Picture,
+    plan: Plan,
+    scripts: Scripts,
+    histories: Vec<histories::HistoryFile>,
+    left_out: Vec<histories::LeftOut>,
+    mermaid: String,
+}
+
+impl Made {
+    fn new(brief: &Brief<'_>, control: &Control) -> Result<Made, ExportError> {
+        let Brief { example, explanation, whole, options, .. } = brief;
+        let picture = compose(example, explanation, whole, options);
+        let plan = reproduce::interleave(&example.history, example.level);
+        let isolation = brief.isolation.unwrap_or_else(|| Isolation::claiming(example.level));
+        let reproduction = Reproduction {
+            history: &example.history,
+            plan: &plan,
+            isolation,
+            headline: narrate::headline(example, explanation),
+            origin: picture.footer.join(" · "),
+        };
+        let scripts = Scripts { isolation, sql: reproduce::sql(&reproduction), spec: reproduce::spec(&reproduction) };
+        let (histories, left_out) = histories::histories(example, control);
+        let mermaid = String::from_utf8_lossy(&export(ExportKind::Mermaid, &picture)?).into_owned();
+        Ok(Made { picture, plan, scripts, histories, left_out, mermaid })
+    }
+
+    fn parts<'a>(&'a self, brief: &'a Brief<'a>) -> Parts<'a> {
+        Parts {
+            brief,
+            plan: &self.plan,
+            scripts: &self.scripts,
+            histories: &self.histories,
+            left_out: &self.left_out,
+            mermaid: &self.mermaid,
+        }
+    }
+
+    fn html(&self, brief: &Brief<'_>) -> Result<Vec<u8>, ExportError> {
+        let svg = export(ExportKind::Svg, &self.picture)?;
+        let document = contents::document(&self.parts(brief), true);
+        let title = narrate::headline(brief.example, brief.explanation);
+        Ok(html::html(&document, &title, &String::from_utf8_lossy(&svg)).into_bytes())
+    }
+}

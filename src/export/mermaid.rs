@@ -1,0 +1,75 @@
+//! Mermaid: sessions as subgraphs, cards as nodes of several lines, edges with their letters.
+//!
+//! Issue trackers draw it from the text of a report. It has no ports, so edges land on cards and their labels name keys;
+//! the legend is a comment.
+
+use super::Picture;
+use crate::diagram::theme::PRINT;
+use crate::diagram::{Card, Emphasis};
+use crate::relations::Relation;
+use std::fmt::Write;
+
+/// The diagram as a flowchart.
+pub(super) fn export(picture: &Picture) -> Vec<u8> {
+    let diagram = &picture.diagram;
+    let mut out = String::new();
+    // A string of JSON is one of YAML.
+    let title = serde_json::Value::from(picture.title.as_str());
+    let _ = writeln!(out, "---\ntitle: {title}\n---\nflowchart LR");
+    for fact in std::iter::once(&picture.subtitle).chain(&picture.footer) {
+        let _ = writeln!(out, "  %% {}", fact.replace(['{', '}'], "·"));
+    }
+    for relation in diagram.relations() {
+        let _ = writeln!(out, "  %% {}: {}", relation.code(), relation.name());
+    }
+    for (lane, content) in diagram.lanes.iter().enumerate() {
+        let _ = writeln!(out, "  subgraph s{lane}[\"{}\"]\n    direction TB", escape(&content.title));
+        for (card, content) in diagram.cards.iter().enumerate().filter(|(_, card)| card.lane == lane) {
+            let _ = writeln!(out, "    t{card}[\"{}\"]", node(content));
+        }
+        let _ = writeln!(out, "  end");
+    }
+    for arrow in &diagram.arrows {
+        let line = match (arrow.relation, arrow.emphasis) {
+            (_, Emphasis::Rejected) => "-.-x",
+            (Relation::SessionOrder | Relation::RealTime, _) => "-.->",
+            (Relation::AntiDependency | Relation::CausalOrder | Relation::CommitOrder, _) => "-.->",
+            (_, Emphasis::Cycle) => "==>",
+            (_, Emphasis::Evidence) => "-->",
+        };
+        let _ = writeln!(out, "  t{} {line}|\"{}\"| t{}", arrow.from, escape(&arrow.label), arrow.to);
+    }
+    for (place, arrow) in diagram.arrows.iter().enumerate() {
+        let (color, width) =
+            (PRINT.edge(arrow.relation), if arrow.emphasis == Emphasis::Cycle { "2.4px" } else { "1.5px" });
+        let _ = writeln!(out, "  linkStyle {place} stroke:{color},stroke-width:{width},color:{color}");
+    }
+    out.into_bytes()
+}
+
+fn node(card: &Card) -> String {
+    let mut lines = vec![format!("<b>{}</b> {}", escape(&card.title), escape(&card.status))];
+    for row in &card.rows {
+        let place =
+            if row.place.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(&row.place)) };
+        lines.push(format!("{}{place}", escape(&row.text)));
+    }
+    if card.folded > 0 {
+        lines.push(format!("<small>+ {} others</small>", card.folded));
+    }
+    lines.join("<br/>")
+}
+
+/// Text in quotes: characters that mean something to Mermaid, to Markdown or to HTML by their numbers.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '#' | '<' | '>' | '&' | ';' | '`' | '|' | '\\' | '*' | '_' | '~' | '{' | '}' => {
+                let _ = write!(out, "#{};", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,184 @@
+//! Keys and values as a table `kv`, operations as statements on it.
+//!
+//! Numbers stay numbers where all names are numbers; else keys and values are texts. A list is a text of its elements
+//! with blanks between them, since that is what every dialect can append to. What is written is understood by
+//! PostgreSQL, its relatives, MySQL and MariaDB, but for texts with characters that need `U&'…'`, which only the former
+//! read.
+
+use crate::history::{History, KeyId, OperationId, OperationKind, Value};
+use std::fmt::Write;
+
+/// Longest text that every dialect takes as a primary key.
+const KEY_LENGTH: usize = 255;
+
+/// How the names of a history become SQL.
+pub(super) struct Table<'a> {
+    history: &'a History,
+    numbered_keys: bool,
+    numbered_values: bool,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(history: &'a History) -> Table<'a> {
+        let is_number = |name: &str| name.parse::<i64>().is_ok_and(|number| number.to_string() == name);
+        let keys = || (0..history.n_keys()).map(KeyId::new);
+        let values = history.values().iter().chain(history.lists().iter().flat_map(|(_, elements)| elements));
+        let mut named = values.copied().chain(history.initial_value()).filter(|&value| !is_open(value));
+        Table {
+            numbered_keys: keys().all(|key| is_number(&history.key_name(key))),
+            numbered_values: !keys().any(|key| history.lists().is_list(key))
+                && named.all(|value| is_number(&history.value_name(value))),
+            history,
+        }
+    }
+
+    /// Makes the table.
+    pub(super) fn create(&self) -> String {
+        let longest = (0..self.history.n_keys()).map(|key| self.history.key_name(KeyId::new(key)).chars().count());
+        let length = longest.max().unwrap_or(0).max(KEY_LENGTH);
+        let key = if self.numbered_keys { "bigint".to_owned() } else { format!("varchar({length})") };
+        let value = if self.numbered_values { "bigint" } else { "text" };
+        format!("CREATE TABLE kv (k {key} PRIMARY KEY, v {value});")
+    }
+
+    /// Removes it.
+    pub(super) fn drop(&self) -> &'static str {
+        "DROP TABLE kv;"
+    }
+
+    /// Puts the initial versions of all keys there; nothing without keys.
+    pub(super) fn fill(&self) -> Option<String> {
+        let mut keys: Vec<KeyId> = (0..self.history.n_keys()).map(KeyId::new).collect();
+        let number = |key: &KeyId| self.history.key_name(*key).parse::<i64>().ok();
+        keys.sort_by_cached_key(|key| (number(key), self.history.key_name(*key)));
+        let rows: Vec<String> =
+            keys.into_iter().map(|key| format!("({}, {})", self.key(key), self.initial(key))).collect();
+        (!rows.is_empty()).then(|| format!("INSERT INTO kv (k, v) VALUES {};", rows.join(", ")))
+    }
+
+    /// An operation.
+    pub(super) fn statement(&self, operation: OperationId) -> String {
+        let object = self.history.operation(operation);
+        let key = self.key(object.key);
+        match object.kind {
+            OperationKind::Read => format!("SELECT v FROM kv WHERE k = {key};"),
+            OperationKind::Write if self.history.lists().is_list(object.key) => {
+                let element = literal(&format!(" {}", self.history.value_name(object.value)));
+                format!("UPDATE kv SET v = trim(concat(v, {element})) WHERE k = {key};")
+            }
+            OperationKind::Write => format!("UPDATE kv SET v = {} WHERE k = {key};", self.value(object.value)),
+        }
+    }
+
+    /// What a read answered, as a client shows it; none of writes.
+    pub(super) fn observed(&self, operation: OperationId) -> Option<String> {
+        let object = self.history.operation(operation);
+        if object.kind == OperationKind::Write {
+            return None;
+        }
+        if let Some(elements) = self.history.lists().read_by(operation) {
+            let names: Vec<String> = elements.iter().map(|&value| self.history.value_name(value)).collect();
+            return Some(if names.is_empty() { "an empty text".to_owned() } else { names.join(" ") });
+        }
+        Some(match (self.history.differs_from(operation), object.value) {
+            (Some(other), _) => format!("anything but {}", self.history.value_name(other)),
+            (None, Value::UNRECORDED) => "not recorded".to_owned(),
+            (None, Value::INITIAL) => self.initial(object.key).trim_matches('\'').to_owned(),
+            (None, value) => self.history.value_name(value),
+        })
+    }
+
+    fn key(&self, key: KeyId) -> String {
+        let name = self.history.key_name(key);
+        if self.numbered_keys { name } else { literal(&name) }
+    }
+
+    fn value(&self, value: Value) -> String {
+        let name = self.history.value_name(value);
+        match is_open(value) {
+            true => "NULL".to_owned(),
+            false if self.numbered_values => name,
+            false => literal(&name),
+        }
+    }
+
+    /// The version that is there before everything.
+    fn initial(&self, key: KeyId) -> String {
+        if self.history.lists().is_list(key) {
+            return "''".to_owned();
+        }
+        let last_of_set_up = self.history.set_up().iter().flat_map(|&t| self.history.operations_of(t));
+        let written = last_of_set_up
+            .map(|o| self.history.operation(o))
+            .filter(|operation| operation.kind == OperationKind::Write && operation.key == key)
+            .last()
+            .map(|operation| operation.value);
+        // Some formats have several names for the initial version; the one that was read is the one to put there.
+        let read = || {
+            let reads = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
+            let mut values = reads
+                .filter(|operation| operation.kind == OperationKind::Read && operation.key == key)
+                .map(|operation| operation.value)
+                .filter(|&value| self.history.may_be_initial(key, value));
+            values.next()
+        };
+        let value = written.or_else(read).or(self.history.initial_value()).unwrap_or(Value::INITIAL);
+        self.value(value)
+    }
+}
+
+/// A value that stands for no value.
+fn is_open(value: Value) -> bool {
+    value == Value::INITIAL || value == Value::UNRECORDED
+}
+
+/// A text as SQL. Characters that a tool on the way might take for its own (a closing brace ends a step of the isolation
+/// tester) are named by their numbers.
+fn literal(text: &str) -> String {
+    let is_plain = |c: char| !c.is_control() && !matches!(c, '\\' | '{' | '}');
+    let mut out = String::with_capacity(text.len() + 2);
+    if text.chars().all(is_plain) {
+        let _ = write!(out, "'{}'", text.replace('\'', "''"));
+        return out;
+    }
+    out.push_str("U&'");
+    for c in text.chars() {
+        match c {
+            // No text of PostgreSQL holds it.
+            '\0' => out.push('\u{FFFD}'),
+            '\'' => out.push_str("''"),
+            c if is_plain(c) => out.push(c),
+            c => {
+                let _ = write!(out, "\\+{:06X}", c as u32);
+            }
+        }
+    }
+    out.push('\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::text;
+
+    #[test]
+    fn texts_are_quoted_whatever_they_hold() {
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("a}b\\\n"), "U&'a\\+00007Db\\+00005C\\+00000A'");
+    }
+
+    #[test]
+    fn numbers_stay_numbers_and_lists_are_texts() {
+        let history = text::parse("a: [r 1 0, w 2 -5]").expect("right");
+        let table = Table::new(&history);
+        assert_eq!(table.create(), "CREATE TABLE kv (k bigint PRIMARY KEY, v bigint);");
+        assert_eq!(table.fill().as_deref(), Some("INSERT INTO kv (k, v) VALUES (1, 0), (2, 0);"));
+        let history = text::parse("a: [a x 3, r x [1 2]]\nb: [r y init]").expect("right");
+        let table = Table::new(&history);
+        assert_eq!(table.fill().as_deref(), Some("INSERT INTO kv (k, v) VALUES ('x', ''), ('y', NULL);"));
+        assert_eq!(table.statement(OperationId::new(0)), "UPDATE kv SET v = trim(concat(v, ' 3')) WHERE k = 'x';");
+        assert_eq!(table.observed(OperationId::new(1)).as_deref(), Some("1 2"));
+        assert_eq!(table.observed(OperationId::new(2)).as_deref(), Some("NULL"));
+    }
+}

@@ -1,0 +1,309 @@
+//! The linked views of the window: each shows the same selection, and what is pinned in one is pinned in all.
+
+mod window;
+
+use egui_kittest::kittest::Queryable as _;
+use isoscope::app::state::{Attention, Page};
+use isoscope::checkers::Level;
+use window::{FRACTURED, Window, click, document, opened, press, says, themes, wait};
+
+fn on_page(text: &str, theme: egui::Theme, key: egui::Key) -> (Window, tempfile::TempDir) {
+    let (mut window, folder) = opened(text, theme);
+    press(&mut window, key);
+    (window, folder)
+}
+
+#[test]
+fn lanes_show_every_transaction_of_the_anomaly_and_pin_it_everywhere() {
+    for theme in themes() {
+        let (mut window, _folder) = on_page(FRACTURED, theme, egui::Key::Num2);
+        wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
+        assert_eq!(window.state().state().page, Page::Lanes);
+        let picture = document(&window).current_picture().expect("a picture").clone();
+        let example = &picture.argument.counterexample;
+        for t in example.history.transactions() {
+            window.get_by_label(&format!("Lane bar {}", example.history.transaction_name(t)));
+        }
+        let first = example.history.transactions().next().expect("it has transactions");
+        let name = format!("Lane bar {}", example.history.transaction_name(first));
+        let at = window.get_by_label(&name).rect().center();
+        click(&mut window, at);
+        assert_eq!(document(&window).pinned, Some(Attention::Transaction(first)));
+        press(&mut window, egui::Key::Escape);
+        assert_eq!(document(&window).pinned, None);
+        window.get_by_label("All sessions").click();
+        window.run_steps(3);
+        assert!(says(&window, "Lane bar b2"), "a transaction that has no part in it");
+    }
+}
+
+#[test]
+fn a_transaction_outside_the_anomaly_can_be_pinned_too() {
+    let (mut window, _folder) = on_page(FRACTURED, egui::Theme::Dark, egui::Key::Num2);
+    wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
+    window.get_by_label("All sessions").click();
+    window.run_steps(3);
+    let at = window.get_by_label("Lane bar b2").rect().center();
+    click(&mut window, at);
+    assert!(matches!(document(&window).pinned, Some(Attention::Elsewhere(_))), "{:?}", document(&window).pinned);
+    assert_eq!(document(&window).attended().len(), 1);
+}
+
+/// Two sessions with times.
+const TIMED: &str = "a: [w x 1]@0..10 [w x 2]@1000..1010\nb: [r x 2]@2000..2010 [r x 1]@2020..2030\n";
+
+#[test]
+fn time_is_true_or_bent() {
+    let (mut window, _folder) = on_page(TIMED, egui::Theme::Light, egui::Key::Num2);
+    wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
+    assert!(document(&window).timeline.as_ref().is_some_and(|timeline| timeline.clock.is_some()));
+    assert!(!window.state().state().true_time);
+    press(&mut window, egui::Key::T);
+    assert!(window.state().state().true_time);
+    window.get_by_label("True time");
+}
+
+#[test]
+fn the_versions_of_a_key_stand_in_order_with_their_readers() {
+    for theme in themes() {
+        let (mut window, _folder) = on_page(FRACTURED, theme, egui::Key::Num3);
+        let chain = |window: &Window| document(window).key.as_ref().and_then(|view| view.chain.clone());
+        wait(&mut window, "the versions", |window| chain(window).is_some());
+        window.get_by_label("Version 1 of a1, read by b1");
+        window.get_by_label("Version 2 of a2, read by nobody").click();
+        window.run_steps(4);
+        assert_eq!(document(&window).attended().len(), 1);
+        window.get_by_label("Name of a key").focus();
+        window.run_steps(2);
+        window.get_by_label("Name of a key").type_text("z");
+        window.run_steps(2);
+        press(&mut window, egui::Key::Enter);
+        wait(&mut window, "the other key", |window| says(window, "Key z in the order"));
+        window.get_by_label("Name of a key").focus();
+        window.run_steps(2);
+        window.get_by_label("Name of a key").type_text("zzz");
+        window.run_steps(2);
+        press(&mut window, egui::Key::Enter);
+        wait(&mut window, "the answer", |window| says(window, "There is no key called"));
+    }
+}
+
+#[test]
+fn the_matrix_has_a_cell_for_every_edge() {
+    for theme in themes() {
+        let (mut window, _folder) = on_page(FRACTURED, theme, egui::Key::Num4);
+        let picture = document(&window).current_picture().expect("a picture").clone();
+        let edges = &picture.argument.counterexample.violation.edges;
+        let name = |t: isoscope::history::TransactionId| match t.is_initial() {
+            true => "initial".to_owned(),
+            false => picture.argument.counterexample.history.transaction_name(t),
+        };
+        for edge in edges {
+            let ends = format!("from {} to {}", name(edge.from), name(edge.to));
+            assert!(window.query_all_by_label_contains(&ends).next().is_some(), "{ends}");
+        }
+        let ends = format!("from {} to {}", name(edges[0].from), name(edges[0].to));
+        let cell = window.query_all_by_label_contains(&ends).next().expect("just seen").rect().center();
+        click(&mut window, cell);
+        assert!(matches!(document(&window).pinned, Some(Attention::Edge(_))));
+        window.get_by_label("Its root cause").click();
+        window.run_steps(4);
+        assert!(document(&window).group.as_ref().is_some_and(|group| !group.cells.is_empty()));
+    }
+}
+
+#[test]
+fn back_and_forward_go_where_one_has_looked() {
+    let (mut window, _folder) = opened(&format!("{FRACTURED}c: [r q 7]\n"), egui::Theme::Dark);
+    let first = document(&window).selected;
+    press(&mut window, egui::Key::N);
+    wait(&mut window, "the picture", |window| !document(window).drawing);
+    let second = document(&window).selected;
+    assert_ne!(first, second);
+    press(&mut window, egui::Key::Num5);
+    let alt = |window: &mut Window, key| {
+        window.key_press_modifiers(egui::Modifiers::ALT, key);
+        window.run_steps(4);
+    };
+    alt(&mut window, egui::Key::ArrowLeft);
+    assert_eq!((window.state().state().page, document(&window).selected), (Page::Graph, second));
+    alt(&mut window, egui::Key::ArrowLeft);
+    assert_eq!(document(&window).selected, first);
+    alt(&mut window, egui::Key::ArrowRight);
+    alt(&mut window, egui::Key::ArrowRight);
+    assert_eq!((window.state().state().page, document(&window).selected), (Page::Text, second));
+}
+
+#[test]
+fn the_palette_finds_commands_anomalies_transactions_and_keys() {
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Light);
+    let find = |window: &mut Window, text: &str, what: &str| {
+        window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::P);
+        window.run_steps(3);
+        window.get_by_label("Find anything").type_text(text);
+        window.run_steps(3);
+        wait(window, what, |window| says(window, &format!("Do {what}")));
+        let place = window.state().state().palette.as_ref().and_then(|p| p.found.iter().position(|f| f.name == what));
+        for _ in 0..place.expect("it is listed") {
+            press(window, egui::Key::ArrowDown);
+        }
+        press(window, egui::Key::Enter);
+        assert!(window.state().state().palette.is_none(), "Enter closes it");
+    };
+    find(&mut window, "matrix", "Matrix");
+    assert_eq!(window.state().state().page, Page::Matrix);
+    find(&mut window, "b2", "b2");
+    assert_eq!(window.state().state().page, Page::Browser);
+    find(&mut window, "key y", "key y");
+    assert_eq!(window.state().state().page, Page::Key);
+    wait(&mut window, "the versions", |window| says(window, "Key y in the order"));
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::P);
+    window.run_steps(3);
+    press(&mut window, egui::Key::Escape);
+    assert!(window.state().state().palette.is_none(), "Esc closes it");
+}
+
+#[test]
+fn a_broken_level_leads_to_its_smallest_anomaly() {
+    let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
+    window.get_by_label(&format!("Level {}: violated", Level::ReadAtomic)).click();
+    window.run_steps(4);
+    wait(&mut window, "the picture", |window| !document(window).drawing);
+    let selected = document(&window).selected.expect("something breaks it");
+    let catalogue = document(&window).catalogue.clone().expect("it was checked");
+    assert!(catalogue.violation(selected).is_some_and(|violation| violation.levels.contains(Level::ReadAtomic)));
+    window.get_by_label(&format!("Level {}: not asked for", Level::StrictSerializability));
+}
+
+#[test]
+fn the_history_is_sorted_searched_and_linked() {
+    for theme in themes() {
+        let (mut window, _folder) = on_page(FRACTURED, theme, egui::Key::Num6);
+        let listing = |window: &Window| document(window).browser.listing.clone();
+        window.get_by_label("Sort transactions by size").click();
+        window.run_steps(3);
+        wait(&mut window, "the listing", |window| listing(window).is_some());
+        window.get_by_label("Search transactions").focus();
+        window.run_steps(2);
+        window.get_by_label("Search transactions").type_text("w(y)");
+        window.run_steps(3);
+        wait(&mut window, "the listing", |window| {
+            listing(window).is_some_and(|listing| listing.transactions.len() == 1)
+        });
+        press(&mut window, egui::Key::Escape);
+        window.get_by_label_contains("a2 2 operations").click();
+        window.run_steps(3);
+        window.get_by_label_contains("w(y) = 1").click();
+        window.run_steps(3);
+        wait(&mut window, "the readers", |window| says(window, "read by b1"));
+        window.get_by_label("read by b1").click();
+        window.run_steps(3);
+        let transaction = document(&window).browser.transaction.expect("one is chosen");
+        let history = document(&window).history.clone().expect("it is read");
+        assert_eq!(history.transaction_name(transaction), "b1");
+        wait(&mut window, "the writer", |window| says(window, "reads from a2"));
+        window.get_by_label("reads from a2").click();
+        window.run_steps(3);
+        let transaction = document(&window).browser.transaction.expect("one is chosen");
+        assert_eq!(history.transaction_name(transaction), "a2");
+    }
+}
+
+#[test]
+fn checkers_run_side_by_side_and_are_written_down() {
+    for theme in themes() {
+        let (mut window, folder) = on_page(FRACTURED, theme, egui::Key::C);
+        assert_eq!(window.state().state().page, Page::Checkers);
+        window.get_by_label("be-sat").click();
+        window.run_steps(2);
+        press(&mut window, egui::Key::R);
+        wait(&mut window, "the checkers", |window| {
+            document(window).contest.runs.len() == 3 && document(window).contest.running.is_none()
+        });
+        for checker in ["fast", "plume", "be-sat"] {
+            window.get_by_label_contains(&format!("{checker} on RA: violated"));
+            window.get_by_label_contains(&format!("{checker} took "));
+        }
+        assert!(says(&window, "Where two of them know an answer, it is the same."));
+        window.get_by_label("Plot of times");
+        window.get_by_label("Plot of memory");
+        for ending in ["CSV", "SVG"] {
+            window.get_by_label(&format!("Save as {ending}")).click();
+            window.run_steps(3);
+        }
+        let csv = std::fs::read_to_string(folder.path().join("history-checkers.csv")).expect("it was written");
+        assert!(csv.lines().count() > 8 && csv.contains("be-sat,RA,violated"));
+        assert!(folder.path().join("history-checkers.svg").is_file());
+    }
+}
+
+#[test]
+fn a_line_under_the_pointer_lights_its_transactions_in_other_views() {
+    let (mut window, _folder) = on_page(&format!("{FRACTURED}c: [r q 7]\n"), egui::Theme::Dark, egui::Key::Num2);
+    wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
+    let catalogue = document(&window).catalogue.clone().expect("it was checked");
+    let selected = document(&window).selected;
+    press(&mut window, egui::Key::N);
+    press(&mut window, egui::Key::P);
+    let other = catalogue.entries.iter().find(|entry| Some(entry.id) != selected).expect("there are two");
+    let at = window.query_all_by_label_contains(&other.label).next().expect("its line is open").rect().center();
+    window.hover_at(at);
+    window.run_steps(3);
+    assert_eq!(document(&window).hovered, Some(Attention::Anomaly(other.id)));
+    assert_eq!(document(&window).attended(), catalogue.violation(other.id).expect("it is listed").transactions);
+}
+
+#[test]
+fn the_welcome_page_teaches_and_a_tour_goes_through_five_steps() {
+    for theme in themes() {
+        let mut window = window::window(theme);
+        window.run_steps(2);
+        assert!(says(&window, "it ran earlier in the same session"));
+        window.get_by_label("Tour").click();
+        window.run_steps(3);
+        for stop in &isoscope::app::tour::STOPS {
+            wait(&mut window, stop.title, |window| says(window, stop.title));
+            let on = if stop.title == "What if" { "Finish the tour" } else { "Go on" };
+            window.get_by_label(on).click();
+            window.run_steps(3);
+        }
+        assert_eq!(window.state().state().tour, None);
+    }
+}
+
+#[test]
+fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
+    use isoscope::app::command::{Command, Group};
+    for theme in themes() {
+        let (mut window, _folder) = opened(FRACTURED, theme);
+        window.set_size(egui::vec2(1280.0, 2400.0));
+        window.run_steps(2);
+        for group in Group::ALL {
+            window.get_by_label(group.title()).click();
+            window.run_steps(4);
+            for row in Command::table().iter().filter(|row| row.group == group) {
+                assert!(says(&window, row.name), "{} is not in the menu {}", row.name, group.title());
+            }
+            window.get_by_label(group.title()).click();
+            window.run_steps(4);
+        }
+        press(&mut window, egui::Key::Questionmark);
+        for row in Command::table() {
+            assert!(says(&window, row.name), "{} is not on the help sheet", row.name);
+        }
+    }
+}
+
+#[test]
+fn a_report_is_written_beside_the_history() {
+    let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
+    let shift = egui::Modifiers::COMMAND | egui::Modifiers::SHIFT;
+    for name in ["", "-2"] {
+        window.key_press_modifiers(shift, egui::Key::E);
+        window.run_steps(3);
+        let id = document(&window).selected.expect("an anomaly is chosen").to_string().replace('/', "-");
+        let report = folder.path().join(format!("history-{id}-report{name}"));
+        wait(&mut window, "the report", |_| report.join("report.html").is_file());
+        assert!(report.join("report.md").is_file() && report.join("picture.svg").is_file());
+    }
+}

@@ -1,0 +1,208 @@
+//! A PostgreSQL server of a test's own: started in a temporary folder, reachable by a socket in it only, stopped on drop.
+//!
+//! [`start`] answers `None` and says "skipped" where no server is installed; with `ISOSCOPE_REQUIRE_SERVERS=1` it
+//! panics there. PostgreSQL refuses to run as root, so a test that runs as root starts it as the user `postgres`, or as
+//! `nobody`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The database user and superuser of a started server.
+pub(crate) const USER: &str = "isoscope";
+/// A database that is always there.
+pub(crate) const DATABASE: &str = "postgres";
+
+/// A running server. Connections need no password.
+pub(crate) struct Server {
+    /// Programs of the server: `psql`, `pg_ctl`, …
+    programs: PathBuf,
+    account: Option<Account>,
+    process: Child,
+    folder: TempDir,
+    /// The number in the socket's name.
+    pub port: u16,
+}
+
+/// Whom the server runs as when the test runs as root.
+#[derive(Clone, Copy)]
+struct Account {
+    user: u32,
+    group: u32,
+}
+
+/// Starts a server with these settings (`name=value`); `None` where none is installed.
+pub(crate) fn start(settings: &[&str]) -> Option<Server> {
+    let Some(programs) = programs() else { return missing("PostgreSQL (initdb, postgres, pg_ctl, psql)") };
+    let account = is_root().then(|| account().expect("an account that is not root: postgres or nobody"));
+    // Names of sockets have at most 107 bytes, so the folder must not be deep.
+    let folder = tempfile::Builder::new().prefix("pg-").tempdir_in(short_temporary_folder()).expect("a folder");
+    if let Some(account) = account {
+        std::os::unix::fs::chown(folder.path(), Some(account.user), Some(account.group)).expect("root may chown");
+    }
+    let data = folder.path().join("data");
+    let mut initialize = command(&programs.join("initdb"), account, folder.path());
+    initialize.args(["--no-sync", "--no-instructions", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username"]);
+    run(initialize.arg(USER).arg("--pgdata").arg(&data));
+    let port = 5432;
+    let mut serve = command(&programs.join("postgres"), account, folder.path());
+    serve.arg("-D").arg(&data).arg("-k").arg(folder.path()).args(["-p", &port.to_string(), "-F"]);
+    serve.args(["-c", "listen_addresses=", "-c", "shared_buffers=16MB", "-c", "max_connections=40"]);
+    settings.iter().for_each(|setting| {
+        serve.args(["-c", setting]);
+    });
+    let log = std::fs::File::create(folder.path().join("log")).expect("the folder is there");
+    let process = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().expect("postgres starts");
+    let mut server = Server { programs, account, process, folder, port };
+    server.wait_until_ready();
+    Some(server)
+}
+
+impl Server {
+    /// The folder of the socket: what clients take as host.
+    pub(crate) fn socket_dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// How libpq and drivers are told where the server is.
+    pub(crate) fn connection(&self) -> String {
+        format!("host={} port={} user={USER} dbname={DATABASE}", self.socket_dir().display(), self.port)
+    }
+
+    /// `psql` on this server, without start-up files, that stops at the first error; arguments may be added.
+    pub(crate) fn psql(&self) -> Command {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set=ON_ERROR_STOP=1"]);
+        psql.args(["--dbname", &self.connection()]);
+        psql
+    }
+
+    /// Runs SQL and returns what it answers, a row a line, columns divided by `|`. Panics where it fails.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let output = run(self.psql().args(["--command", sql]));
+        String::from_utf8(output.stdout).expect("the encoding is UTF-8")
+    }
+
+    /// PostgreSQL's isolation tester for a version near this one; `None`, as [`start`], where it is not installed.
+    pub(crate) fn isolation_tester(&self) -> Option<PathBuf> {
+        let place = "pgxs/src/test/isolation/isolationtester";
+        let beside = self.programs.parent().map(|version| version.join("lib").join(place));
+        let configured = ask(&self.programs.join("pg_config"), "--pkglibdir").map(|folder| folder.join(place));
+        let others = installations().into_iter().filter_map(|bin| Some(bin.parent()?.join("lib").join(place)));
+        let found = beside.into_iter().chain(configured).chain(others).find(|path| path.is_file());
+        found.or_else(|| missing("PostgreSQL's isolationtester (postgresql-server-dev)"))
+    }
+
+    /// Kills the server as a crash of the machine would.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().expect("it is our child");
+        self.process.wait().expect("it is our child");
+    }
+
+    fn wait_until_ready(&mut self) {
+        let begin = Instant::now();
+        while !self.psql().args(["--command", "select"]).output().is_ok_and(|output| output.status.success()) {
+            let ended = self.process.try_wait().expect("it is our child");
+            if ended.is_some() || begin.elapsed() > Duration::from_secs(120) {
+                let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+                panic!("PostgreSQL does not answer ({ended:?}):\n{log}");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut stop = command(&self.programs.join("pg_ctl"), self.account, self.folder.path());
+        stop.args(["stop", "--mode=immediate", "--silent", "--pgdata"]).arg(self.folder.path().join("data"));
+        if !stop.output().is_ok_and(|output| output.status.success()) {
+            let _ = self.process.kill();
+        }
+        let _ = self.process.wait();
+    }
+}
+
+/// Says what is not installed and that a test is skipped, or fails where that must not be.
+pub(crate) fn missing<T>(what: &str) -> Option<T> {
+    let required = std::env::var_os("ISOSCOPE_REQUIRE_SERVERS").is_some_and(|value| value == "1");
+    assert!(!required, "{what} is not installed, and ISOSCOPE_REQUIRE_SERVERS=1");
+    println!("skipped: {what} is not installed");
+    None
+}
+
+/// The newest installation that has all programs needed.
+fn programs() -> Option<PathBuf> {
+    let has_all = |bin: &PathBuf| ["initdb", "postgres", "pg_ctl", "psql"].iter().all(|name| bin.join(name).is_file());
+    installations().into_iter().find(has_all)
+}
+
+/// Folders of programs: those of `pg_config` and of common packages, newest first, then those of the search path.
+fn installations() -> Vec<PathBuf> {
+    let mut numbered: Vec<(u32, PathBuf)> = Vec::new();
+    for root in ["/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt", "/usr"] {
+        for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let version = name.trim_start_matches("postgresql").trim_start_matches(['@', '-']).parse();
+            numbered.extend(version.ok().map(|version| (version, entry.path().join("bin"))));
+        }
+    }
+    numbered.sort_by(|a, b| b.cmp(a));
+    let configured = ask(Path::new("pg_config"), "--bindir");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let searched: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    numbered
+        .into_iter()
+        .map(|(_, bin)| bin)
+        .chain(configured)
+        .chain(["/usr/local/pgsql/bin".into()])
+        .chain(searched)
+        .collect()
+}
+
+/// What `pg_config` answers.
+fn ask(pg_config: &Path, question: &str) -> Option<PathBuf> {
+    let output = Command::new(pg_config).arg(question).output().ok().filter(|output| output.status.success())?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}
+
+pub(super) fn is_root() -> bool {
+    let mine = tempfile::tempfile().and_then(|file| file.metadata());
+    std::os::unix::fs::MetadataExt::uid(&mine.expect("a temporary file")) == 0
+}
+
+/// The account `postgres`, else `nobody`.
+fn account() -> Option<Account> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let find = |name: &str| {
+        let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+        let mut numbers = line.split(':').skip(2).map(str::parse);
+        Some(Account { user: numbers.next()?.ok()?, group: numbers.next()?.ok()? })
+    };
+    find("postgres").or_else(|| find("nobody"))
+}
+
+fn short_temporary_folder() -> PathBuf {
+    let usual = std::env::temp_dir();
+    if usual.as_os_str().len() < 60 { usual } else { PathBuf::from("/tmp") }
+}
+
+/// A program run in `folder`, as `account` if one is given.
+fn command(program: &Path, account: Option<Account>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env("LC_ALL", "C");
+    if let Some(account) = account {
+        std::os::unix::process::CommandExt::uid(&mut command, account.user);
+        std::os::unix::process::CommandExt::gid(&mut command, account.group);
+    }
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    let name = command.get_program().to_owned();
+    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{name:?}: {error}"));
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{name:?}: {}{}", said(&output.stdout), said(&output.stderr));
+    output
+}
