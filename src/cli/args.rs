@@ -1,7 +1,11 @@
 //! The arguments, as typed values.
 
+use super::collect::CollectArguments;
+use super::hunt::HuntArguments;
+use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
+use crate::export::Evidence;
 use crate::export::reproduce::Isolation;
 use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
 use clap::{Args, Parser, Subcommand};
@@ -47,6 +51,12 @@ pub enum Command {
     Stats(StatsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
+    /// Make a history from a workload and a store in memory, with faults to inject
+    Generate(GenerateArguments),
+    /// Run a workload against a database and record the history
+    Collect(CollectArguments),
+    /// Run a workload against a database until an anomaly appears
+    Hunt(HuntArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
 }
@@ -252,6 +262,12 @@ pub struct ExportArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     pub(super) all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    pub(super) evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    pub(super) alternatives: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -290,6 +306,12 @@ pub struct ReportArguments {
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
     pub(super) all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    pub(super) evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    pub(super) alternatives: bool,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -407,7 +429,7 @@ pub struct MergeArguments {
     pub(super) output: Option<PathBuf>,
 }
 
-fn level(text: &str) -> Result<Level, String> {
+pub(super) fn level(text: &str) -> Result<Level, String> {
     text.parse()
 }
 
@@ -415,11 +437,15 @@ fn violation(text: &str) -> Result<ViolationId, String> {
     text.parse()
 }
 
+fn evidence(text: &str) -> Result<Evidence, String> {
+    text.parse()
+}
+
 fn isolation(text: &str) -> Result<Isolation, String> {
     text.parse()
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         // Longer than a century is as good as no limit, and still a duration.
         Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds.min(4e9)),

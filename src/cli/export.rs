@@ -31,6 +31,8 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let options = ComposeOptions {
         all_operations: arguments.all_operations,
         layout: arguments.layout.into(),
+        evidence: arguments.evidence.clone(),
+        alternatives: arguments.alternatives,
         ..ComposeOptions::for_history(&history)
     };
     let picture = compose(&example, &explanation, &history, &options);

@@ -34,6 +34,8 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let options = ComposeOptions {
         all_operations: arguments.all_operations,
         layout: arguments.layout.into(),
+        evidence: arguments.evidence.clone(),
+        alternatives: arguments.alternatives,
         ..ComposeOptions::for_history(&history)
     };
     let brief = Brief {
@@ -63,7 +65,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
 }
 
 /// The violation of the weakest level that is easiest to follow.
-fn most_telling(findings: &Findings) -> Option<&Violation> {
+pub(super) fn most_telling(findings: &Findings) -> Option<&Violation> {
     findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
 }
 

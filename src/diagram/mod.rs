@@ -71,6 +71,8 @@ pub enum Emphasis {
     Cycle,
     /// Evidence for another edge.
     Evidence,
+    /// The order that was ruled out, or what would have followed from it.
+    Rejected,
 }
 
 /// An edge between cards, landing on rows where it is about operations.

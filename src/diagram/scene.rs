@@ -159,10 +159,10 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
     scene
 }
 
-/// Evidence first, so that the cycle lies on top.
+/// What was ruled out first, then evidence, so that the cycle lies on top.
 fn drawing_order<'a>(diagram: &'a Diagram, layout: &'a Layout) -> impl Iterator<Item = (&'a Arrow, &'a Route)> {
     let of = |emphasis| diagram.arrows.iter().zip(&layout.routes).filter(move |(arrow, _)| arrow.emphasis == emphasis);
-    of(Emphasis::Evidence).chain(of(Emphasis::Cycle))
+    of(Emphasis::Rejected).chain(of(Emphasis::Evidence)).chain(of(Emphasis::Cycle))
 }
 
 /// The path without the part that the arrow head covers, so that a thick line does not stick out at the tip.
@@ -195,8 +195,10 @@ fn card_marks(marks: &mut Vec<Mark>, card: &Card, space: &CardBox, emphasis: Emp
     marks.push(Mark { shape: ground, role: Role::Card(emphasis), target });
     let title_y = space.header.center().y;
     marks.push(text(pos2(left, title_y), Align::Left, TITLE_FONT, true, title_text(card), Role::CardTitle, target));
-    let status = card.status.clone();
-    marks.push(text(pos2(right, title_y), Align::Right, SMALL_FONT, false, status, Role::CardStatus, target));
+    if !card.status.is_empty() {
+        let status = card.status.clone();
+        marks.push(text(pos2(right, title_y), Align::Right, SMALL_FONT, false, status, Role::CardStatus, target));
+    }
     if !card.rows.is_empty() || card.folded > 0 {
         let y = space.header.bottom();
         let rule = Path::line(pos2(space.rect.left() + 1.0, y), pos2(space.rect.right() - 1.0, y));

@@ -158,6 +158,7 @@ fn emphasis_class(emphasis: Emphasis) -> &'static str {
     match emphasis {
         Emphasis::Cycle => "cycle",
         Emphasis::Evidence => "evidence",
+        Emphasis::Rejected => "rejected",
     }
 }
 
@@ -201,6 +202,9 @@ pub fn dash(relation: Relation) -> &'static [f32] {
         Relation::RealTime => &[3.5, 3.5],
     }
 }
+
+/// Dashes of what was ruled out, whatever its relation: pairs of dots.
+pub const REJECTED: &[f32] = &[1.5, 3.0, 1.5, 9.0];
 
 /// A set of colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -313,7 +317,7 @@ impl Theme {
             Role::Page => fill(self.page),
             Role::Lane => fill(self.lane),
             Role::Card(Emphasis::Cycle) => Style { fill: Some(self.card), stroke: line(self.ink, 2.0, &[]) },
-            Role::Card(Emphasis::Evidence) => {
+            Role::Card(Emphasis::Evidence | Emphasis::Rejected) => {
                 Style { fill: Some(self.card), stroke: line(self.evidence_border, 1.25, &[]) }
             }
             Role::CardRule | Role::Rule => Style { fill: None, stroke: line(self.rule, 1.0, &[]) },
@@ -327,11 +331,17 @@ impl Theme {
             | Role::Subtitle
             | Role::Legend
             | Role::Footer => fill(self.faint_ink),
+            Role::Edge(relation, Emphasis::Rejected) => {
+                Style { fill: None, stroke: line(self.edge(relation), 1.5, REJECTED) }
+            }
             Role::Edge(relation, emphasis) => {
                 let width = if emphasis == Emphasis::Cycle { 2.4 } else { 1.5 };
                 Style { fill: None, stroke: line(self.edge(relation), width, dash(relation)) }
             }
             Role::Head(relation, _) | Role::LabelText(relation) => fill(self.edge(relation)),
+            Role::Label(relation, Emphasis::Rejected) => {
+                Style { fill: Some(self.card), stroke: line(self.edge(relation), 1.0, &[3.0, 2.0]) }
+            }
             Role::Label(relation, emphasis) => {
                 let width = if emphasis == Emphasis::Cycle { 1.4 } else { 1.0 };
                 Style { fill: Some(self.card), stroke: line(self.edge(relation), width, &[]) }

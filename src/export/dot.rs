@@ -37,7 +37,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
             end(arrow.from, arrow.from_row),
             end(arrow.to, arrow.to_row),
             quoted(&arrow.label),
-            line_style(arrow.relation),
+            if arrow.emphasis == Emphasis::Rejected { "dotted" } else { line_style(arrow.relation) },
         );
     }
     let _ = writeln!(out, "}}");

@@ -31,6 +31,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     }
     for arrow in &diagram.arrows {
         let line = match (arrow.relation, arrow.emphasis) {
+            (_, Emphasis::Rejected) => "-.-x",
             (Relation::SessionOrder | Relation::RealTime, _) => "-.->",
             (Relation::AntiDependency | Relation::CausalOrder | Relation::CommitOrder, _) => "-.->",
             (_, Emphasis::Cycle) => "==>",

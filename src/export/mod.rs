@@ -7,6 +7,7 @@
 pub mod bundle;
 mod digest;
 mod dot;
+mod drawing;
 mod json;
 mod mermaid;
 mod page;
@@ -17,6 +18,7 @@ mod svg;
 mod tikz;
 
 pub use digest::{sha256, sha256_of_file};
+pub use drawing::Evidence;
 pub use page::page;
 pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose, counterexample_diagram};
 

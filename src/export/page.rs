@@ -194,7 +194,7 @@ impl Writer {
             let code = relation.code();
             let (code_width, name_width) = (self.text_width(code, LEGEND), self.text_width(name, LEGEND));
             let at = room(self, sample + 8.0 + code_width + 8.0 + name_width);
-            self.sample(at, sample, relation);
+            self.sample(at, sample, relation, Emphasis::Cycle);
             let text_x = at.x + sample + 8.0;
             self.text(pos2(text_x, at.y), Align::Left, LEGEND, true, code, Role::LabelText(relation));
             self.text(pos2(text_x + code_width + 8.0, at.y), Align::Left, LEGEND, false, name, Role::Legend);
@@ -206,13 +206,20 @@ impl Writer {
             let at = room(self, wide);
             self.text(at, Align::Left, LEGEND, false, text, Role::Legend);
         }
+        if let Some(arrow) = picture.diagram.arrows.iter().find(|arrow| arrow.emphasis == Emphasis::Rejected) {
+            let text = "if, then: an order that was ruled out";
+            let wide = self.text_width(text, LEGEND);
+            let at = room(self, sample + 8.0 + wide);
+            self.sample(at, sample, arrow.relation, Emphasis::Rejected);
+            self.text(pos2(at.x + sample + 8.0, at.y), Align::Left, LEGEND, false, text, Role::Legend);
+        }
         self.y += line_height;
     }
 
-    fn sample(&mut self, at: Pos2, length: f32, relation: Relation) {
+    fn sample(&mut self, at: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
         let end = at + vec2(length, 0.0);
         let line = Path::line(at, end - vec2(8.0, 0.0));
-        let (role, head_role) = (Role::Edge(relation, Emphasis::Cycle), Role::Head(relation, Emphasis::Cycle));
+        let (role, head_role) = (Role::Edge(relation, emphasis), Role::Head(relation, emphasis));
         self.scene.marks.push(Mark { shape: Shape::Line(line), role, target: None });
         let shape = Shape::Head(head(end, vec2(1.0, 0.0)));
         self.scene.marks.push(Mark { shape, role: head_role, target: None });

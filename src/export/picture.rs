@@ -1,16 +1,17 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
+use super::drawing::{Drawing, Evidence, arranged, draw};
 use crate::counterexample::{
-    Counterexample, Explanation, drawn_part, edges_to_draw, involved_operations, narrate, transactions_to_draw,
+    Counterexample, Explanation, drawn_part, involved_operations, narrate, transactions_to_draw,
 };
-use crate::diagram::layout::{Layout, LayoutStyle, graphviz, lanes};
+use crate::diagram::layout::{Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::theme::Tone;
 use crate::diagram::{Diagram, Subject, Target, diagram};
 use crate::history::History;
-use crate::relations::{EdgeIndex, Relation};
+use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -77,6 +78,10 @@ pub struct ComposeOptions {
     pub all_operations: bool,
     /// Relations that are not drawn.
     pub hidden: Vec<Relation>,
+    /// Which evidence is drawn beside the contradiction.
+    pub evidence: Evidence,
+    /// Whether orders that were ruled out are drawn, with what would have followed from them.
+    pub alternatives: bool,
     /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
     pub drawn: Option<Layout>,
     /// SHA-256 of the file the history was read from.
@@ -124,33 +129,44 @@ pub fn compose(
     whole: &History,
     options: &ComposeOptions,
 ) -> Picture {
-    let drawn = edges_to_draw(&example.violation);
-    let shown = |e: EdgeIndex| drawn.contains(&e) && !options.hidden.contains(&example.violation.edges[e].relation);
-    let diagram = counterexample_diagram(example, whole, options.all_operations, &shown);
+    let drawing = draw(example, whole, options);
     let fits = |layout: &&Layout| {
-        let rows = layout.cards.iter().zip(&diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
-        rows && layout.cards.len() == diagram.cards.len() && layout.routes.len() == diagram.arrows.len()
+        let rows =
+            layout.cards.iter().zip(&drawing.diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
+        let cards = layout.cards.len() == drawing.diagram.cards.len();
+        rows && cards && layout.routes.len() == drawing.diagram.arrows.len()
     };
-    let layout = match (options.drawn.as_ref().filter(fits), options.layout) {
-        (Some(drawn), _) => drawn.clone(),
-        (None, LayoutStyle::Lanes) => lanes(&diagram),
-        (None, LayoutStyle::Layered) => graphviz(&diagram).unwrap_or_else(|_| lanes(&diagram)),
+    let tooltips = tooltips(explanation, &drawing);
+    let (diagram, layout, all_committed) = match options.drawn.as_ref().filter(fits) {
+        Some(drawn) => (drawing.diagram.clone(), drawn.clone(), false),
+        None => arranged(&drawing.diagram, options.layout),
     };
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().map(|step| PictureStep {
         lead: narrate::lead(step.role).to_owned(),
         text: sentence(&step.text),
         edges: step.edges.clone(),
-        mentions: mentions(example, &step.edges),
+        mentions: mentions(example, &drawing.edges, &step.edges),
     });
+    let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
+        lead: "Otherwise".to_owned(),
+        text: sentence(&alternative.text),
+        edges: vec![alternative.edge],
+        mentions: Vec::new(),
+    });
+    let mut footer = footer(example, whole, options);
+    let version = footer.pop();
+    footer.extend(all_committed.then(|| "all committed".to_owned()));
+    footer.extend(drawing.is_partial.then(|| "evidence left out".to_owned()));
+    footer.extend(version);
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
         verdicts: verdicts(example),
-        steps: steps.collect(),
+        steps: steps.chain(otherwise).collect(),
         conclusion: printable(&explanation.conclusion),
-        footer: footer(example, whole, options),
-        tooltips: tooltips(example, explanation, &diagram),
+        footer,
+        tooltips,
         markdown: narrate::markdown(example, explanation, whole),
         text: narrate::plain_text(example, explanation, whole),
         diagram,
@@ -165,8 +181,8 @@ fn sentence(text: &str) -> String {
 }
 
 /// Edges of a step by name, unless there are too many to read.
-fn mentions(example: &Counterexample, edges: &[EdgeIndex]) -> Vec<(String, Relation)> {
-    let known = edges.iter().filter_map(|&e| example.violation.edges.get(e));
+fn mentions(example: &Counterexample, all: &[Edge], edges: &[EdgeIndex]) -> Vec<(String, Relation)> {
+    let known = edges.iter().filter_map(|&e| all.get(e));
     let name = |t| printable(&example.history.transaction_name(t));
     let all: Vec<_> = known.map(|e| (format!("{} → {}", name(e.from), name(e.to)), e.relation)).collect();
     if all.len() > 2 { Vec::new() } else { all }
@@ -214,7 +230,8 @@ fn counted(n: usize, what: &str) -> String {
     format!("{text} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-fn tooltips(example: &Counterexample, explanation: &Explanation, diagram: &Diagram) -> BTreeMap<TargetKey, String> {
+fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey, String> {
+    let diagram = &drawing.diagram;
     let mut tooltips = BTreeMap::new();
     for card in &diagram.cards {
         let session = &diagram.lanes[card.lane].title;
@@ -228,9 +245,11 @@ fn tooltips(example: &Counterexample, explanation: &Explanation, diagram: &Diagr
     }
     for arrow in &diagram.arrows {
         let (from, to) = (&diagram.cards[arrow.from].title, &diagram.cards[arrow.to].title);
-        let mut text =
-            format!("{from} → {to}, {} ({})", arrow.label, example.violation.edges[arrow.edge].relation.name());
-        if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {
+        let mut text = format!("{from} → {to}, {} ({})", arrow.label, drawing.edges[arrow.edge].relation.name());
+        if let Some(alternative) = drawing.alternatives.iter().find(|alternative| alternative.edge == arrow.edge) {
+            text.push_str(": ");
+            text.push_str(&printable(&alternative.text));
+        } else if let Some(reason) = explanation.edge_reasons.get(arrow.edge) {
             text.push_str(": ");
             text.push_str(&printable(reason));
         }

@@ -45,9 +45,9 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A role's name as a style.
+/// A role's name as a style, unlike any of TikZ's own.
 fn name(role: Role) -> String {
-    role.class().replace(' ', "-")
+    format!("iso-{}", role.class().replace(' ', "-"))
 }
 
 fn colors(role: Role) -> Vec<Color> {

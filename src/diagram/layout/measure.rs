@@ -29,6 +29,8 @@ pub(super) const LABEL_HEIGHT: f32 = 19.0;
 pub(super) const CORNER: f32 = 7.0;
 
 const CARD_MIN_WIDTH: f32 = 156.0;
+/// The same for cards that say no outcome.
+const SHORT_CARD_MIN_WIDTH: f32 = 112.0;
 const MAX_OPERATION_COLUMNS: usize = 34;
 const MAX_TITLE_COLUMNS: usize = 22;
 const MAX_LABEL_COLUMNS: usize = 22;
@@ -63,7 +65,8 @@ pub(super) fn card_width(card: &Card) -> f32 {
     let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), width(&row.place, SMALL_FONT));
     let rows = card.rows.iter().map(row).fold(0.0, f32::max);
     let folded = if card.folded > 0 { width(&folded_text(card), SMALL_FONT) } else { 0.0 };
-    (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(CARD_MIN_WIDTH)
+    let least = if card.status.is_empty() { SHORT_CARD_MIN_WIDTH } else { CARD_MIN_WIDTH };
+    (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(least)
 }
 
 /// Size of an arrow's label.

@@ -4,7 +4,7 @@
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
-use crate::counterexample::{Counterexample, Explanation, Quotation, involved_operations, narrate};
+use crate::counterexample::{Counterexample, Explanation, Quotation, interpret, involved_operations, narrate};
 use crate::export::reproduce::Plan;
 use crate::history::{History, Outcome, TransactionId, grouped};
 use std::path::Path;
@@ -39,8 +39,15 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     report.blocks.push(observed(example, whole, parts.plan));
     report.heading(2, "Why this is a contradiction");
     argument(&mut report, example, explanation);
+    if whole_in_one {
+        report.blocks.push(at_length(example, explanation));
+    }
     report.heading(2, "Why it is not the test");
     report.blocks.push(Block::List(trust::harness(example, whole, health)));
+    if whole_in_one && !health.findings.is_empty() {
+        report.heading(2, "The health of the whole history");
+        report.blocks.push(trust::health_table(health));
+    }
     how_much(&mut report, parts);
     report.heading(2, "Setting");
     report.blocks.push(setting(parts.brief));
@@ -129,6 +136,12 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
     if !rows.is_empty() {
         report.blocks.push(Block::Table { header: vec![vec![text("edge")], vec![text("why it is there")]], rows });
     }
+    let otherwise: Vec<Line> =
+        interpret(example).alternatives.into_iter().map(|alternative| vec![text(alternative.text)]).collect();
+    if !otherwise.is_empty() {
+        report.paragraph(vec![text("What was inferred cannot be the other way round:")]);
+        report.blocks.push(Block::List(otherwise));
+    }
     let level = example.level;
     let promise = format!(" ({}) promises: {}.", level.long_name(), level.promise());
     report.paragraph(vec![strong(level.code()), text(promise)]);
@@ -156,6 +169,19 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
     }
 }
 
+/// The argument with every definition where it is used.
+fn at_length(example: &Counterexample, explanation: &Explanation) -> Block {
+    let mut lines: Vec<String> = Vec::new();
+    for step in &explanation.steps {
+        lines.push(narrate::sentence(step));
+        lines.extend((!step.long.is_empty()).then(|| format!("    {}", step.long)));
+    }
+    for (edge, reason) in example.violation.edges.iter().zip(&explanation.reasons) {
+        lines.push(format!("{}: {}", narrate::edge_label(example, edge), reason.long));
+    }
+    Block::Folded { title: "The argument at length".to_owned(), language: "none", text: lines.join("\n") }
+}
+
 fn how_much(report: &mut Document, parts: &Parts<'_>) {
     let Brief { whole, findings, .. } = parts.brief;
     let kinds = trust::kinds(findings);
@@ -178,15 +204,16 @@ fn setting(brief: &Brief<'_>) -> Block {
     let origin = whole.origin();
     let name = Path::new(&origin.path).file_name().map(|name| name.to_string_lossy().into_owned());
     let figures = whole.recorded();
+    let counted = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
     let counts = format!(
-        "{} sessions, {} transactions ({} committed, {} aborted, {} of unknown outcome), {} operations on {} keys",
-        grouped(figures.sessions as u64),
-        grouped(figures.transactions as u64),
+        "{}, {} ({} committed, {} aborted, {} of unknown outcome), {} on {}",
+        counted(figures.sessions, "session"),
+        counted(figures.transactions, "transaction"),
         grouped(figures.committed as u64),
         grouped(figures.aborted as u64),
         grouped(figures.unknown as u64),
-        grouped(figures.operations as u64),
-        grouped(figures.keys as u64),
+        counted(figures.operations, "operation"),
+        counted(figures.keys, "key"),
     );
     let kinds = match whole.lists().is_empty() {
         true => "registers: reads and writes of single values",

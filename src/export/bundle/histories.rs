@@ -4,6 +4,7 @@ use crate::checkers::{self, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
 use crate::formats::{self, Input};
+use std::time::Duration;
 
 /// A format of the bundle: its name, the file, what it is for.
 const FORMATS: [(&str, &str, &str); 5] = [
@@ -13,6 +14,9 @@ const FORMATS: [(&str, &str, &str); 5] = [
     ("elle-edn", "history.edn", "Jepsen and Elle"),
     ("json", "history.json", "IsoScope's JSON, with everything known"),
 ];
+
+/// Longest that reading a file back and checking it may take.
+const CHECKING: Duration = Duration::from_secs(20);
 
 /// A history as a file.
 pub(super) struct HistoryFile {
@@ -48,6 +52,7 @@ pub(super) fn histories(example: &Counterexample, control: &Control) -> (Vec<His
 
 /// The history in a format, and what is lost; or why the file would not be a counterexample to the same level.
 fn written(example: &Counterexample, format: &str, control: &Control) -> Result<(Vec<u8>, Vec<String>), String> {
+    let control = &control.with_time_limit(CHECKING);
     let mut bytes = Vec::new();
     formats::write(&example.history, format, &mut bytes).map_err(|error| error.to_string())?;
     // As somebody else will read it: by the default rules, in this format.

@@ -1,6 +1,6 @@
 //! Why it is not the harness, and how often it happens.
 
-use super::document::{Inline, Line, code, strong, text};
+use super::document::{Block, Inline, Line, code, strong, text};
 use crate::checkers::{Findings, Violation};
 use crate::counterexample::{Counterexample, involved_operations};
 use crate::health::{Health, Severity};
@@ -88,6 +88,19 @@ fn written_several_times(example: &Counterexample, whole: &History, reads: &[Ope
     names
 }
 
+/// Everything that was found out about the log, conditions of other checkers included.
+pub(super) fn health_table(health: &Health) -> Block {
+    let row = |finding: &crate::health::Finding| {
+        let mut words = vec![text(&finding.text)];
+        if let Some(remedy) = &finding.remedy {
+            words.extend([text(" Read otherwise with "), code(remedy.flag()), text(".")]);
+        }
+        vec![vec![text(finding.severity.word())], vec![text(finding.kind.title())], words]
+    };
+    let header = ["weight", "what", "in words"].map(|name| vec![text(name)]).to_vec();
+    Block::Table { header, rows: health.findings.iter().map(row).collect() }
+}
+
 /// Kinds of violations of the whole history: name, count, independent groups among those listed.
 pub(super) fn kinds(findings: &Findings) -> Vec<Vec<Line>> {
     let groups = |listed: &[&Violation]| {
@@ -115,6 +128,9 @@ pub(super) fn extent(findings: &Findings, whole: &History, pattern: crate::check
     let lines: Vec<u32> = operations.map(|o| whole.line_of(o)).filter(|&line| line > 0).collect();
     let (first, last) = (lines.iter().min()?, lines.iter().max()?);
     let one = whole.origin().part_of_session.is_empty();
-    (one && whole.origin().unit == crate::history::Unit::Line)
-        .then(|| format!("lines {} to {}", grouped(u64::from(*first)), grouped(u64::from(*last))))
+    let text = match first == last {
+        true => format!("line {}", grouped(u64::from(*first))),
+        false => format!("lines {} to {}", grouped(u64::from(*first)), grouped(u64::from(*last))),
+    };
+    (one && whole.origin().unit == crate::history::Unit::Line).then_some(text)
 }

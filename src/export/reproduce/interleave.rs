@@ -19,9 +19,13 @@ use super::Isolation;
 use crate::checkers::Level;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use std::collections::HashSet;
+use std::rc::Rc;
 
-/// Most states looked at for one combination of settings; beyond, the next one is tried.
+/// Most states looked at for one combination of settings; beyond, the next one is tried. Where a state is larger than
+/// [`SMALL`] rows, fewer, so that the whole search takes a second or two at most.
 const MAX_STATES: usize = 60_000;
+/// Rows in all sessions' sights together.
+const SMALL: usize = 60;
 
 /// What one step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,9 +109,9 @@ struct State {
     /// By session: the next event.
     next: Vec<usize>,
     /// By key.
-    rows: Vec<Version>,
+    rows: Rc<Vec<Version>>,
     /// By session: the rows at the first statement of the transaction it is in.
-    snapshots: Vec<Option<Vec<Version>>>,
+    snapshots: Vec<Option<Rc<Vec<Version>>>>,
     /// Reads answered otherwise than observed.
     mismatches: Vec<OperationId>,
 }
@@ -130,7 +134,7 @@ impl<'a> Search<'a> {
         let initial = |_| Version { writer: TransactionId::INITIAL, content: None };
         let state = State {
             next: vec![0; history.n_sessions()],
-            rows: (0..history.n_keys()).map(initial).collect(),
+            rows: Rc::new((0..history.n_keys()).map(initial).collect()),
             snapshots: vec![None; history.n_sessions()],
             mismatches: Vec::new(),
         };
@@ -141,6 +145,8 @@ impl<'a> Search<'a> {
 
     /// Whether there is an order; it is in `taken` then.
     fn run(&mut self) -> bool {
+        let rows = self.history.n_keys() * (self.events.len() + 1);
+        let most = MAX_STATES * SMALL / rows.max(SMALL);
         // One entry a step taken, and one for the beginning: the state after it, and the sessions left to try there.
         let mut stack = vec![(self.state.clone(), self.candidates())];
         while let Some((state, candidates)) = stack.last_mut() {
@@ -155,7 +161,7 @@ impl<'a> Search<'a> {
                 continue;
             };
             if self.take(session) && self.seen.insert(self.state.clone()) {
-                if self.seen.len() > MAX_STATES {
+                if self.seen.len() > most {
                     return false;
                 }
                 let candidates = self.candidates();
@@ -185,7 +191,7 @@ impl<'a> Search<'a> {
             return false;
         }
         if is_first {
-            self.state.snapshots[session] = Some(self.state.rows.clone());
+            self.state.snapshots[session] = Some(Rc::clone(&self.state.rows));
         }
         let may = match step.action {
             Action::Begin => true,
@@ -265,14 +271,14 @@ impl<'a> Search<'a> {
             (0..self.events.len()).any(|other| other != session && self.own_writes(other, key).next().is_some());
         let snapshot = self.state.snapshots[session].as_ref();
         let is_old = snapshot.is_some_and(|rows| rows[key.index()].writer != self.state.rows[key.index()].writer);
-        !is_locked && !(is_old && self.settings.contains(&Isolation::RepeatableRead))
+        !(is_locked || is_old && self.settings.contains(&Isolation::RepeatableRead))
     }
 
     fn commit(&mut self, session: usize, t: TransactionId) -> bool {
         for key in (0..self.history.n_keys()).map(KeyId::new) {
             if self.own_writes(session, key).next().is_some() {
                 let content = self.with_own(session, key, &self.state.rows[key.index()].content);
-                self.state.rows[key.index()] = Version { writer: t, content };
+                Rc::make_mut(&mut self.state.rows)[key.index()] = Version { writer: t, content };
             }
         }
         true
