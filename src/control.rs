@@ -40,6 +40,34 @@ impl Progress {
     }
 }
 
+/// A part of deciding a level whose time is told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// From the history to what is known from the beginning.
+    Build,
+    /// Drawing consequences without guessing.
+    Saturate,
+    /// Writing down for a solver what is left to decide.
+    Encode,
+    /// Solving it.
+    Solve,
+}
+
+impl Stage {
+    /// All of them, in the order in which they begin.
+    pub const ALL: [Stage; 4] = [Stage::Build, Stage::Saturate, Stage::Encode, Stage::Solve];
+
+    /// Its name, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Build => "build",
+            Stage::Saturate => "saturate",
+            Stage::Encode => "encode",
+            Stage::Solve => "solve",
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
@@ -50,6 +78,8 @@ struct Shared {
     done: AtomicU64,
     total: AtomicU64,
     phase: Mutex<String>,
+    /// By stage: nanoseconds, of all threads together.
+    spent: [AtomicU64; Stage::ALL.len()],
 }
 
 /// Milliseconds between two looks at how much memory is used.
@@ -162,6 +192,20 @@ impl Control {
         self.shared.done.fetch_add(units, Ordering::Relaxed);
     }
 
+    /// Does some work and counts its time for a stage, see [`spent`](Control::spent). Stages do not nest.
+    pub fn timed<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let done = work();
+        let spent = begin.elapsed().as_nanos().min(u64::MAX.into()) as u64;
+        self.shared.spent[stage as usize].fetch_add(spent, Ordering::Relaxed);
+        done
+    }
+
+    /// The time that the work has spent in a stage, of all threads together.
+    pub fn spent(&self, stage: Stage) -> Duration {
+        Duration::from_nanos(self.shared.spent[stage as usize].load(Ordering::Relaxed))
+    }
+
     /// A snapshot of the progress.
     pub fn progress(&self) -> Progress {
         Progress {
@@ -204,6 +248,16 @@ mod tests {
         assert!(branch.is_stopped() && inner.is_stopped() && !control.is_stopped() && !other.is_stopped());
         control.stop();
         assert!(other.is_stopped());
+    }
+
+    #[test]
+    fn the_time_of_a_stage_is_that_of_all_its_work() {
+        let control = Control::new();
+        let wait = || std::thread::sleep(Duration::from_millis(2));
+        control.timed(Stage::Solve, wait);
+        control.branch().timed(Stage::Solve, wait);
+        assert!(control.spent(Stage::Solve) >= Duration::from_millis(4));
+        assert_eq!(control.spent(Stage::Encode), Duration::ZERO);
     }
 
     #[test]

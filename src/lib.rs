@@ -5,7 +5,7 @@
 //!
 //! | value | made by | what it is | leaves as |
 //! |---|---|---|---|
-//! | [`history::History`] | `formats` | what was observed | history files |
+//! | [`history::History`] | `formats`, `generate`, `collect` | what was observed | history files |
 //! | [`relations::Index`], [`relations::Edge`] | `relations` | what that forces, each edge with its reason | |
 //! | [`health::Health`] | `health` | whether that can be believed | report |
 //! | [`checkers::Findings`] | `checkers` | witness, violations or undecided, per level | report, which `verify` checks |
@@ -32,17 +32,21 @@
 //! | `diagram` | what to draw and where | history, relations, graph |
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, diagram |
 //! | `jobs` | start, poll, cancel | control |
-//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, jobs |
-//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export |
+//! | `generate` | histories from workloads and store models | history, control |
+//! | `collect` | histories from workloads and real databases | history, control, generate |
+//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, jobs, generate, collect |
+//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, generate, collect |
 
 pub mod app;
 pub mod checkers;
 pub mod cli;
+pub mod collect;
 pub mod control;
 pub mod counterexample;
 pub mod diagram;
 pub mod export;
 pub mod formats;
+pub mod generate;
 pub mod graph;
 pub mod health;
 pub mod history;

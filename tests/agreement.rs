@@ -13,6 +13,7 @@ const SMALL: u64 = 14_000;
 const CLEAN: u64 = 8_000;
 const AMBIGUOUS: u64 = 4_000;
 const FEW_VALUES: u64 = 2_000;
+const UNKNOWN: u64 = 3_000;
 const LARGER: u64 = 100;
 /// Most ways to explain the reads of a history that are gone through by brute force.
 const MOST_COMBINATIONS: usize = 300;
@@ -63,6 +64,45 @@ fn engine_and_oracle_agree_where_most_reads_are_ambiguous() {
             true => examine(&history).map(|_| ()),
             false => Ok(()),
         }
+    });
+}
+
+/// A third of the transactions may or may not have committed, and who reads from them is open.
+fn with_unknown_outcomes(sketch: &Sketch) -> Sketch {
+    let mut rng = fastrand::Rng::with_seed(sketch.fresh_value() ^ ((sketch.transactions().count() as u64) << 8));
+    let mut sketch = sketch.clone().with_few_values();
+    for transaction in sketch.transactions_mut().filter(|t| t.outcome != Outcome::Aborted) {
+        transaction.outcome = if rng.u8(0..3) == 0 { Outcome::Unknown } else { Outcome::Committed };
+    }
+    sketch
+}
+
+#[test]
+fn engine_and_oracle_agree_where_it_is_open_who_takes_part() {
+    let shape = Shape { transactions: 6, operations: 3, ..Shape::CLEAN };
+    for (shape, n) in [(Shape::AMBIGUOUS, UNKNOWN), (shape, UNKNOWN)] {
+        for_histories(shape, n, |sketch| {
+            let history = with_unknown_outcomes(sketch).history();
+            match Observation::of(&history).n_combinations() <= MOST_COMBINATIONS {
+                true => examine(&history).map(|_| ()),
+                false => Ok(()),
+            }
+        });
+    }
+}
+
+/// Too large for brute force, but evidence speaks for itself.
+#[test]
+fn evidence_holds_in_larger_histories_where_it_is_open_who_takes_part() {
+    let shape = Shape { transactions: 14, operations: 4, keys: 4, sessions: 6, ..Shape::CLEAN };
+    for_histories(shape, LARGER, |sketch| {
+        let history = with_unknown_outcomes(sketch).history();
+        let findings = examine::check(&history);
+        let strong = &examine::engine_verdicts(&findings)[4..];
+        if strong.contains(&None) {
+            return Err(format!("undecided: {}", examine::signs(examine::engine_verdicts(&findings))));
+        }
+        examine::evidence(&history, &findings)
     });
 }
 

@@ -174,3 +174,136 @@ fn a_broken_level_leads_to_its_smallest_anomaly() {
     assert!(catalogue.violation(selected).is_some_and(|violation| violation.levels.contains(Level::ReadAtomic)));
     window.get_by_label(&format!("Level {}: not asked for", Level::StrictSerializability));
 }
+
+#[test]
+fn the_history_is_sorted_searched_and_linked() {
+    for theme in themes() {
+        let (mut window, _folder) = on_page(FRACTURED, theme, egui::Key::Num6);
+        let listing = |window: &Window| document(window).browser.listing.clone();
+        window.get_by_label("Sort transactions by size").click();
+        window.run_steps(3);
+        wait(&mut window, "the listing", |window| listing(window).is_some());
+        window.get_by_label("Search transactions").focus();
+        window.run_steps(2);
+        window.get_by_label("Search transactions").type_text("w(y)");
+        window.run_steps(3);
+        wait(&mut window, "the listing", |window| {
+            listing(window).is_some_and(|listing| listing.transactions.len() == 1)
+        });
+        press(&mut window, egui::Key::Escape);
+        window.get_by_label_contains("a2 2 operations").click();
+        window.run_steps(3);
+        window.get_by_label_contains("w(y) = 1").click();
+        window.run_steps(3);
+        wait(&mut window, "the readers", |window| says(window, "read by b1"));
+        window.get_by_label("read by b1").click();
+        window.run_steps(3);
+        let transaction = document(&window).browser.transaction.expect("one is chosen");
+        let history = document(&window).history.clone().expect("it is read");
+        assert_eq!(history.transaction_name(transaction), "b1");
+        wait(&mut window, "the writer", |window| says(window, "reads from a2"));
+        window.get_by_label("reads from a2").click();
+        window.run_steps(3);
+        let transaction = document(&window).browser.transaction.expect("one is chosen");
+        assert_eq!(history.transaction_name(transaction), "a2");
+    }
+}
+
+#[test]
+fn checkers_run_side_by_side_and_are_written_down() {
+    for theme in themes() {
+        let (mut window, folder) = on_page(FRACTURED, theme, egui::Key::C);
+        assert_eq!(window.state().state().page, Page::Checkers);
+        window.get_by_label("be-sat").click();
+        window.run_steps(2);
+        press(&mut window, egui::Key::R);
+        wait(&mut window, "the checkers", |window| {
+            document(window).contest.runs.len() == 3 && document(window).contest.running.is_none()
+        });
+        for checker in ["fast", "plume", "be-sat"] {
+            window.get_by_label_contains(&format!("{checker} on RA: violated"));
+            window.get_by_label_contains(&format!("{checker} took "));
+        }
+        assert!(says(&window, "Where two of them know an answer, it is the same."));
+        window.get_by_label("Plot of times");
+        window.get_by_label("Plot of memory");
+        for ending in ["CSV", "SVG"] {
+            window.get_by_label(&format!("Save as {ending}")).click();
+            window.run_steps(3);
+        }
+        let csv = std::fs::read_to_string(folder.path().join("history-checkers.csv")).expect("it was written");
+        assert!(csv.lines().count() > 8 && csv.contains("be-sat,RA,violated"));
+        assert!(folder.path().join("history-checkers.svg").is_file());
+    }
+}
+
+#[test]
+fn a_line_under_the_pointer_lights_its_transactions_in_other_views() {
+    let (mut window, _folder) = on_page(&format!("{FRACTURED}c: [r q 7]\n"), egui::Theme::Dark, egui::Key::Num2);
+    wait(&mut window, "the lanes", |window| document(window).timeline.is_some());
+    let catalogue = document(&window).catalogue.clone().expect("it was checked");
+    let selected = document(&window).selected;
+    press(&mut window, egui::Key::N);
+    press(&mut window, egui::Key::P);
+    let other = catalogue.entries.iter().find(|entry| Some(entry.id) != selected).expect("there are two");
+    let at = window.query_all_by_label_contains(&other.label).next().expect("its line is open").rect().center();
+    window.hover_at(at);
+    window.run_steps(3);
+    assert_eq!(document(&window).hovered, Some(Attention::Anomaly(other.id)));
+    assert_eq!(document(&window).attended(), catalogue.violation(other.id).expect("it is listed").transactions);
+}
+
+#[test]
+fn the_welcome_page_teaches_and_a_tour_goes_through_five_steps() {
+    for theme in themes() {
+        let mut window = window::window(theme);
+        window.run_steps(2);
+        assert!(says(&window, "it ran earlier in the same session"));
+        window.get_by_label("Tour").click();
+        window.run_steps(3);
+        for stop in &isoscope::app::tour::STOPS {
+            wait(&mut window, stop.title, |window| says(window, stop.title));
+            let on = if stop.title == "What if" { "Finish the tour" } else { "Go on" };
+            window.get_by_label(on).click();
+            window.run_steps(3);
+        }
+        assert_eq!(window.state().state().tour, None);
+    }
+}
+
+#[test]
+fn every_command_stands_in_a_menu_and_on_the_help_sheet() {
+    use isoscope::app::command::{Command, Group};
+    for theme in themes() {
+        let (mut window, _folder) = opened(FRACTURED, theme);
+        window.set_size(egui::vec2(1280.0, 2400.0));
+        window.run_steps(2);
+        for group in Group::ALL {
+            window.get_by_label(group.title()).click();
+            window.run_steps(4);
+            for row in Command::table().iter().filter(|row| row.group == group) {
+                assert!(says(&window, row.name), "{} is not in the menu {}", row.name, group.title());
+            }
+            window.get_by_label(group.title()).click();
+            window.run_steps(4);
+        }
+        press(&mut window, egui::Key::Questionmark);
+        for row in Command::table() {
+            assert!(says(&window, row.name), "{} is not on the help sheet", row.name);
+        }
+    }
+}
+
+#[test]
+fn a_report_is_written_beside_the_history() {
+    let (mut window, folder) = opened(FRACTURED, egui::Theme::Dark);
+    let shift = egui::Modifiers::COMMAND | egui::Modifiers::SHIFT;
+    for name in ["", "-2"] {
+        window.key_press_modifiers(shift, egui::Key::E);
+        window.run_steps(3);
+        let id = document(&window).selected.expect("an anomaly is chosen").to_string().replace('/', "-");
+        let report = folder.path().join(format!("history-{id}-report{name}"));
+        wait(&mut window, "the report", |_| report.join("report.html").is_file());
+        assert!(report.join("report.md").is_file() && report.join("picture.svg").is_file());
+    }
+}

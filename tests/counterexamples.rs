@@ -358,9 +358,10 @@ impl Sizes {
     }
 }
 
-/// Compares with all parts of small histories: per level the best of the listed violations, which is what is shown first.
-fn compare_sizes(histories: u64) -> Sizes {
-    let sizes: Mutex<Sizes> = Mutex::default();
+/// Compares with all parts of small histories: the best of the listed violations of each level, which is what is shown
+/// first, and all violations.
+fn compare_sizes(histories: u64) -> [Sizes; 2] {
+    let sizes: Mutex<[Sizes; 2]> = Mutex::default();
     for shape in [Shape::SMALL, Shape::CLEAN] {
         for_histories(shape, histories, |sketch| {
             let history = sketch.history();
@@ -369,18 +370,31 @@ fn compare_sizes(histories: u64) -> Sizes {
                 let of_level = findings.violations.iter().filter(|v| v.levels.weakest() == Some(level));
                 let mut candidates: Vec<&Violation> = of_level.collect();
                 candidates.sort_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id));
-                let Some(first) = candidates.first() else { continue };
-                let example = counterexample::minimize(&history, first, &Control::new());
-                let pattern = named(first.id.pattern);
-                let fewest = parts::fewest(&history, level, pattern).ok_or("nothing violates the level")?;
-                let found = example.history.n_transactions();
-                if found < fewest {
-                    return Err(format!("{}: {found} transactions, brute force finds {fewest}", first.id));
+                let mut fewest_of: BTreeMap<Option<Pattern>, usize> = BTreeMap::new();
+                for (place, violation) in candidates.into_iter().take(PER_HISTORY).enumerate() {
+                    let example = counterexample::minimize(&history, violation, &Control::new());
+                    let pattern = named(violation.id.pattern);
+                    let fewest = match fewest_of.get(&pattern) {
+                        Some(fewest) => *fewest,
+                        None => parts::fewest(&history, level, pattern).ok_or("nothing violates the level")?,
+                    };
+                    fewest_of.insert(pattern, fewest);
+                    let found = example.history.n_transactions();
+                    // Brute force leaves in all reads, and one that is an anomaly of its own may hide another pattern.
+                    let has_wrong_reads = findings.patterns.keys().any(|pattern| pattern.is_wrong_read());
+                    if found < fewest && !has_wrong_reads {
+                        return Err(format!("{}: {found} transactions, brute force finds {fewest}", violation.id));
+                    }
+                    let fewest = fewest.min(found);
+                    if example.minimality == Minimality::Smallest && found > fewest {
+                        return Err(format!("{}: {found} are no smallest, {fewest} suffice", violation.id));
+                    }
+                    let [best, all] = &mut *sizes.lock().expect("no test panics");
+                    if place == 0 {
+                        best.add(found, fewest);
+                    }
+                    all.add(found, fewest);
                 }
-                if example.minimality == Minimality::Smallest && found > fewest {
-                    return Err(format!("{}: {found} transactions are no smallest, {fewest} suffice", first.id));
-                }
-                sizes.lock().expect("no test panics").add(found, fewest);
             }
             Ok(())
         });
@@ -388,19 +402,24 @@ fn compare_sizes(histories: u64) -> Sizes {
     sizes.into_inner().expect("no test panics")
 }
 
+fn nearly_all_are_smallest(histories: u64) {
+    let [best, all] = compare_sizes(histories);
+    for (what, sizes) in [("first shown", &best), ("all", &all)] {
+        println!("{what}: {} of {} smallest, transactions too many: {:?}", sizes.smallest, sizes.n, sizes.excess);
+    }
+    assert!(best.smallest * 100 >= best.n * 95, "{} of {}", best.smallest, best.n);
+    assert!(all.smallest * 100 >= all.n * 90, "{} of {}", all.smallest, all.n);
+}
+
 #[test]
 fn nearly_all_are_as_small_as_can_be() {
-    let sizes = compare_sizes(HISTORIES / 2);
-    println!("{} of {} smallest, transactions too many: {:?}", sizes.smallest, sizes.n, sizes.excess);
-    assert!(sizes.smallest * 100 >= sizes.n * 95, "{} of {}", sizes.smallest, sizes.n);
+    nearly_all_are_smallest(HISTORIES / 2);
 }
 
 #[test]
 #[ignore = "takes some minutes"]
 fn nearly_all_of_thousands_are_as_small_as_can_be() {
-    let sizes = compare_sizes(MANY);
-    println!("{} of {} smallest, transactions too many: {:?}", sizes.smallest, sizes.n, sizes.excess);
-    assert!(sizes.smallest * 100 >= sizes.n * 95, "{} of {}", sizes.smallest, sizes.n);
+    nearly_all_are_smallest(MANY);
 }
 
 /// The same history under other names, in another order of sessions and keys.
@@ -507,6 +526,28 @@ fn what_is_shown_on_the_way_is_valid_and_never_grows() {
     });
     sizes.push(last.history.n_operations());
     assert!(sizes.len() >= 3 && sizes.iter().rev().is_sorted(), "{sizes:?}");
+}
+
+#[test]
+fn without_time_a_counterexample_is_still_true() {
+    let stopped = Control::new();
+    stopped.stop();
+    let limits = [stopped, Control::new().with_time_limit(std::time::Duration::ZERO)];
+    let mut n = 0;
+    for (name, history) in tiny().into_iter().filter(|(name, _)| !name.starts_with("dup")) {
+        for violation in &examine::check(&history).violations {
+            for control in &limits {
+                let example = counterexample::minimize(&history, violation, control);
+                let small = &example.history;
+                assert_eq!(example.minimality, Minimality::Reduced, "{name}");
+                let alone = Findings { violations: vec![example.violation.clone()], ..Findings::default() };
+                let verified = verify(small, &Report::new(small, &alone, Settings::default()));
+                assert!(verified.is_ok_and(|verified| verified.violations == 1), "{name}: {}", violation.id);
+                n += 1;
+            }
+        }
+    }
+    assert!(n > 60, "{n}");
 }
 
 /// Histories of the corpus that are read in a moment, and violated.

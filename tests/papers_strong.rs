@@ -4,11 +4,12 @@ mod common;
 
 use common::papers::ask_with;
 use common::random::{Shape, for_histories};
-use common::store::{Promise, Run, Size};
+use common::store::{MODELS, Run, Size};
 use common::strong::{self, STRONG, STRONG_PAPERS, Tally, compare, compare_with_oracles};
 use fastrand::Rng;
 use isoscope::checkers::{self, Checker, Findings, Options, Verdict};
 use isoscope::control::Control;
+use isoscope::generate::Model;
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 use rayon::prelude::*;
 
@@ -67,14 +68,14 @@ fn the_papers_agree_with_the_fast_engine_on_larger_histories() {
 }
 
 /// Runs stores of every kind, undisturbed and disturbed, with times.
-fn for_runs(size: Size, n: u64, test: impl Fn(Promise, bool, &History) -> Result<(), String> + Sync) {
+fn for_runs(size: Size, n: u64, test: impl Fn(Model, bool, &History) -> Result<(), String> + Sync) {
     let first = number("ISOSCOPE_SEED").unwrap_or(0);
     let n = number("ISOSCOPE_HISTORIES").unwrap_or(n);
     let failures: Vec<String> = (first..first + n)
         .into_par_iter()
         .flat_map_iter(|seed| {
             let mut rng = Rng::with_seed(seed);
-            let promise = Promise::ALL[seed as usize % 4];
+            let promise = MODELS[seed as usize % 4];
             let mut run = Run::new(promise, size, &mut rng);
             let kept = test(promise, true, &run.history(true)).err();
             let kept = kept.map(|problem| format!("seed {seed}, {promise:?}\n{}{problem}\n", run.text()));
@@ -89,12 +90,12 @@ fn for_runs(size: Size, n: u64, test: impl Fn(Promise, bool, &History) -> Result
 }
 
 /// The promised level and all weaker ones hold.
-fn keeps(promise: Promise, fast: &Findings) -> Result<(), String> {
+fn keeps(promise: Model, fast: &Findings) -> Result<(), String> {
     let n_kept = match promise {
-        Promise::StrictSerializability => 4,
-        Promise::SnapshotIsolation => 2,
-        Promise::PrefixConsistency => 1,
-        Promise::Causal => 0,
+        Model::Strict => 4,
+        Model::Snapshot => 2,
+        Model::Prefix => 1,
+        _ => 0,
     };
     let broken = STRONG[..n_kept]
         .iter()

@@ -4,17 +4,18 @@ mod common;
 
 use common::oracle;
 use common::random::{Shape, for_histories};
-use common::sketch::{Sketch, key_name, session_name};
+use common::sketch::{Sketch, Transaction, key_name, session_name, write};
 use isoscope::checkers::{self, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats::{self, Input};
-use isoscope::history::{Builder, History, Interval, Label, Origin, Value};
+use isoscope::history::{Builder, History, Interval, Label, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
 use serde_json::Value as Json;
 
 /// Histories per shape in the ordinary run.
 const TIMED: u64 = 8_000;
+const LATE: u64 = 3_000;
 
 /// The history of a sketch with times: sessions run side by side, each transaction after the one before it.
 fn timed(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
@@ -34,7 +35,11 @@ fn timed(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
                 let key = builder.key_name(&key_name(operation.key));
                 builder.operation(draft, operation.kind, key, operation.value, 0);
             }
-            let start = clock.max(3 * newest(&transaction.operations) - rng.i64(0..4));
+            let writes_zeros = |o: &common::sketch::Operation| o.kind == OperationKind::Write && o.value == Value(0);
+            let start = match transaction.operations.iter().all(writes_zeros) {
+                true => clock.max(rng.i64(0..12)),
+                false => clock.max(3 * newest(&transaction.operations) - rng.i64(0..4)),
+            };
             let end = start + rng.i64(0..8);
             clock = end + rng.i64(0..2);
             if rng.u8(0..10) > 0 {
@@ -87,6 +92,50 @@ fn engine_and_oracle_agree_on_real_time() {
 #[test]
 fn engine_and_oracle_agree_on_real_time_of_almost_valid_stores() {
     for_histories(Shape::CLEAN, TIMED, look_at);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_transactions_that_look_like_a_set_up() {
+    for_histories(Shape::SMALL, LATE, |sketch| {
+        let mut sketch = sketch.clone();
+        let zeros = (0..sketch.n_keys()).map(|key| write(key, 0)).collect();
+        sketch.sessions.push(vec![Transaction::committed(zeros)]);
+        look_at(&sketch)
+    });
+}
+
+/// A write of 5 ends before the initial value is written; then 5 is read.
+fn late_zero(is_declared: bool) -> History {
+    let mut builder = Builder::new(Origin::default());
+    builder.initial_value(Value(0));
+    let steps = [(OperationKind::Write, 5, 0), (OperationKind::Write, 0, 20), (OperationKind::Read, 5, 40)];
+    for (session, (kind, value, start)) in steps.into_iter().enumerate() {
+        let session = builder.session_number(session as u64);
+        let draft = builder.transaction(session, Outcome::Committed);
+        let key = builder.key_number(0);
+        builder.operation(draft, kind, key, Value(value), 0);
+        builder.set_interval(draft, Interval { start, end: start + 10 });
+        if is_declared && value == 0 {
+            builder.set_up(draft);
+        }
+    }
+    builder.finish().expect("small")
+}
+
+#[test]
+fn a_late_write_of_the_initial_value_is_a_write_unless_it_is_declared_to_set_up() {
+    assert_eq!(decide(&late_zero(false)), Ok(Verdict::Violated));
+    assert!(matches!(decide(&late_zero(true)), Ok(Verdict::Satisfied(_))));
+    let word = |is_declared| {
+        let history = late_zero(is_declared);
+        let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
+        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+        let verified = verify::verify(&history, &report).expect("evidence holds");
+        assert!(verified.without_evidence.is_empty());
+        findings.levels[0].verdict.word()
+    };
+    assert_eq!([false, true].map(word), ["violated", "satisfied"]);
 }
 
 #[test]

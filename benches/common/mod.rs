@@ -8,7 +8,6 @@
 mod arguments;
 mod hard;
 mod instances;
-mod keys;
 mod lightweight;
 mod measure;
 mod order;
@@ -17,7 +16,7 @@ mod store;
 
 pub(crate) use arguments::WorkloadArguments;
 pub(crate) use hard::Hard;
-pub(crate) use keys::Keys;
+pub(crate) use isoscope::generate::Distribution as Keys;
 pub(crate) use lightweight::Lightweight;
 pub(crate) use measure::{CHECKERS, LEVELS, STRONG_LEVELS, check};
 pub(crate) use order::FileOrder;

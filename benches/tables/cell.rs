@@ -3,12 +3,12 @@
 use crate::common::{self, Hard, Workload};
 use anyhow::Context;
 use isoscope::checkers::{Checker, Level, Verdict};
-use isoscope::control::Control;
+use isoscope::control::{Control, Stage};
 use serde::{Deserialize, Serialize};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +46,8 @@ pub(crate) struct Measured {
     pub(crate) peak: Option<f64>,
     /// Resident memory when the history was there and the check had not begun, MB.
     pub(crate) history: Option<f64>,
+    /// By [`Stage`]: its part of the seconds.
+    pub(crate) stages: [f64; 4],
 }
 
 /// Short checks are repeated until they have taken so many seconds together: the system counts user CPU in ticks.
@@ -68,7 +70,7 @@ impl Cell {
         if told.is_none() {
             eprint!("{}", String::from_utf8_lossy(&output.stderr));
         }
-        let failed = Measured { outcome: Outcome::Failed, seconds: 0.0, peak: None, history: None };
+        let failed = Measured { outcome: Outcome::Failed, seconds: 0.0, peak: None, history: None, stages: [0.0; 4] };
         Ok(told.unwrap_or(failed))
     }
 
@@ -81,8 +83,9 @@ impl Cell {
         };
         let resident = resident("VmRSS:");
         forget_peak();
-        let begin = user_cpu();
+        let (begin, clock) = (user_cpu(), Instant::now());
         let mut repeats = 0;
+        let mut spent = [0.0; 4];
         let verdict = loop {
             let control = Control::new();
             let done = Arc::new(AtomicBool::new(false));
@@ -90,6 +93,9 @@ impl Cell {
             let verdict = pool.install(|| common::check(&history, self.checker, self.level, &control));
             done.store(true, Ordering::Relaxed);
             repeats += 1;
+            for (spent, stage) in spent.iter_mut().zip(Stage::ALL) {
+                *spent += control.spent(stage).as_secs_f64();
+            }
             let is_decided = !matches!(verdict, Verdict::Undecided(_));
             if !is_decided || user_cpu() - begin >= ENOUGH_SECONDS || repeats == MOST_REPEATS {
                 break (verdict, control.is_stopped());
@@ -102,7 +108,10 @@ impl Cell {
             (Verdict::Undecided(_), _) => Outcome::GaveUp,
         };
         let seconds = (user_cpu() - begin) / f64::from(repeats);
-        Ok(Measured { outcome, seconds, peak: self::resident("VmHWM:"), history: resident })
+        // Stages are measured on the wall, where others may have had the processor, too.
+        let share = seconds / clock.elapsed().as_secs_f64().max(1e-9);
+        let stages = spent.map(|spent| spent * share);
+        Ok(Measured { outcome, seconds, peak: self::resident("VmHWM:"), history: resident, stages })
     }
 
     /// Stops the check when it has used up its CPU time, and the process when it does not listen.
@@ -116,7 +125,8 @@ impl Cell {
                 }
                 if used > 2.0 * limit + 1.0 {
                     let peak = resident("VmHWM:");
-                    print(&Measured { outcome: Outcome::TimeOut, seconds: used, peak, history });
+                    let stages = [0.0; 4];
+                    print(&Measured { outcome: Outcome::TimeOut, seconds: used, peak, history, stages });
                     std::process::exit(0);
                 }
                 std::thread::sleep(WATCH);

@@ -25,6 +25,11 @@ pub(crate) fn print(instances: &[Hard], levels: &[Level], limit: f64) -> anyhow:
         lines.push(std::iter::once(hard.to_string()).chain(cells).collect());
     }
     println!("Hard instances: seconds of user CPU, one thread (* violated)\n{}", table::aligned(&lines));
+    let mut of_stages = vec![lines[0].clone()];
+    for (hard, row) in &rows {
+        of_stages.push(std::iter::once(hard.to_string()).chain(row.iter().map(table::stages)).collect());
+    }
+    println!("Of these {}\n{}", table::stage_names(), table::aligned(&of_stages));
     println!("Decided within {limit} s\n{}", table::aligned(&counted(&rows, levels)));
     Ok(())
 }

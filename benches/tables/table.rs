@@ -3,6 +3,7 @@
 use crate::cell::{Measured, Outcome};
 use crate::figures::Figure;
 use isoscope::checkers::{Checker, Level};
+use isoscope::control::Stage;
 use std::fmt::Write;
 
 /// All cells of one value.
@@ -39,7 +40,24 @@ pub(crate) fn text(figure: &Figure, level: Level, rows: &[Row], checkers: &[Chec
     table("seconds of user CPU (* violated)", &outcome);
     let megabytes = |value: Option<f64>| value.map_or("?".to_owned(), |value| format!("{value:.0}"));
     table("peak memory in MB, the history included", &|measured| megabytes(measured.peak));
+    if level > Level::TransactionalCausalConsistency {
+        let title = format!("seconds of {}", stage_names());
+        table(&title, &|measured| stages(measured));
+    }
     out
+}
+
+/// Names of the stages, as [`stages`] shows them.
+pub(crate) fn stage_names() -> String {
+    Stage::ALL.map(Stage::name).join(" / ")
+}
+
+/// What each stage of the engines took, of a checker that has them.
+pub(crate) fn stages(measured: &Measured) -> String {
+    match measured.stages.iter().any(|&spent| spent > 0.0) {
+        true => measured.stages.map(seconds).join(" / "),
+        false => "-".to_owned(),
+    }
 }
 
 /// How a check ended, and how many seconds it took.
@@ -75,7 +93,8 @@ pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     out
 }
 
-const HEADER: &str = "parameter,value,operations,level,checker,outcome,user_cpu_seconds,peak_mb,history_mb";
+const HEADER: &str = "parameter,value,operations,level,checker,outcome,user_cpu_seconds,peak_mb,history_mb,build,saturate,\
+                      encode,solve";
 
 /// What [`csv`] wrote. A figure ends where another parameter begins, a row where another value does.
 pub(crate) fn from_csv(text: &str) -> anyhow::Result<Vec<(Figure, Vec<Row>)>> {
@@ -84,14 +103,15 @@ pub(crate) fn from_csv(text: &str) -> anyhow::Result<Vec<(Figure, Vec<Row>)>> {
     let mut figures: Vec<(Figure, Vec<Row>)> = Vec::new();
     for line in lines {
         let cell = || -> Option<_> {
-            let [parameter, value, operations, level, checker, outcome, seconds, peak, history] =
-                line.split(',').collect::<Vec<_>>().try_into().ok()?;
+            let fields: [&str; 13] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
+            let [parameter, value, operations, level, checker, outcome, seconds, peak, history, stages @ ..] = fields;
             let figure: Figure = format!("{parameter}={value}").parse().ok()?;
             let measured = Measured {
                 outcome: serde_json::from_value(outcome.into()).ok()?,
                 seconds: seconds.parse().ok()?,
                 peak: peak.parse().ok(),
                 history: history.parse().ok(),
+                stages: stages.map(|spent| spent.parse().unwrap_or(0.0)),
             };
             Some((figure, operations.parse().ok()?, (level.parse().ok()?, checker.parse().ok()?, measured)))
         };
@@ -120,7 +140,7 @@ pub(crate) fn csv(figures: &[(Figure, Vec<Row>)]) -> String {
                 let outcome = serde_json::to_value(measured.outcome).expect("a name is JSON");
                 let _ = writeln!(
                     out,
-                    "{},{},{},{},{checker},{},{:.6},{},{}",
+                    "{},{},{},{},{checker},{},{:.6},{},{},{}",
                     figure.parameter.name(),
                     row.value,
                     row.operations,
@@ -129,6 +149,7 @@ pub(crate) fn csv(figures: &[(Figure, Vec<Row>)]) -> String {
                     measured.seconds,
                     number(measured.peak),
                     number(measured.history),
+                    measured.stages.map(|spent| format!("{spent:.6}")).join(","),
                 );
             }
         }

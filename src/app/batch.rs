@@ -3,7 +3,9 @@
 use super::App;
 use crate::checkers::{self, Findings, Level, Options, Pattern, Verdict, Violation};
 use crate::control::Control;
+use crate::counterexample::{self, signature};
 use crate::formats::{self, Found};
+use crate::history::History;
 use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// How long one history may be checked; what is not known then is undecided.
 const EACH: Duration = Duration::from_secs(60);
+/// How long the smallest anomaly may be made smaller.
+const MINIMIZING: Duration = Duration::from_secs(5);
 /// Instances looked at to find the smallest of each pattern.
 const INSTANCES: usize = 20;
 
@@ -65,26 +69,20 @@ pub struct Signature {
     pub size: usize,
     /// Its pattern.
     pub pattern: Pattern,
-    /// The relations around its cycle, beginning so that the word is least.
-    pub cycle: String,
+    /// Level, pattern and shape of its cycle, without names.
+    pub shape: String,
 }
 
 impl Signature {
-    /// What a violation looks like.
-    pub fn of(violation: &Violation) -> Signature {
-        let edges = violation.proof.cycle_edges();
-        let codes: Vec<&str> =
-            edges.iter().filter_map(|e| violation.edges.get(*e)).map(|e| e.relation.code()).collect();
-        let turned = |at: usize| [&codes[at..], &codes[..at]].concat().join(" ");
-        let cycle = (0..codes.len()).map(turned).min().unwrap_or_default();
-        Signature { size: violation.size(), pattern: violation.id.pattern, cycle }
+    /// What a violation looks like once it is made small, for which there are a few seconds.
+    fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
+        let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
+        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }
     }
 
     /// In one line.
     pub fn text(&self) -> String {
-        let row = self.pattern.row();
-        let cycle = if self.cycle.is_empty() { String::new() } else { format!(" · {}", self.cycle) };
-        format!("{} {} · {} txns{cycle}", row.id, row.title, self.size)
+        format!("{} · {} txns", self.shape, self.size)
     }
 }
 
@@ -303,15 +301,22 @@ fn check_one(path: &Path, control: &Control) -> Outcome {
     let own = control.branch().with_time_limit(EACH);
     let history = match formats::open(path, None, &own) {
         Ok(history) => history,
-        Err(error) => return Outcome::Failed(error.to_string()),
+        Err(error) => {
+            // The table names the file already.
+            let text = error.to_string();
+            let path = format!("{}: ", path.display());
+            return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
+        }
     };
     let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
     let Findings { levels, patterns, violations, .. } = checkers::check(&history, &options, &own, &|_| ());
+    let candidates = violations.iter().filter(|violation| !violation.implied);
+    let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
     Outcome::Checked(Box::new(Checked {
         transactions: history.recorded().transactions,
         verdicts: levels.into_iter().map(|result| (result.level, result.verdict)).collect(),
         patterns,
-        smallest: violations.iter().filter(|violation| !violation.implied).map(Signature::of).min(),
+        smallest: smallest.map(|violation| Signature::of(&history, violation, &own)),
         seconds: started.elapsed().as_secs_f64(),
     }))
 }
@@ -389,7 +394,7 @@ mod tests {
             row("clean", checked("a: [w x 1]\nb: [r x 1]\n")),
             row("lost", checked("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n")),
         ];
-        assert!(matches!(&batch.rows[0].outcome, Outcome::Failed(text) if text.contains("h.txt")));
+        assert!(matches!(&batch.rows[0].outcome, Outcome::Failed(text) if text.contains("line 1")));
         for (column, expected) in
             [(Column::Name, [2, 1, 0]), (Column::Anomalies, [1, 2, 0]), (Column::Verdict, [2, 1, 0])]
         {

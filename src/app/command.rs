@@ -26,6 +26,8 @@ pub enum Command {
     Close,
     /// Save the picture, the report or the argument.
     Export,
+    /// Write everything about the anomaly for an issue tracker.
+    Report,
     /// Put the argument on the clipboard.
     CopyMarkdown,
     /// Close the window.
@@ -100,12 +102,18 @@ pub enum Command {
     ShowOrder,
     /// Figures of the history.
     ShowStatistics,
+    /// Several checkers side by side.
+    ShowCheckers,
+    /// Let the chosen checkers run.
+    RunCheckers,
     /// The table of the open folder.
     ShowBatch,
     /// True or compressed time.
     SwitchTime,
     /// Dark or light.
     SwitchTheme,
+    /// A tour of five steps.
+    Tour,
     /// The keys.
     Help,
 }
@@ -173,12 +181,13 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 46] = [
+const ROWS: [CommandRow; 50] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
     CommandRow { command: Command::Close, group: Group::File, name: "Close", tooltip: "Back to the welcome page", keys: &[with_control(Key::W)] },
     CommandRow { command: Command::Export, group: Group::File, name: "Export…", tooltip: "Save the picture or the argument as a file", keys: &[with_control(Key::E)] },
+    CommandRow { command: Command::Report, group: Group::File, name: "Write report", tooltip: "Write a page, pictures, files and scripts for an issue tracker into a folder beside the history", keys: &[with_control_and_shift(Key::E)] },
     CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
     CommandRow { command: Command::SaveProject, group: Group::File, name: "Save project", tooltip: "Keep notes, filter, layout and evidence in a file beside the history", keys: &[with_control(Key::S)] },
     CommandRow { command: Command::CopyLink, group: Group::File, name: "Copy link", tooltip: "Put a link to this anomaly and view on the clipboard, to be opened with isoscope", keys: &[with_control(Key::L)] },
@@ -216,9 +225,12 @@ const ROWS: [CommandRow; 46] = [
     CommandRow { command: Command::ShowOrder, group: Group::View, name: "Order", tooltip: "An order that explains every read, step by step, of the strongest level that holds", keys: &[plain(Key::Num7)] },
     CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num8)] },
     CommandRow { command: Command::ShowStatistics, group: Group::View, name: "Statistics", tooltip: "Access skew, transaction sizes, abort rate and where anomalies lie", keys: &[plain(Key::Num9)] },
+    CommandRow { command: Command::ShowCheckers, group: Group::View, name: "Checkers", tooltip: "Several checkers on this history: what each says, its time and memory", keys: &[plain(Key::C)] },
+    CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
     CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
+    CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what stands where", keys: &[plain(Key::F2)] },
     CommandRow { command: Command::Help, group: Group::Help, name: "Keys and legend", tooltip: "Show what the keys and the lines mean", keys: &[plain(Key::Questionmark), plain(Key::F1)] },
 ];
 
@@ -248,6 +260,7 @@ impl Command {
                 | Command::SwitchTheme
                 | Command::Help
                 | Command::Palette
+                | Command::Tour
                 | Command::ShowBatch
                 | Command::NextStep
                 | Command::PreviousStep
@@ -350,6 +363,10 @@ pub enum Request {
     Choose(Vec<TransactionId>),
     /// Choose these as well.
     ChooseMore(Vec<TransactionId>),
+    /// Take the answers about parts of the history away.
+    ClearWhatIf,
+    /// Go to this step of the tour, or end it.
+    Tour(Option<usize>),
     /// Choose no transaction.
     ChooseNone,
     /// Leave these transactions of the whole history out of the picture.
@@ -358,6 +375,12 @@ pub enum Request {
     BatchFilter(String),
     /// Sort the table of the folder.
     BatchSort(super::batch::Column),
+    /// Let this checker take part, or not.
+    ToggleChecker(crate::checkers::Checker),
+    /// Write the results of checkers: `csv` or `svg`.
+    WriteContest(&'static str),
+    /// Sort and search the history browser.
+    ArrangeBrowser(super::listing::Wanted),
     /// Lay this history of the folder beside another one.
     Compare(usize),
     /// Move the choice in the palette, or choose.

@@ -2,12 +2,16 @@
 
 use super::canvas::sketch::Sketch;
 use super::picture::Picture;
+use super::tree::Catalogue;
+use crate::control::Control;
+use crate::export::bundle::{self, Brief};
 use crate::export::{ComposeOptions, ExportKind, compose, export};
+use crate::health::Health;
 use crate::history::History;
 use crate::jobs::{Job, Revision, Wake};
 use crate::relations::Relation;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What to write, and where to.
@@ -41,5 +45,83 @@ fn write(what: &What) -> Result<(), String> {
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
-    std::fs::write(&what.path, bytes).map_err(|error| format!("{}: {error}", what.path.display()))
+    super::project::write_whole(&what.path, &bytes)
+}
+
+/// A report to write.
+pub struct Report {
+    /// A folder that is not there yet; where it is, another name beside it is taken.
+    pub folder: PathBuf,
+    /// The argument.
+    pub picture: Arc<Picture>,
+    /// The whole history.
+    pub history: Arc<History>,
+    /// Everything found in it.
+    pub catalogue: Arc<Catalogue>,
+    /// Whether it can be trusted.
+    pub health: Arc<Health>,
+    /// The history's file, for the command line that the report names.
+    pub file: String,
+}
+
+/// Starts writing a report. The message says how it went: the folder written, or what went wrong.
+pub fn start_report(what: Report, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
+    Job::start("report", revision, wake, move |control, outbox| outbox.send(write_report(&what, control)))
+}
+
+fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
+    let argument = &what.picture.argument;
+    let violation = what.catalogue.violation(argument.id).ok_or("the anomaly is gone")?;
+    let options = ComposeOptions { layout: what.picture.kind, ..ComposeOptions::for_history(&what.history) };
+    let folder = free_name(&what.folder);
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let brief = Brief {
+        example: &argument.counterexample,
+        explanation: &argument.explanation,
+        violation,
+        whole: &what.history,
+        findings: &what.catalogue.findings,
+        health: &what.health,
+        options: &options,
+        isolation: None,
+        command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.id),
+    };
+    let files = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+    // Written beside its place, so that there is never half a report.
+    let unfinished = tempfile::TempDir::new_in(parent).map_err(say)?;
+    for (name, bytes) in files {
+        std::fs::write(unfinished.path().join(name), bytes).map_err(say)?;
+    }
+    let whole = unfinished.keep();
+    std::fs::rename(&whole, &folder).map_err(|error| {
+        let _ = std::fs::remove_dir_all(&whole);
+        say(error)
+    })?;
+    open_to_all(&folder);
+    Ok(folder)
+}
+
+/// A folder made for a moment can be entered by its owner only.
+fn open_to_all(folder: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // A report that only its owner can open is a report all the same.
+        let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755));
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// The path, or the first with a number behind it that is not there yet.
+fn free_name(path: &Path) -> PathBuf {
+    let numbered = |n: u32| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!("-{n}"));
+        path.with_file_name(name)
+    };
+    let mut names = std::iter::once(path.to_owned()).chain((2..).map(numbered));
+    names.find(|name| !name.exists()).unwrap_or_else(|| path.to_owned())
 }

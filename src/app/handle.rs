@@ -74,12 +74,32 @@ impl App {
                     document.chosen.clear();
                 }
             }
+            Request::ClearWhatIf => {
+                self.asking = None;
+                if let Some(document) = &mut self.state.document {
+                    document.what_if.clear();
+                }
+            }
+            Request::Tour(stop) => self.go_on_tour(stop),
             Request::Hide(transactions) => self.hide(Some(transactions)),
             Request::BatchFilter(filter) => self.with_batch(|batch| {
                 batch.filter = filter;
                 batch.arrange();
             }),
             Request::BatchSort(column) => self.with_batch(|batch| batch.sort_by(column)),
+            Request::ToggleChecker(checker) => {
+                if let Some(document) = &mut self.state.document
+                    && !document.contest.chosen.remove(&checker)
+                {
+                    document.contest.chosen.insert(checker);
+                }
+            }
+            Request::WriteContest(ending) => self.write_contest(ending),
+            Request::ArrangeBrowser(wanted) => {
+                if let Some(document) = &mut self.state.document {
+                    document.browser.wanted = wanted;
+                }
+            }
             Request::Compare(row) => self.with_batch(|batch| batch.compare(row)),
             Request::SelectLevel(level) => self.select_level(level),
             Request::ShowKey(key) => self.show_key(Wanted::Key(key)),
@@ -134,6 +154,7 @@ impl App {
             Command::Reload => self.reload(),
             Command::Close => self.close(),
             Command::Export => self.open_export(),
+            Command::Report => self.write_report(),
             Command::CopyMarkdown => {
                 if let Some(picture) = self.state.document.as_ref().and_then(Document::current_picture) {
                     ctx.copy_text(picture.argument.markdown.clone());
@@ -203,11 +224,17 @@ impl App {
             Command::ShowHealth => self.show(Page::Health),
             Command::ShowOrder => self.show_some_order(),
             Command::ShowStatistics => self.show(Page::Statistics),
+            Command::ShowCheckers => self.show(Page::Checkers),
+            Command::RunCheckers => {
+                self.show(Page::Checkers);
+                self.start_contest();
+            }
             Command::ShowBatch => self.state.show_batch = !self.state.show_batch && self.state.batch.is_some(),
             Command::SwitchTime => self.state.true_time = !self.state.true_time,
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
             }
+            Command::Tour => self.go_on_tour(Some(0)),
             Command::Help => self.state.help = !self.state.help,
         }
     }
@@ -310,6 +337,8 @@ impl App {
         self.timing = None;
         self.chaining = None;
         self.counting = None;
+        self.contest = None;
+        self.listing = None;
         self.asking = None;
         self.watching = None;
         self.state.undo.clear();
@@ -574,7 +603,9 @@ impl App {
         if transaction.index() < history.n_transactions() {
             let session = history.session_of(transaction);
             let scroll = was != Page::Browser;
-            document.browser = Browser { session, transaction: Some(transaction), scroll, operation: None };
+            let (wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
+            let transaction = Some(transaction);
+            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing };
             self.state.page = Page::Browser;
         }
     }
@@ -592,6 +623,8 @@ impl App {
             document.browser.transaction = Some(transaction);
         }
         document.browser.operation = Some((operation, None));
+        self.ask_for_key(Wanted::Key(history.operation(operation).key));
+        let Some(document) = &mut self.state.document else { return };
         if history.spot_of(operation).is_some() {
             let (number, source) = (self.revision.advance(), document.source.clone());
             self.raw_line = Some(raw::start_one(history, source, operation, number, Arc::clone(&self.wake)));
@@ -623,10 +656,28 @@ impl App {
         self.state.export = None;
     }
 
+    /// Writes everything about the chosen anomaly into a new folder beside the history.
+    fn write_report(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let (Some(picture), Some(catalogue)) = (document.current_picture().cloned(), document.catalogue.clone()) else {
+            self.state.tell(true, "Select an anomaly first: there is nothing to report yet");
+            return;
+        };
+        let (Some(history), Some(health)) = (document.history.clone(), document.health.clone()) else { return };
+        let stem = document.title.split('.').next().unwrap_or("anomaly");
+        let name = format!("{stem}-{}-report", picture.argument.id.to_string().replace('/', "-"));
+        let file = document.path().map_or_else(|| document.title.clone(), |path| path.display().to_string());
+        let folder = dialogs::folder_of(Some(&document.source)).join(name);
+        let what = exporting::Report { folder, picture, history, catalogue, health, file };
+        let number = self.revision.advance();
+        self.exporting = Some(exporting::start_report(what, number, Arc::clone(&self.wake)));
+    }
+
     /// Whatever Esc means now: the topmost thing is closed, else work stops, else the selection is released.
     fn escape(&mut self, ctx: &egui::Context) {
         if self.state.palette.take().is_some() {
             self.finding = None;
+        } else if self.state.tour.take().is_some() {
         } else if self.state.help {
             self.state.help = false;
         } else if self.state.export.is_some() {
@@ -634,6 +685,10 @@ impl App {
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
+        } else if self.contest.take().is_some() {
+            if let Some(document) = &mut self.state.document {
+                document.contest.running = None;
+            }
         } else if self.state.show_batch && self.batching.take().is_some() {
             self.with_batch(|batch| batch.done = true);
         } else if self.looking.take().is_some() {

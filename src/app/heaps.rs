@@ -1,7 +1,8 @@
 //! Anomalies heaped up by what they have in common: root cause, key, or sessions.
 
 use crate::checkers::{Findings, Violation};
-use crate::history::{History, SessionId, TransactionId};
+use crate::counterexample::groups;
+use crate::history::{History, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is listed together.
@@ -10,7 +11,7 @@ pub enum GroupBy {
     /// Level, pattern, then root cause.
     #[default]
     Pattern,
-    /// Anomalies of all patterns that share a pair of transactions, directly or through others.
+    /// Anomalies of all patterns with one root cause.
     Cause,
     /// The key on which the contradiction shows.
     Key,
@@ -43,9 +44,6 @@ impl GroupBy {
         GroupBy::ALL.into_iter().find(|by| by.word() == word)
     }
 }
-
-/// Of large scenarios only so many transactions are looked at to find others with the same root cause.
-const LOOKED_AT: usize = 12;
 
 /// One way to heap up all anomalies.
 #[derive(Clone, Debug)]
@@ -108,35 +106,16 @@ fn sessions(history: &History, violation: &Violation) -> String {
     }
 }
 
-/// By anomaly: the name of its root cause, which is that of the first pair of transactions of the heap.
+/// By anomaly: the name of its root cause, which is that of the most convincing one with it.
 fn causes(history: &History, violations: &[Violation]) -> Vec<String> {
-    let mut root: Vec<usize> = (0..violations.len()).collect();
-    let mut first: BTreeMap<(TransactionId, TransactionId), usize> = BTreeMap::new();
-    for (place, violation) in violations.iter().enumerate() {
-        let own: Vec<TransactionId> =
-            violation.transactions.iter().copied().filter(|t| !t.is_initial()).take(LOOKED_AT).collect();
-        let pairs =
-            own.iter().enumerate().flat_map(|(at, a)| own[at + 1..].iter().map(move |b| (*a.min(b), *a.max(b))));
-        let alone = (own.len() == 1).then(|| (own[0], own[0]));
-        for pair in pairs.chain(alone) {
-            let other = *first.entry(pair).or_insert(place);
-            let (a, b) = (find(&mut root, other), find(&mut root, place));
-            root[a.max(b)] = a.min(b);
-        }
+    let mut names = vec![String::new(); violations.len()];
+    for group in groups(history, violations) {
+        let Some(first) = group.smallest() else { continue };
+        let own = violations[first].transactions.iter().filter(|t| !t.is_initial()).take(3);
+        let own: Vec<String> = own.map(|t| history.transaction_name(*t)).collect();
+        // Two causes may lie among the same transactions.
+        let name = format!("around {} ({})", own.join(" "), violations[first].id);
+        group.members.iter().for_each(|&place| names[place] = name.clone());
     }
-    let name = |place: usize| {
-        let own = violations[place].transactions.iter().filter(|t| !t.is_initial()).take(3);
-        let names: Vec<String> = own.map(|t| history.transaction_name(*t)).collect();
-        format!("around {}", names.join(" "))
-    };
-    let roots: Vec<usize> = (0..violations.len()).map(|place| find(&mut root, place)).collect();
-    roots.into_iter().map(name).collect()
-}
-
-fn find(root: &mut [usize], mut place: usize) -> usize {
-    while root[place] != place {
-        root[place] = root[root[place]];
-        place = root[place];
-    }
-    place
+    names
 }

@@ -18,8 +18,8 @@ use egui::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Height of a lane.
-const LANE: f32 = 40.0;
+/// Least and greatest height of a lane: few lanes leave room for what runs between them.
+const LANE: (f32, f32) = (38.0, 96.0);
 /// Height of a transaction in its lane.
 const BAR: f32 = 24.0;
 /// Width of the names of sessions.
@@ -42,6 +42,8 @@ pub struct LanesView {
     left: f64,
     /// Upper edge, in points.
     top: f32,
+    /// Height of a lane in this frame.
+    lane: f32,
     /// What it was fitted to: the anomaly, all lanes, true time.
     fitted: Option<(Option<ViolationId>, bool, bool)>,
 }
@@ -119,6 +121,7 @@ impl LanesView {
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
         let lanes = input.lanes();
         let plot = Rect::from_min_max(area.min + vec2(NAMES, AXIS), area.max);
+        self.lane = (plot.height() / (lanes.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
         self.fit_if_wanted(plot, input);
         self.navigate(ui, plot, &response, input.axis().length, lanes.len());
         let frame = Frame {
@@ -134,14 +137,14 @@ impl LanesView {
         let painter = ui.painter_at(area);
         painter.rect_filled(area, CornerRadius::ZERO, frame.palette.ground);
         frame.draw_axis(&painter, area);
-        let first = (self.top / LANE) as usize;
-        let n = (plot.height() / LANE) as usize + 2;
+        let first = (self.top / self.lane) as usize;
+        let n = (plot.height() / self.lane) as usize + 2;
         let mut bars = Vec::new();
         for (place, session) in lanes.iter().enumerate().skip(first).take(n) {
             frame.draw_lane(&painter, area, place, *session, &mut bars);
         }
         let inside = painter.with_clip_rect(plot);
-        let edges = frame.draw_edges(&inside);
+        let edges = frame.draw_edges(&inside, &bars);
         frame.name_bars(ui, &bars);
         frame.answer(&response, &bars, &edges)
     }
@@ -193,7 +196,7 @@ impl LanesView {
         }
         let sight = f64::from(plot.width()) / self.zoom;
         self.left = self.left.clamp(-sight * 0.5, (length - sight * 0.5).max(-sight * 0.5));
-        self.top = self.top.clamp(0.0, (n_lanes as f32 * LANE - plot.height() + LANE).max(0.0));
+        self.top = self.top.clamp(0.0, (n_lanes as f32 * self.lane - plot.height() + self.lane).max(0.0));
     }
 }
 
@@ -222,7 +225,7 @@ impl Frame<'_> {
     }
 
     fn y(&self, place: usize) -> f32 {
-        self.plot.top() + place as f32 * LANE - self.view.top + LANE / 2.0
+        self.plot.top() + (place as f32 + 0.5) * self.view.lane - self.view.top
     }
 
     fn bar_of(&self, transaction: TransactionId) -> Option<Rect> {
@@ -280,7 +283,10 @@ impl Frame<'_> {
 
     fn draw_lane(&self, painter: &Painter, area: Rect, place: usize, session: SessionId, bars: &mut Vec<Bar>) {
         let y = self.y(place);
-        let lane = Rect::from_min_max(pos2(area.left(), y - LANE / 2.0), pos2(area.right(), y + LANE / 2.0));
+        let lane = Rect::from_min_max(
+            pos2(area.left(), y - self.view.lane / 2.0),
+            pos2(area.right(), y + self.view.lane / 2.0),
+        );
         let painter = painter.with_clip_rect(Rect::from_min_max(pos2(area.left(), self.plot.top()), area.max));
         if place % 2 == 1 {
             painter.rect_filled(lane, CornerRadius::ZERO, self.palette.panel.gamma_multiply(0.6));
@@ -344,10 +350,11 @@ impl Frame<'_> {
     }
 
     /// Draws the edges of the anomaly and returns where they are.
-    fn draw_edges(&self, painter: &Painter) -> Vec<(usize, Pos2, Pos2)> {
+    fn draw_edges(&self, painter: &Painter, bars: &[Bar]) -> Vec<(usize, Pos2, Pos2)> {
         let Some(picture) = self.input.picture() else { return Vec::new() };
         let example = &picture.argument.counterexample;
         let mut drawn = Vec::new();
+        let mut labels: Vec<Rect> = Vec::new();
         for &index in &picture.drawn {
             let Some(edge) = example.violation.edges.get(index) else { continue };
             let bar = |t| self.bar_of(example.renaming.old_transaction(t));
@@ -378,13 +385,15 @@ impl Frame<'_> {
             let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
             let text = format!("{}{key}", edge.relation.code());
             if (b - a).length() > 50.0 {
-                label(
-                    painter,
-                    a + (b - a) * (0.35 + (index as f32 * 0.19).fract() * 0.3),
-                    &text,
-                    colour,
-                    &self.palette,
-                );
+                // Where it covers neither a transaction nor another label.
+                let free = |at: Pos2| {
+                    let room = Rect::from_center_size(at, vec2(text.chars().count() as f32 * 6.6 + 8.0, 16.0));
+                    let clear = |taken: &Rect| !taken.intersects(room);
+                    (labels.iter().all(clear) && bars.iter().all(|bar| clear(&bar.area))).then_some(at)
+                };
+                let at = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].into_iter().find_map(|t| free(a + (b - a) * t));
+                let at = at.unwrap_or(a + (b - a) * (0.35 + (index as f32 * 0.19).fract() * 0.3));
+                labels.push(label(painter, at, &text, colour, &self.palette));
             }
             drawn.push((index, a, b));
         }

@@ -6,7 +6,7 @@ use super::palette::{self, Palette};
 use super::places::Place;
 use super::state::{Document, KeyView, Page};
 use super::versions::{self, Question, Wanted};
-use super::{figures, panels, timeline};
+use super::{figures, listing, panels, timeline};
 use crate::checkers::Level;
 use crate::history::TransactionId;
 use crate::jobs::{Job, State as JobState};
@@ -20,6 +20,7 @@ impl App {
             Page::Key => self.prepare_key(),
             Page::Matrix => self.prepare_matrix(),
             Page::Statistics => self.prepare_statistics(),
+            Page::Browser => self.prepare_browser(),
             _ => {}
         }
         if let Some(document) = &self.state.document {
@@ -64,6 +65,27 @@ impl App {
         document.group = made.and_then(|(id, catalogue)| GroupGraph::new(catalogue, id)).map(Arc::new);
     }
 
+    /// Makes the listing that the browser wants, unless all stands as in the file.
+    fn prepare_browser(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        document.browser.wanted.session = document.browser.session;
+        let wanted = &document.browser.wanted;
+        if wanted.is_plain() {
+            document.browser.listing = None;
+            self.listing = None;
+            return;
+        }
+        if self.wanted_listing.as_ref() == Some(wanted)
+            && (self.listing.is_some() || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted))
+        {
+            return;
+        }
+        let Some(history) = document.history.clone() else { return };
+        self.wanted_listing = Some(wanted.clone());
+        let number = self.revision.advance();
+        self.listing = Some(listing::start(history, wanted.clone(), number, Arc::clone(&self.wake)));
+    }
+
     fn prepare_statistics(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let made = document.figures.is_some() && document.figures_complete == document.complete;
@@ -78,8 +100,13 @@ impl App {
 
     /// Shows the versions of a key, once they are known.
     pub(super) fn show_key(&mut self, wanted: Wanted) {
-        let Some(document) = &mut self.state.document else { return };
         self.state.page = Page::Key;
+        self.ask_for_key(wanted);
+    }
+
+    /// Finds out the versions of a key.
+    pub(super) fn ask_for_key(&mut self, wanted: Wanted) {
+        let Some(document) = &mut self.state.document else { return };
         let (Some(history), Some(resolution)) = (&document.history, &document.resolution) else { return };
         let violation = document.selected.zip(document.catalogue.as_ref());
         let question = Question {
@@ -107,10 +134,14 @@ impl App {
         let timeline = last(&mut self.timing, &mut troubles);
         let chain = last(&mut self.chaining, &mut troubles);
         let found = last(&mut self.finding, &mut troubles);
+        let listing = last(&mut self.listing, &mut troubles);
         let figures = last(&mut self.counting, &mut troubles);
         if let Some(document) = &mut self.state.document {
             if let Some(timeline) = timeline {
                 document.timeline = Some(timeline);
+            }
+            if listing.is_some() {
+                document.browser.listing = listing;
             }
             document.figures = figures.or(document.figures.take());
             if let (Some(view), Some(chain)) = (&mut document.key, chain) {

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod canvas;
 pub mod catalogue;
 pub mod command;
+pub mod contest;
 pub mod dialogs;
 pub mod exporting;
 pub mod figures;
@@ -19,6 +20,7 @@ pub mod group_graph;
 mod handle;
 pub mod heaps;
 pub mod lanes;
+pub mod listing;
 pub mod load;
 mod look_around;
 pub mod notes;
@@ -36,6 +38,7 @@ pub mod state;
 pub mod style;
 mod take_in;
 pub mod timeline;
+pub mod tour;
 pub mod tree;
 pub mod versions;
 pub mod watch;
@@ -52,11 +55,14 @@ use state::{Attention, Page, RawLines, State};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use style::Palette;
 
 /// How often a frame is drawn while work runs, to move the progress on.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// How long it is said that something went well.
+const GOOD_NEWS: Duration = Duration::from_secs(12);
 
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
@@ -132,7 +138,12 @@ pub struct App {
     asking: Option<Job<what_if::Message>>,
     watching: Option<Job<()>>,
     batching: Option<Job<batch::Message>>,
+    contest: Option<Job<contest::Message>>,
+    listing: Option<Job<Arc<listing::Listing>>>,
+    wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
+    /// When the oldest message that something went well was first seen.
+    good_since: Option<Instant>,
     lanes: lanes::LanesView,
     settings: settings::Settings,
     pictures: VecDeque<Arc<Picture>>,
@@ -166,7 +177,11 @@ impl App {
             asking: None,
             watching: None,
             batching: None,
+            contest: None,
+            listing: None,
+            wanted_listing: None,
             counting: None,
+            good_since: None,
             lanes: lanes::LanesView::default(),
             settings: recent_place.as_deref().map(settings::load).unwrap_or_default(),
             pictures: VecDeque::new(),
@@ -206,6 +221,7 @@ impl App {
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
         self.take_in_messages();
+        self.forget_good_news(&ctx);
         self.take_in_files(&ctx);
         let mut requests = Requests::new();
         self.take_in_keys(&ctx, &mut requests);
@@ -243,6 +259,20 @@ impl App {
         }
     }
 
+    /// That something went well is said for a while only.
+    fn forget_good_news(&mut self, ctx: &egui::Context) {
+        let any = self.state.banners.iter().any(|banner| !banner.bad);
+        let since = *self.good_since.get_or_insert_with(Instant::now);
+        if !any {
+            self.good_since = None;
+        } else if since.elapsed() >= GOOD_NEWS {
+            self.state.banners.retain(|banner| banner.bad);
+            self.good_since = None;
+        } else {
+            ctx.request_repaint_after(GOOD_NEWS - since.elapsed());
+        }
+    }
+
     fn take_in_keys(&self, ctx: &egui::Context, requests: &mut Requests) {
         if self.dialogs.own_is_open() {
             return;
@@ -267,6 +297,8 @@ impl App {
             || self.finding.is_some()
             || self.asking.is_some()
             || self.batching.is_some()
+            || self.contest.is_some()
+            || self.listing.is_some()
             || self.counting.is_some()
             || self.dialogs.is_waiting()
     }
@@ -328,7 +360,7 @@ impl App {
             panels::anomalies::anomalies_ui(ui, state, document, requests);
         });
         match state.page {
-            Page::Browser | Page::Order | Page::Statistics => {}
+            Page::Browser | Page::Order | Page::Statistics | Page::Checkers => {}
             Page::Health => {
                 // In a narrow window the findings need the room.
                 let widest = if ui.ctx().content_rect().width() < 1000.0 { 250.0 } else { 620.0 };
@@ -361,6 +393,7 @@ impl App {
                 Page::Text => panels::text::text_ui(ui, document, requests),
                 Page::Health => panels::health::health_ui(ui, document, requests),
                 Page::Order => panels::order::order_ui(ui, document, requests),
+                Page::Checkers => panels::contest::contest_ui(ui, document, requests),
                 Page::Statistics => panels::statistics::statistics_ui(ui, document),
             });
         });
@@ -369,6 +402,9 @@ impl App {
     fn overlays(&mut self, ui: &mut Ui, requests: &mut Requests) {
         if self.state.help {
             panels::help::help_ui(ui, requests);
+        }
+        if let Some(at) = self.state.tour {
+            panels::tour::tour_ui(ui, at, requests);
         }
         if let Some(palette) = &self.state.palette {
             panels::palette::palette_ui(ui, palette, requests);

@@ -3,7 +3,7 @@
 use super::canvas::sketch::Sketch;
 use crate::checkers::{Violation, ViolationId};
 use crate::control::Control;
-use crate::counterexample::{self, Counterexample, Explanation, narrate};
+use crate::counterexample::{self, Counterexample, Explanation, Interpretation, interpret, narrate};
 use crate::diagram::layout::{self, LayoutStyle};
 use crate::diagram::{self, Diagram, Subject};
 use crate::history::{History, OperationId, TransactionId};
@@ -29,6 +29,8 @@ pub struct Argument {
     pub counterexample: Counterexample,
     /// Why it convinces.
     pub explanation: Explanation,
+    /// How it comes about: what is rejected, and why.
+    pub interpretation: Interpretation,
     /// The same as plain text.
     pub text: String,
     /// The same as Markdown.
@@ -105,6 +107,7 @@ pub fn argue(history: &History, violation: &Violation, control: &Control) -> Arg
         id: violation.id,
         text: narrate::plain_text(&counterexample, &explanation, history),
         markdown: narrate::markdown(&counterexample, &explanation, history),
+        interpretation: interpret(&counterexample),
         cycle: counterexample.violation.proof.cycle_edges(),
         n_operations,
         explanation,

@@ -50,7 +50,7 @@ pub struct View {
 }
 
 /// The pages and their words in links and project files.
-const PAGES: [(Page, &str); 9] = [
+const PAGES: [(Page, &str); 10] = [
     (Page::Graph, "graph"),
     (Page::Lanes, "lanes"),
     (Page::Key, "key"),
@@ -60,6 +60,7 @@ const PAGES: [(Page, &str); 9] = [
     (Page::Order, "order"),
     (Page::Health, "health"),
     (Page::Statistics, "statistics"),
+    (Page::Checkers, "checkers"),
 ];
 
 /// The word of a page.
@@ -163,11 +164,18 @@ pub fn read(path: &Path) -> Result<(PathBuf, Rules, Project), String> {
 }
 
 /// Writes a file beside its place and moves it there when it is whole.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), String> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let say = |error: std::io::Error| format!("{}: {error}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(say)?;
-    file.write_all(text.as_bytes()).map_err(say)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // As any other file: who may read it is up to the umask.
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(say)?;
+    file.write_all(bytes).map_err(say)?;
     file.persist(path).map_err(|error| say(error.error))?;
     Ok(())
 }
@@ -205,7 +213,7 @@ impl App {
             return;
         };
         let written = serde_json::to_string_pretty(&project).map_err(|error| error.to_string());
-        match written.and_then(|text| write_whole(&path, &(text + "\n"))) {
+        match written.and_then(|text| write_whole(&path, (text + "\n").as_bytes())) {
             Ok(()) => self.state.tell(false, format!("Project saved: {}", path.display())),
             Err(text) => self.state.tell(true, text),
         }

@@ -70,7 +70,7 @@ impl App {
         let place = place(recent);
         if let (Some(folder), Ok(text)) = (place.parent(), serde_json::to_string_pretty(&self.settings)) {
             let _ = std::fs::create_dir_all(folder);
-            let _ = super::project::write_whole(&place, &text);
+            let _ = super::project::write_whole(&place, text.as_bytes());
         }
     }
 }

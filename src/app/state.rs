@@ -5,8 +5,10 @@
 
 use super::arrangement::Undo;
 use super::batch::Batch;
+use super::contest::Contest;
 use super::figures::Figures;
 use super::group_graph::GroupGraph;
+use super::listing::Listing;
 use super::notes::Notes;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
@@ -16,7 +18,7 @@ use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
 use super::versions::{Chain, Wanted};
 use super::what_if::WhatIf;
-use crate::checkers::{Level, LevelResult, Verdict, ViolationId, Witness};
+use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
 use crate::counterexample::replay::Replay;
 use crate::export::ExportKind;
 use crate::health::Health;
@@ -79,6 +81,8 @@ pub enum Page {
     Order,
     /// Figures of the history.
     Statistics,
+    /// Several checkers side by side.
+    Checkers,
 }
 
 /// A part of the picture that has somebody's attention, in terms of the counterexample's own history if nothing else is
@@ -93,6 +97,8 @@ pub enum Attention {
     Transaction(TransactionId),
     /// A row of a card.
     Operation(OperationId),
+    /// Another anomaly, by its line in the list.
+    Anomaly(ViolationId),
     /// A transaction that the counterexample does without, in terms of the whole history.
     Elsewhere(TransactionId),
 }
@@ -135,6 +141,10 @@ pub struct Browser {
     pub transaction: Option<TransactionId>,
     /// Scroll to the chosen transaction in the next frame.
     pub scroll: bool,
+    /// How sessions and transactions are sorted, and which are listed.
+    pub wanted: super::listing::Wanted,
+    /// What is listed, when that is not all as in the file.
+    pub listing: Option<Arc<Listing>>,
     /// The operation whose raw line is shown, with that line once it is read.
     pub operation: Option<(OperationId, Option<String>)>,
 }
@@ -298,6 +308,8 @@ pub struct Document {
     pub hidden_names: BTreeSet<String>,
     /// What shall be looked at once it is known.
     pub wish: Wish,
+    /// Checkers side by side.
+    pub contest: Contest,
     /// Figures for plots, once they were asked for, and whether they were made of everything.
     pub figures: Option<Arc<Figures>>,
     /// The figures know all anomalies.
@@ -346,6 +358,7 @@ impl Document {
             hidden: BTreeSet::new(),
             hidden_names: BTreeSet::new(),
             wish: Wish::default(),
+            contest: Contest { chosen: [Checker::Fast, Checker::Plume].into(), ..Contest::default() },
             figures: None,
             figures_complete: false,
         }
@@ -369,6 +382,10 @@ impl Document {
         if let Attention::Elsewhere(whole) = attention {
             return vec![whole];
         }
+        if let Attention::Anomaly(id) = attention {
+            let violation = self.catalogue.as_ref().and_then(|catalogue| catalogue.violation(id));
+            return violation.map_or(Vec::new(), |violation| violation.transactions.clone());
+        }
         let Some(picture) = self.current_picture() else { return Vec::new() };
         let example = &picture.argument.counterexample;
         let edge = |e: EdgeIndex| example.violation.edges.get(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
@@ -380,7 +397,7 @@ impl Document {
             Attention::Edge(index) => edge(index),
             Attention::Transaction(t) => vec![t],
             Attention::Operation(o) => vec![example.history.transaction_of(o)],
-            Attention::Elsewhere(_) => Vec::new(),
+            Attention::Elsewhere(_) | Attention::Anomaly(_) => Vec::new(),
         };
         small.into_iter().map(|t| example.renaming.old_transaction(t)).collect()
     }
@@ -460,6 +477,8 @@ pub struct State {
     pub document: Option<Document>,
     /// The help sheet is open.
     pub help: bool,
+    /// The step of the tour that one is at.
+    pub tour: Option<usize>,
     /// The palette, when open.
     pub palette: Option<Palette>,
     /// The open folder.

@@ -28,6 +28,7 @@ impl App {
         self.take_in_views();
         self.take_in_what_if();
         self.take_in_batch();
+        self.take_in_contest();
         self.take_in_watching();
     }
 

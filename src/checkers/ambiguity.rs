@@ -1,9 +1,9 @@
 //! Levels of a history in which some reads have several possible writers: satisfied if one choice of writers is.
 
 use super::decide::{self, Decision, Facts, Order};
-use super::strong::{self, OpenDecision};
+use super::strong::{self, Effort, OpenDecision};
 use super::weak::Ground;
-use super::{Level, Witness, read_consistency};
+use super::{Level, LevelSet, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Source};
@@ -45,33 +45,65 @@ impl<'a> Chooser<'a> {
         Chooser { history, resolution, control, most_attempts }
     }
 
-    /// The answer of the strong engine, which decides the writers together with the order; `None` for weak levels, and if
-    /// whether some transaction takes part depends on the choice. `index` is that of no choice.
+    /// The answer of the strong engine, which decides the writers together with the order; `None` for weak levels. `index`
+    /// is that of no choice.
     pub(super) fn decide(&self, level: Level, index: &Index) -> Result<Option<Found>, Interrupt> {
         if level < Level::PrefixConsistency {
             return Ok(None);
         }
-        let decided = strong::decide_open(self.history, self.resolution, index, level, self.control)?;
-        Ok(decided.map(|decision| match decision {
-            OpenDecision::Violated => Found::Violated,
-            OpenDecision::Satisfied(order, choice) => {
-                let order = Order::of(order).expect("what is satisfied has an order");
-                Found::Satisfied(choice, order.witness(level, index))
-            }
-        }))
+        self.ask_engine(level, index, Effort::Any)
     }
 
-    /// A choice that satisfies a level above `level`, found by the strong engine.
-    pub(super) fn choice_from_above(
+    fn ask_engine(&self, level: Level, index: &Index, effort: Effort) -> Result<Option<Found>, Interrupt> {
+        let decided = strong::decide_open(self.history, self.resolution, index, level, effort, self.control)?;
+        Ok(match decided {
+            None => None,
+            Some(OpenDecision::Violated) => Some(Found::Violated),
+            Some(OpenDecision::Satisfied(order, choice)) => {
+                let order = Order::of(order).expect("what is satisfied has an order");
+                let chosen = Index::build_with(self.history, self.resolution, &choice, self.control)?;
+                Some(Found::Satisfied(choice, order.witness(level, &chosen)))
+            }
+        })
+    }
+
+    /// The answer for a level that the strong engine does not decide. First come choices that others have found, then
+    /// what the strong engine finds for a level above that is not `violated`: it may do in one go what takes many trials.
+    pub(super) fn decide_weak(
         &self,
         level: Level,
         index: &Index,
-    ) -> Result<Option<(Choice, Witness)>, Interrupt> {
-        for stronger in [Level::Serializability, Level::PrefixConsistency] {
-            if let Some(Found::Satisfied(choice, _)) = self.decide(stronger, index)?
+        first: &[Choice],
+        violated: LevelSet,
+    ) -> Result<Found, Interrupt> {
+        for choice in first {
+            if let Some(witness) = self.attempt(level, choice)? {
+                return Ok(Found::Satisfied(choice.clone(), witness));
+            }
+        }
+        if let Some(found) = self.look_above(level, index, violated, Effort::Little)? {
+            return Ok(found);
+        }
+        match self.search(level)? {
+            Found::TooMany => Ok(self.look_above(level, index, violated, Effort::Any)?.unwrap_or(Found::TooMany)),
+            found => Ok(found),
+        }
+    }
+
+    /// A choice that satisfies a level above `level`, found by the strong engine; none of those `violated` is asked.
+    fn look_above(
+        &self,
+        level: Level,
+        index: &Index,
+        violated: LevelSet,
+        effort: Effort,
+    ) -> Result<Option<Found>, Interrupt> {
+        let stronger = [Level::Serializability, Level::PrefixConsistency];
+        for stronger in stronger.into_iter().filter(|&stronger| !violated.contains(stronger)) {
+            if let Some(Found::Satisfied(choice, _)) = self.ask_engine(stronger, index, effort)?
                 && let Some(witness) = self.attempt(level, &choice)?
             {
-                return Ok(Some((choice, witness)));
+                return Ok(Some(Found::Satisfied(choice, witness)));
             }
         }
         Ok(None)

@@ -9,7 +9,7 @@ use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
     cut_isolation, papers, read_consistency, refutation, strict,
 };
-use crate::control::{Control, Interrupt};
+use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, n_ambiguous_elements, resolve};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ fn check_with(
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
-    let prepared = Prepared::new(history, resolution, options, control);
+    let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let found = match prepared {
@@ -282,6 +282,8 @@ impl Run<'_> {
         }
         // Weakest first: what violates a level violates all stronger ones.
         let mut violated = refuted;
+        let anyhow = decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level);
+        let hopeless: LevelSet = anyhow.chain(refuted.iter()).collect();
         for (&level, (_, seconds)) in decisions.iter() {
             if self.verdicts.contains_key(&level) {
                 continue;
@@ -289,25 +291,19 @@ impl Run<'_> {
             let begin = Instant::now();
             let found = match violated.iter().any(|weaker| level.implies(weaker)) {
                 true => Ok(Found::Violated),
-                false => chooser.search(level),
+                false => chooser.decide_weak(level, index, &choices, hopeless),
             };
             let verdict = match found {
                 Ok(Found::Satisfied(choice, witness)) => {
                     self.keep_sources(level, chooser.sources(&choice, &witness));
+                    choices = vec![choice];
                     Verdict::Satisfied(witness)
                 }
                 Ok(Found::Violated) => {
                     violated.insert(level);
                     Verdict::Violated
                 }
-                Ok(Found::TooMany) => match chooser.choice_from_above(level, index) {
-                    Ok(Some((choice, witness))) => {
-                        self.keep_sources(level, chooser.sources(&choice, &witness));
-                        Verdict::Satisfied(witness)
-                    }
-                    Ok(None) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
-                    Err(interrupt) => undecided(interrupt),
-                },
+                Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
                 Err(interrupt) => undecided(interrupt),
             };
             self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()));
@@ -342,7 +338,7 @@ impl Run<'_> {
         let begin = Instant::now();
         let known = match self.verdicts.get(&Level::Serializability) {
             Some((serializability, _)) if self.history.has_times() => {
-                strict::verdict(self.history, &prepared.resolution, &prepared.index, serializability)
+                strict::verdict(self.history, &prepared.index, serializability)
             }
             _ => Some(Verdict::Undecided(Cause::NoTimestamps)),
         };

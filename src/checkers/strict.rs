@@ -2,19 +2,15 @@
 
 use super::{Cause, Verdict, Witness};
 use crate::history::{History, Outcome, TransactionId};
-use crate::relations::{Index, Resolution};
+use crate::relations::Index;
 
 /// The verdict of SSER, given that of SER, for a history with times; `None` where its own engine must be asked.
 ///
 /// Without a serial order there is none that respects real time; a serial order that does respect it is a witness. Real
 /// time orders two transactions if one ended strictly before the other started (MTC, Def. 2). Times that contradict
-/// session order say something about the clock and nothing about the store.
-pub(super) fn verdict(
-    history: &History,
-    resolution: &Resolution,
-    index: &Index,
-    serializability: &Verdict,
-) -> Option<Verdict> {
+/// session order say something about the clock and nothing about the store. The initial state is before all time, whoever
+/// wrote it.
+pub(super) fn verdict(history: &History, index: &Index, serializability: &Verdict) -> Option<Verdict> {
     match serializability {
         Verdict::Violated => Some(Verdict::Violated),
         Verdict::Satisfied(Witness::CommitOrder(order)) => {
@@ -25,8 +21,7 @@ pub(super) fn verdict(
                     "times contradict session order: {later} ended before {earlier} began"
                 ))));
             }
-            let initial = resolution.merged_into_initial();
-            let respected = respects_real_time(history, initial.chain(order.iter().copied()));
+            let respected = respects_real_time(history, order.iter().copied());
             respected.then(|| Verdict::Satisfied(Witness::CommitOrder(order.clone())))
         }
         other => Some(other.clone()),

@@ -1,5 +1,8 @@
 //! The arguments, as typed values.
 
+use super::collect::CollectArguments;
+use super::hunt::HuntArguments;
+use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
 use crate::export::Evidence;
@@ -48,6 +51,12 @@ pub enum Command {
     Stats(StatsArguments),
     /// Check the evidence in a report with independent code
     Verify(VerifyArguments),
+    /// Make a history from a workload and a store in memory, with faults to inject
+    Generate(GenerateArguments),
+    /// Run a workload against a database and record the history
+    Collect(CollectArguments),
+    /// Run a workload against a database until an anomaly appears
+    Hunt(HuntArguments),
     /// Join the reports of shards into one report for each history
     MergeReports(MergeArguments),
 }
@@ -420,7 +429,7 @@ pub struct MergeArguments {
     pub(super) output: Option<PathBuf>,
 }
 
-fn level(text: &str) -> Result<Level, String> {
+pub(super) fn level(text: &str) -> Result<Level, String> {
     text.parse()
 }
 
@@ -436,7 +445,7 @@ fn isolation(text: &str) -> Result<Isolation, String> {
     text.parse()
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         // Longer than a century is as good as no limit, and still a duration.
         Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds.min(4e9)),

@@ -6,10 +6,13 @@
 
 mod args;
 mod check;
+mod collect;
 mod convert;
 mod exit_code;
 mod explain;
 mod export;
+mod generate;
+mod hunt;
 mod input;
 mod merge;
 mod minimize;
@@ -19,12 +22,16 @@ mod report;
 mod shards;
 mod stats;
 mod verify;
+mod workload;
 
 pub use args::{
     CheckArguments, Command, ConvertArguments, ExplainArguments, ExportArguments, MergeArguments, MinimizeArguments,
     ReportArguments, StatsArguments, VerifyArguments,
 };
+pub use collect::CollectArguments;
 pub use exit_code::ExitCode;
+pub use hunt::HuntArguments;
+pub use workload::GenerateArguments;
 
 use clap::Parser;
 use output::Output;
@@ -78,6 +85,9 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Convert(arguments) => convert::run(arguments, &mut out),
         Command::Stats(arguments) => stats::run(arguments, &mut out),
         Command::Verify(arguments) => verify::run(arguments, &mut out),
+        Command::Generate(arguments) => generate::run(arguments, &mut out),
+        Command::Collect(arguments) => collect::run(arguments, &mut out),
+        Command::Hunt(arguments) => hunt::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
     };
     result.unwrap_or_else(|error| {

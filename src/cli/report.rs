@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
 }
 
 /// The violation of the weakest level that is easiest to follow.
-fn most_telling(findings: &Findings) -> Option<&Violation> {
+pub(super) fn most_telling(findings: &Findings) -> Option<&Violation> {
     findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
 }
 

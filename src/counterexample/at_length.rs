@@ -3,7 +3,7 @@
 
 use super::narrate::{escape, sentence};
 use super::replay::{self, Explained};
-use super::{Counterexample, Explanation, case_tree, interpret, signature};
+use super::{Counterexample, Explanation, Quotation, Step, StepRole, axioms, case_tree, interpret, signature};
 use crate::control::Control;
 use std::fmt::Write;
 
@@ -38,12 +38,19 @@ pub fn markdown_at_length(example: &Counterexample, explanation: &Explanation, c
 }
 
 fn sections(example: &Counterexample, explanation: &Explanation, control: &Control) -> Vec<Section> {
-    let steps = explanation.steps.iter().map(|step| match step.long.is_empty() {
-        true => sentence(step),
-        // The long form of an edge repeats its short one.
-        false => format!("{} — {}", sentence(step), step.long),
-    });
-    let mut sections = vec![Section { heading: "The argument at length", lines: steps.collect() }];
+    let mut quoted: Vec<Quotation> = Vec::new();
+    let mut lines = Vec::new();
+    for step in &explanation.steps {
+        let (line, quotation) = step_at_length(example, explanation, step);
+        lines.push(line);
+        quoted.extend(quotation);
+    }
+    let mut sections = vec![Section { heading: "The argument at length", lines }];
+    quoted.extend(axioms::of_pattern(example.violation.id.pattern));
+    quoted.sort_by_key(|quotation| quotation.name);
+    quoted.dedup();
+    let quoted = quoted.iter().map(|quotation| format!("{}.", quotation.text())).collect();
+    sections.push(Section { heading: "Definitions and axioms", lines: quoted });
     if let Some(tree) = case_tree(&example.history, &example.violation) {
         let told = tree.nodes.iter().map(|node| match node.label.is_empty() {
             true => node.text.clone(),
@@ -71,6 +78,23 @@ fn sections(example: &Counterexample, explanation: &Explanation, control: &Contr
     sections.push(Section { heading: "An order in which clients may have seen it", lines: told });
     sections.push(Section { heading: "Signature", lines: vec![signature(example)] });
     sections
+}
+
+/// A step with its reason and the name of what it rests on, which is quoted elsewhere.
+fn step_at_length(example: &Counterexample, explanation: &Explanation, step: &Step) -> (String, Option<Quotation>) {
+    let sentence = sentence(step);
+    if step.role == StepRole::Contradiction {
+        let quotation = axioms::of_contradiction(step, example.violation.id.pattern, example.level);
+        let by = quotation.map(|quotation| format!(" ({})", quotation.name)).unwrap_or_default();
+        return (format!("{sentence}{by}"), quotation);
+    }
+    let reason = match step.edges.as_slice() {
+        [edge] if step.role != StepRole::Given => explanation.reasons.get(*edge),
+        _ => None,
+    };
+    let Some(reason) = reason else { return (sentence, None) };
+    let roles = if reason.roles.is_empty() { String::new() } else { format!(" with {}", reason.roles) };
+    (format!("{sentence} {} ({}{roles})", reason.short, reason.quotation.name), Some(reason.quotation))
 }
 
 fn capitalized(word: &str) -> String {

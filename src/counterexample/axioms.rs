@@ -3,6 +3,7 @@
 //! All are stated for committed transactions; `so` is session order, `wr` write-read, `co` the commit order, `t writes x`
 //! that t leaves a version of x behind. The wording is ours, the formulas are those of the papers.
 
+use super::Step;
 use crate::checkers::{Level, Pattern};
 use crate::relations::{Axiom, Edge, Reason, Relation};
 
@@ -156,6 +157,11 @@ pub(super) fn of_edge(edge: &Edge, level: Level) -> Quotation {
         Reason::Conflict { .. } => CONFLICT,
         Reason::ReadModifyWrite { .. } | Reason::Listed { .. } | Reason::Assumed => VERSION_ORDER,
     }
+}
+
+/// What a step that contradicts contradicts: an axiom where edges close a cycle, else the definition of the pattern.
+pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> Option<Quotation> {
+    if step.edges.is_empty() { of_pattern(pattern) } else { Some(of_cycle(level)) }
 }
 
 /// What a cycle contradicts at `level`.

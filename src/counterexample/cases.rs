@@ -1,5 +1,8 @@
 //! Trees of cases, where no single cycle explains a violation: it is open which of two transactions wrote a key first, or
 //! who wrote what was read, and every answer ends in a contradiction.
+//!
+//! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
+//! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
 
 use super::words::Words;
 use crate::checkers::{Pattern, Proof, Violation};

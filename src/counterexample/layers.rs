@@ -270,9 +270,15 @@ impl Play<'_> {
             Proof::Cycle(cycle) => {
                 format!("These transactions would have to come one after the other in a circle: {}.", words.path(cycle))
             }
-            Proof::Split { .. } => {
-                "Two transactions write a key, and whichever came first, a circle closes.".to_owned()
-            }
+            Proof::Split { first, .. } => match violation.edges.get(first.0) {
+                Some(edge) => format!(
+                    "{} and {} both write {}, and whichever of them came first, a circle closes.",
+                    words.transaction(edge.from),
+                    words.transaction(edge.to),
+                    words.key(edge.key)
+                ),
+                None => "Two transactions write a key, and whichever came first, a circle closes.".to_owned(),
+            },
             Proof::Writers { read, .. } => {
                 next.operations.insert(*read);
                 "Several transactions may have written what was read, and each of them leads to a contradiction."

@@ -15,6 +15,8 @@ pub struct EdgeReason {
     pub long: String,
     /// The definition or axiom it rests on.
     pub quotation: Quotation,
+    /// Who plays which part in its formula: `t1 = T295, t2 = T297, t3 = T393, x = 4`; empty where that goes without saying.
+    pub roles: String,
     /// The edges it rests on directly, in the order of the path; their reasons are reasons of this one.
     pub premises: Vec<EdgeIndex>,
     /// The transactions it speaks of besides its ends, ascending.
@@ -52,6 +54,7 @@ pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason
         long: format!("{short} {}.{here}", quotation.text()),
         short,
         quotation,
+        roles,
         premises: edge.because.premises().to_vec(),
         transactions,
         operations,

@@ -34,9 +34,21 @@ impl Index {
         choice: &Choice,
         control: &Control,
     ) -> Result<Index, Interrupt> {
+        Index::build_joined(history, resolution, choice, &[], control)
+    }
+
+    /// The same where transactions of unknown outcome that may or may not take part do so, and with them whoever they are
+    /// known to have read from, whether the choice makes anybody read from them or not.
+    pub fn build_joined(
+        history: &History,
+        resolution: &Resolution,
+        choice: &Choice,
+        joining: &[TransactionId],
+        control: &Control,
+    ) -> Result<Index, Interrupt> {
         control.check()?;
         let mut index = Index::default();
-        index.number_nodes(history, &resolution.promoted_by(choice), resolution);
+        index.number_nodes(history, &resolution.promoted_by(choice, joining), resolution);
         let parts = parts(history, &index);
         let slot_of_write = index.number_slots(history, &parts, control)?;
         control.check()?;

@@ -9,8 +9,8 @@ use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
 /// indistinguishable from the initial ones, and reads of them would be ambiguous. They count as part of ⊥ if they
 /// committed, write nothing but the initial value, stand at the beginning of their sessions, together write every key
 /// that a transaction which may have committed touches, each key by one of them only, and nobody else who may have
-/// committed writes an initial value. A late reset of all keys would look the same: this is an assumption, and the
-/// resolution says so.
+/// committed writes an initial value. They must not have begun after somebody else who committed had ended, where times are
+/// known. A late reset of all keys may look the same: this is an assumption, and the resolution says so.
 ///
 /// O(operations).
 pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
@@ -48,5 +48,20 @@ pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
             return Vec::new();
         }
     }
+    if is_late(history, &set_up) {
+        return Vec::new();
+    }
     history.transactions().filter(|t| set_up[t.index()]).collect()
+}
+
+/// Whether one of the transactions marked began after one of the others had ended.
+fn is_late(history: &History, set_up: &[bool]) -> bool {
+    let intervals = |marked: bool| {
+        let committed = history.transactions().filter(move |&t| history.outcome(t) == Outcome::Committed);
+        committed.filter(move |t| set_up[t.index()] == marked).filter_map(|t| history.interval(t))
+    };
+    match (intervals(false).map(|other| other.end).min(), intervals(true).map(|own| own.start).max()) {
+        (Some(first_end), Some(last_start)) => first_end < last_start,
+        _ => false,
+    }
 }

@@ -332,9 +332,10 @@ impl Resolution {
         &self.assumptions
     }
 
-    /// Transactions of unknown outcome that take part under a choice although they would not otherwise, ascending.
-    pub(super) fn promoted_by(&self, choice: &Choice) -> Vec<TransactionId> {
-        let mut promoted: FxHashSet<TransactionId> = FxHashSet::default();
+    /// Transactions of unknown outcome that take part under a choice although they would not otherwise, ascending; those
+    /// `joining` do anyway.
+    pub(super) fn promoted_by(&self, choice: &Choice, joining: &[TransactionId]) -> Vec<TransactionId> {
+        let mut promoted: FxHashSet<TransactionId> = joining.iter().copied().collect();
         if !self.standing.contains(&Standing::Possible) {
             return Vec::new();
         }

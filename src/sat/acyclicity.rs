@@ -122,6 +122,16 @@ impl DynamicOrder {
         &self.vertex
     }
 
+    /// The fixed edges.
+    pub(super) fn fixed_out(&self) -> &Digraph {
+        &self.fixed_out
+    }
+
+    /// The fixed edges, turned round.
+    pub(super) fn fixed_in(&self) -> &Digraph {
+        &self.fixed_in
+    }
+
     /// Place of a vertex in [`order`](Self::order).
     #[inline]
     pub fn position(&self, v: Vertex) -> u32 {

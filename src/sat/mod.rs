@@ -9,15 +9,17 @@
 //! Histories and transactions are not known here: vertices, edges and literals only.
 
 pub mod acyclicity;
+mod exclusion;
 mod log;
 mod trim;
 
 pub use acyclicity::{CycleEdge, DynamicOrder, FIRST_FACT, Labels, Vertex};
+pub use exclusion::{exclusions, with_fixed_edges};
 pub use log::{Logged, Refutation, side_of, solve_logged};
 
 use crate::control::{Control, Interrupt};
-use acyclicity::{Acyclicity, EdgesOf};
-use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Var, lbool};
+use acyclicity::{Acyclicity, EdgesOf, explanation};
+use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Var, clause::Kind, lbool};
 
 /// A choice between two sets of edges: exactly one of the sets must be in the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +72,9 @@ pub struct Problem {
     pub with_sides: Vec<JointEdge<Side>>,
     /// Edges that are there when a side is taken, as long as a fact (a label from [`FIRST_FACT`] on) holds.
     pub with_facts: Vec<JointEdge<u32>>,
+    /// Cycles that somebody has found already, without their fixed edges, each with a label that stands for a literal; see
+    /// [`exclusions`]. The solver need not find them again by wrong turns.
+    pub known: Vec<Vec<CycleEdge>>,
 }
 
 /// What [`solve`] found.
@@ -79,18 +84,27 @@ pub enum Answer {
     Model(Vec<bool>),
     /// No combination is acyclic, given the labelled edges that were in the graph beforehand.
     Contradiction {
-        /// The edges of all cycles that refuted some combination, choices and earlier edges together. Those with a
-        /// label from [`FIRST_FACT`] on were in the graph beforehand: without them another answer is possible.
+        /// The edges of all cycles that refuted some combination, choices and earlier edges together, but those of
+        /// [`Problem::known`]. Edges with a label from [`FIRST_FACT`] on were in the graph beforehand: without them another
+        /// answer is possible.
         cycles: Vec<CycleEdge>,
     },
 }
 
-/// Looks at the stop flag for the solver.
-struct Watch<'a>(&'a Control);
+/// Looks at the stop flag for the solver, and counts its wrong turns.
+struct Watch<'a> {
+    control: &'a Control,
+    conflicts: usize,
+    most_conflicts: usize,
+}
 
 impl Callbacks for Watch<'_> {
+    fn on_new_clause(&mut self, _: &[Lit], _: Kind) {
+        self.conflicts += 1;
+    }
+
     fn stop(&self) -> bool {
-        self.0.check().is_err()
+        self.conflicts >= self.most_conflicts || self.control.check().is_err()
     }
 }
 
@@ -140,27 +154,37 @@ fn literal(side: Side) -> Lit {
 /// Decides all `choices` so that `order` with the chosen edges is acyclic. On return no chosen edge is left in `order`,
 /// but after a model its positions fit them all. Exponential in the worst case; ends early when `control` says so.
 pub fn solve(order: &mut DynamicOrder, choices: &[Choice], control: &Control) -> Result<Answer, Interrupt> {
-    decide(order, choices, &Problem::default(), control)
+    let answer = decide(order, choices, &Problem::default(), usize::MAX, control)?;
+    answer.ok_or(Interrupt::Cancelled)
 }
 
-/// The same for choices that clauses and common edges tie together.
-pub fn solve_problem(order: &mut DynamicOrder, problem: &Problem, control: &Control) -> Result<Answer, Interrupt> {
-    decide(order, &problem.choices, problem, control)
+/// The same for choices that clauses and common edges tie together. `None` after `most_conflicts` wrong turns.
+pub fn solve_problem(
+    order: &mut DynamicOrder,
+    problem: &Problem,
+    most_conflicts: usize,
+    control: &Control,
+) -> Result<Option<Answer>, Interrupt> {
+    decide(order, &problem.choices, problem, most_conflicts, control)
 }
 
 fn decide(
     order: &mut DynamicOrder,
     choices: &[Choice],
     ties: &Problem,
+    most_conflicts: usize,
     control: &Control,
-) -> Result<Answer, Interrupt> {
+) -> Result<Option<Answer>, Interrupt> {
     control.check()?;
-    let mut solver = Solver::new(SolverOpts::default(), Watch(control));
+    let mut solver = Solver::new(SolverOpts::default(), Watch { control, conflicts: 0, most_conflicts });
     let variables: Vec<Var> =
         choices.iter().map(|choice| solver.new_var(lbool::new(choice.prefer_first), true)).collect();
     debug_assert!(variables.iter().enumerate().all(|(place, variable)| variable.idx() as usize == place));
     for clause in &ties.clauses {
         solver.add_clause_reuse(&mut clause.iter().map(|&side| literal(side)).collect());
+    }
+    for cycle in &ties.known {
+        solver.add_clause_reuse(&mut explanation(cycle));
     }
     let edges = Edges::new(ties, choices);
     let mut theory = Acyclicity::new(order, &edges, choices.len(), control);
@@ -171,13 +195,13 @@ fn decide(
     cycles.sort_unstable();
     // A theory that was stopped accepts anything, so the stop flag comes before the answer.
     control.check()?;
-    if outcome == lbool::TRUE {
-        return Ok(Answer::Model(model));
-    }
-    if outcome == lbool::FALSE {
-        return Ok(Answer::Contradiction { cycles });
-    }
-    Err(Interrupt::Cancelled)
+    Ok(if outcome == lbool::TRUE {
+        Some(Answer::Model(model))
+    } else if outcome == lbool::FALSE {
+        Some(Answer::Contradiction { cycles })
+    } else {
+        None
+    })
 }
 
 #[cfg(test)]

@@ -142,7 +142,10 @@ fn the_solver_agrees_with_trying_all_combinations_of_tied_choices() {
         let n = random.u32(2..8);
         let fixed = random_fixed(&mut random, n);
         let mut order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
-        let problem = random_problem(&mut random, n, 2);
+        let mut problem = random_problem(&mut random, n, 2);
+        if random.bool() {
+            problem.known = exclusions(&order, &problem, &Control::new()).unwrap();
+        }
         let with = |taken: &dyn Fn(Side) -> bool| {
             let mut all = fixed.clone();
             for (choice, first) in (0..problem.choices.len()).flat_map(|choice| [(choice, true), (choice, false)]) {
@@ -158,7 +161,7 @@ fn the_solver_agrees_with_trying_all_combinations_of_tied_choices() {
         };
         let takes = |bits: u32| move |side: Side| (bits >> side.choice & 1 == 1) == side.first;
         let possible = (0..1u32 << problem.choices.len()).any(|bits| with(&takes(bits)));
-        match solve_problem(&mut order, &problem, &Control::new()).unwrap() {
+        match solve_problem(&mut order, &problem, usize::MAX, &Control::new()).unwrap().expect("there is no limit") {
             Answer::Model(model) => assert!(possible && with(&|side| model[side.choice as usize] == side.first)),
             Answer::Contradiction { cycles } => {
                 contradictions += 1;
@@ -171,4 +174,70 @@ fn the_solver_agrees_with_trying_all_combinations_of_tied_choices() {
         assert_eq!(remaining, 0, "no chosen edge is left");
     }
     assert!(contradictions > 300, "{contradictions}");
+}
+
+/// What can be reached along these edges, every vertex from itself.
+fn reachable(n: u32, edges: &[(Vertex, Vertex)]) -> Vec<Vec<bool>> {
+    let mut reached: Vec<Vec<bool>> = (0..n).map(|v| (0..n).map(|w| v == w).collect()).collect();
+    for _ in 0..n {
+        for &(a, b) in edges {
+            (0..n as usize).filter(|&v| reached[v][a as usize]).collect::<Vec<_>>().iter().for_each(|&v| {
+                reached[v][b as usize] = true;
+            });
+        }
+    }
+    reached
+}
+
+#[test]
+fn sides_that_exclude_each_other_are_those_whose_edges_close_a_cycle() {
+    let mut random = fastrand::Rng::with_seed(4);
+    let mut n_found = 0;
+    for _ in 0..4000 {
+        let n = random.u32(2..9);
+        let fixed = random_fixed(&mut random, n);
+        let order = DynamicOrder::new((0..n).collect(), fixed.iter().copied());
+        let mut problem = random_problem(&mut random, n, 1);
+        problem.with_sides.clear();
+        let reached = reachable(n, &fixed);
+        let closes = |a: (Vertex, Vertex), b: (Vertex, Vertex)| {
+            reached[a.1 as usize][b.0 as usize] && reached[b.1 as usize][a.0 as usize]
+        };
+        let mut expected: Vec<Vec<u32>> = Vec::new();
+        let sides: Vec<Side> = (0..problem.choices.len() as u32)
+            .flat_map(|choice| [true, false].map(|first| Side { choice, first }))
+            .collect();
+        let edges_of = |side: Side| problem.choices[side.choice as usize].side(side.first);
+        for (place, &one) in sides.iter().enumerate() {
+            for &other in sides[place..].iter().filter(|other| other.choice != one.choice || **other == one) {
+                let mut pairs = edges_of(one).iter().flat_map(|&a| edges_of(other).iter().map(move |&b| (a, b)));
+                if pairs.any(|(a, b)| closes(a, b)) {
+                    let mut literals = vec![literal(one).idx(), literal(other).idx()];
+                    literals.dedup();
+                    expected.push(literals);
+                }
+            }
+        }
+        expected.sort_unstable();
+        let cycles = exclusions(&order, &problem, &Control::new()).unwrap();
+        let excluded = |cycle: &Vec<CycleEdge>| {
+            let mut literals: Vec<u32> = cycle.iter().flat_map(CycleEdge::labels).collect();
+            literals.sort_unstable();
+            literals.dedup();
+            literals
+        };
+        let mut found: Vec<Vec<u32>> = cycles.iter().map(excluded).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        n_found += found.len();
+        // With the fixed edges put in, each labelled edge lies on a cycle.
+        for cycle in &cycles {
+            let all = with_fixed_edges(&order, std::slice::from_ref(cycle), &Control::new()).unwrap();
+            let edges: Vec<(Vertex, Vertex)> = all.iter().map(|edge| (edge.from, edge.to)).collect();
+            assert!(all.iter().all(|edge| edge.label.is_some() || fixed.contains(&(edge.from, edge.to))));
+            let back = reachable(n, &edges);
+            assert!(cycle.iter().all(|edge| back[edge.to as usize][edge.from as usize]));
+        }
+    }
+    assert!(n_found > 2000, "{n_found}");
 }

@@ -224,7 +224,8 @@ impl<'a> Resolution<'a> {
 
     /// The set-up transactions, which count as part of ⊥: those that are declared, else they committed, write the initial
     /// value only, stand at the beginning of their sessions and write each key that is used exactly once among them,
-    /// while nobody else who may have committed writes an initial value. O(operations).
+    /// while nobody else who may have committed writes an initial value, and no other committed one ended before one of
+    /// them began. O(operations).
     fn find_setup(&mut self) {
         let history = self.history;
         if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
@@ -261,7 +262,19 @@ impl<'a> Resolution<'a> {
                 return;
             }
         }
-        self.setup = is_setup;
+        let mut last_start: Option<i64> = None;
+        let mut first_end: Option<i64> = None;
+        for t in history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed) {
+            let Some(interval) = history.interval(t) else { continue };
+            if is_setup[t.index()] {
+                last_start = last_start.max(Some(interval.start));
+            } else {
+                first_end = Some(first_end.map_or(interval.end, |end| end.min(interval.end)));
+            }
+        }
+        if last_start.zip(first_end).is_none_or(|(start, end)| end >= start) {
+            self.setup = is_setup;
+        }
     }
 
     /// Whether a read returns what its own transaction wrote before it, or says nothing.

@@ -15,6 +15,8 @@ pub(crate) mod pattern_oracle;
 #[cfg(unix)]
 pub(crate) mod postgres;
 pub(crate) mod random;
+#[cfg(unix)]
+pub(crate) mod servers;
 pub(crate) mod shop;
 pub(crate) mod sketch;
 pub(crate) mod store;

@@ -153,7 +153,7 @@ impl Observation {
             })
             .collect();
         let is_initial = |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
-        let set_up = set_up_transactions(&all, &is_initial);
+        let set_up = set_up_transactions(history, &all, &is_initial);
         let left_by_set_up: Vec<(usize, Value)> =
             set_up.iter().flat_map(|&t| &all[t].operations).map(|o| (o.key, o.value)).collect();
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
@@ -381,8 +381,8 @@ fn meaning(
 /// Transactions that only say what the initial version of every key is: the committed transactions with which a session
 /// begins, as long as they write nothing but values that read as initial anyway. They count only if together they write
 /// every key in use, each key one of them, and nobody else writes an initial value, for else they may be a late reset.
-/// Transactions that aborted do not matter here.
-fn set_up_transactions(all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) -> Vec<usize> {
+/// Transactions that aborted do not matter here. Nor is it a beginning if somebody else had ended before.
+fn set_up_transactions(history: &History, all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) -> Vec<usize> {
     let matters = |t: &usize| all[*t].outcome != Outcome::Aborted && !all[*t].operations.is_empty();
     let says_initial = |t: &usize| {
         let only_initial = all[*t].operations.iter().all(|o| o.is_write && is_initial(o.value));
@@ -398,7 +398,11 @@ fn set_up_transactions(all: &[Transaction], is_initial: &dyn Fn(Value) -> bool) 
     }
     let covered = |key: usize| n_writers(key) == 1;
     let harmless = |o: &Operation| covered(o.key) && !(o.is_write && is_initial(o.value));
-    match others.iter().flat_map(|&t| &all[t].operations).all(harmless) {
+    let ran = |t: usize| history.interval(TransactionId::new(t)).filter(|_| all[t].outcome == Outcome::Committed);
+    let ended_before =
+        |other: usize, t: usize| ran(other).zip(ran(t)).is_some_and(|(other, own)| other.end < own.start);
+    let is_late = set_up.iter().any(|&t| others.iter().any(|&other| ended_before(other, t)));
+    match others.iter().flat_map(|&t| &all[t].operations).all(harmless) && !is_late {
         true => set_up,
         false => Vec::new(),
     }

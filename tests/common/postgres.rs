@@ -94,6 +94,12 @@ impl Server {
         found.or_else(|| missing("PostgreSQL's isolationtester (postgresql-server-dev)"))
     }
 
+    /// Kills the server as a crash of the machine would.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().expect("it is our child");
+        self.process.wait().expect("it is our child");
+    }
+
     fn wait_until_ready(&mut self) {
         let begin = Instant::now();
         while !self.psql().args(["--command", "select"]).output().is_ok_and(|output| output.status.success()) {
@@ -161,7 +167,7 @@ fn ask(pg_config: &Path, question: &str) -> Option<PathBuf> {
     Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
 }
 
-fn is_root() -> bool {
+pub(super) fn is_root() -> bool {
     let mine = tempfile::tempfile().and_then(|file| file.metadata());
     std::os::unix::fs::MetadataExt::uid(&mine.expect("a temporary file")) == 0
 }

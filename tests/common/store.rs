@@ -1,25 +1,14 @@
-//! Simulated stores that keep what they promise: a serial one, one with snapshot isolation, one with snapshots but without a
-//! look at conflicts (prefix consistency), and one whose sessions lag behind in causal order. Every commit of a history
-//! takes its moment on a clock, so the serial one is strictly serializable.
+//! Histories of the store models of the library, small enough for brute force, and what can be done to them: reads that
+//! return other versions, clocks that move.
 
 use super::sketch::{key_name, session_name};
 use fastrand::Rng;
+use isoscope::control::Control;
+use isoscope::generate::{Generation, Kind, Length, Model, Observed, Workload};
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
-use std::collections::BTreeSet;
 
-/// What a store promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Promise {
-    StrictSerializability,
-    SnapshotIsolation,
-    PrefixConsistency,
-    Causal,
-}
-
-impl Promise {
-    pub(crate) const ALL: [Promise; 4] =
-        [Promise::StrictSerializability, Promise::SnapshotIsolation, Promise::PrefixConsistency, Promise::Causal];
-}
+/// The models that the engines for strong levels are tried on.
+pub(crate) const MODELS: [Model; 4] = [Model::Strict, Model::Snapshot, Model::Prefix, Model::Causal];
 
 /// How large a history is.
 #[derive(Clone, Copy, Debug)]
@@ -41,57 +30,40 @@ struct Commit {
     interval: Interval,
 }
 
-/// A simulated history.
+/// A generated history.
 pub(crate) struct Run {
     size: Size,
     log: Vec<Commit>,
 }
 
 impl Run {
-    /// Runs a store.
-    pub(crate) fn new(promise: Promise, size: Size, rng: &mut Rng) -> Run {
-        let mut log: Vec<Commit> = Vec::new();
-        // By session: places of the commits that it has seen.
-        let mut seen: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); size.sessions];
-        let mut causes: Vec<BTreeSet<usize>> = Vec::new();
-        let mut free_at = vec![0; size.sessions];
-        let mut next_value = 1;
-        while log.len() < size.transactions {
-            let session = rng.usize(0..size.sessions);
-            let n = log.len();
-            let view: BTreeSet<usize> = match promise {
-                Promise::StrictSerializability => (0..n).collect(),
-                Promise::SnapshotIsolation | Promise::PrefixConsistency => {
-                    let oldest = seen[session].last().map_or(0, |&last| last + 1);
-                    (0..rng.usize(oldest.max(n.saturating_sub(4)).min(n)..=n)).collect()
-                }
-                Promise::Causal => {
-                    let mut view = seen[session].clone();
-                    for (place, causes) in causes.iter().enumerate() {
-                        if rng.u8(0..4) == 0 {
-                            view.extend(causes.iter().copied().chain([place]));
-                        }
-                    }
-                    view
-                }
+    /// Runs a store; what it rolls back is left out.
+    pub(crate) fn new(model: Model, size: Size, rng: &mut Rng) -> Run {
+        let workload = Workload {
+            kind: if size.mini { Kind::Mini } else { Kind::General },
+            seed: rng.u64(..),
+            sessions: size.sessions as u32,
+            transactions: size.transactions.div_ceil(size.sessions) as u64,
+            operations: Length { least: 1, most: size.operations as u32 },
+            keys: size.keys as u64,
+            update_share: 0.3,
+            ..Workload::default()
+        };
+        let mut log = Vec::new();
+        let generation = Generation { lag: 4, ..Generation::new(workload, model) };
+        let add = |executed: isoscope::generate::Executed| {
+            let operation = |observed: &Observed| match *observed {
+                Observed::Read(key, value) => (false, key.0 as usize, value),
+                Observed::Write(key, value) => (true, key.0 as usize, value),
+                _ => panic!("no lists were asked for"),
             };
-            let operations = operations(&log, &view, size, &mut next_value, rng);
-            let writes = |place: usize, key: usize| log[place].operations.iter().any(|o| o.0 && o.1 == key);
-            let conflicts = || {
-                (0..n).filter(|place| !view.contains(place)).any(|p| operations.iter().any(|o| o.0 && writes(p, o.1)))
-            };
-            if promise == Promise::SnapshotIsolation && conflicts() {
-                continue;
+            if executed.outcome == Outcome::Committed {
+                let operations = executed.operations.iter().map(operation).collect();
+                log.push(Commit { session: executed.session as usize, operations, interval: executed.interval });
             }
-            let commit = 10 * n as i64 + 10;
-            // Began at any time after the session's last transaction ended, ended just before its next one begins.
-            let start = rng.i64(free_at[session] + 1..commit);
-            let end = commit + rng.i64(0..9);
-            free_at[session] = end;
-            seen[session].extend(view.iter().copied().chain([n]));
-            causes.push(view);
-            log.push(Commit { session, operations, interval: Interval { start, end } });
-        }
+        };
+        generation.each(&Control::new(), &mut { add }).expect("registers can be generated");
+        log.truncate(size.transactions);
         Run { size, log }
     }
 
@@ -115,12 +87,16 @@ impl Run {
 
     /// The clock of one transaction moves; sessions stay in order.
     pub(crate) fn shift(&mut self, rng: &mut Rng) {
+        if self.log.is_empty() {
+            return;
+        }
         let place = rng.usize(0..self.log.len());
         let session = self.log[place].session;
         let of_session = |range: std::ops::Range<usize>| range.filter(|&p| self.log[p].session == session);
         let before = of_session(0..place).next_back().map_or(0, |p| self.log[p].interval.end);
         let after = of_session(place + 1..self.log.len()).next();
-        let after = after.map_or(10 * self.log.len() as i64 + 30, |p| self.log[p].interval.start);
+        let last = self.log.iter().map(|commit| commit.interval.end).max().unwrap_or(0);
+        let after = after.map_or(last + 30, |p| self.log[p].interval.start);
         if after - before > 2 {
             let start = rng.i64(before + 1..after - 1);
             self.log[place].interval = Interval { start, end: rng.i64(start + 1..=after) };
@@ -160,37 +136,4 @@ impl Run {
         };
         self.log.iter().map(line).collect()
     }
-}
-
-/// What a transaction does, given what it sees.
-fn operations(
-    log: &[Commit],
-    view: &BTreeSet<usize>,
-    size: Size,
-    next_value: &mut u64,
-    rng: &mut Rng,
-) -> Vec<(bool, usize, u64)> {
-    let newest = |key: usize| {
-        let versions = view.iter().rev().flat_map(|&place| &log[place].operations);
-        versions.filter(|o| o.0 && o.1 == key).map(|o| o.2).next().unwrap_or(0)
-    };
-    let mut keys: Vec<usize> = (0..size.keys).collect();
-    rng.shuffle(&mut keys);
-    keys.truncate(rng.usize(1..=size.operations.min(size.keys)));
-    let mut operations = Vec::new();
-    for key in keys {
-        let writes = rng.bool();
-        if !writes || size.mini || rng.u8(0..3) == 0 {
-            operations.push((false, key, newest(key)));
-        }
-        if writes {
-            operations.push((true, key, *next_value));
-            *next_value += 1;
-        }
-    }
-    // All reads first, sometimes.
-    if rng.bool() {
-        operations.sort_by_key(|o| o.0);
-    }
-    operations
 }

@@ -26,12 +26,12 @@ impl Lit {
     /// What goes together with `attention` in `picture`: the step with its edges, the edge with its ends and the
     /// steps that speak of it, the card with its edges.
     pub fn new(picture: &Picture, attention: Option<Attention>) -> Lit {
-        let any = !matches!(attention, None | Some(Attention::Elsewhere(_)));
+        let any = !matches!(attention, None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)));
         let mut lit = Lit { any, ..Lit::default() };
         let argument = &picture.argument;
         let edges = &argument.counterexample.violation.edges;
         match attention {
-            None | Some(Attention::Elsewhere(_)) => {}
+            None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)) => {}
             Some(Attention::Step(step)) => {
                 lit.steps.insert(step);
                 if let Some(step) = argument.explanation.steps.get(step) {

@@ -3,7 +3,7 @@
 use super::paint_triangle;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::heaps::GroupBy;
-use crate::app::state::{Document, Phase, State};
+use crate::app::state::{Attention, Document, Focus, Phase, State};
 use crate::app::style::{self, Palette, ROW};
 use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
 use crate::relations::Relation;
@@ -225,7 +225,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let response = row.ui(ui, bold);
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
-                Branch::Heap(GroupBy::Cause, _) => "Anomalies that share pairs of transactions".to_owned(),
+                Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
                 Branch::Heap(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();
@@ -265,6 +265,10 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             }
             let own = document.notes.get(&entry.identity).map(|note| note.text.trim()).filter(|text| !text.is_empty());
             let own = own.map(|text| format!("\n{text}")).unwrap_or_default();
+            if response.hovered() && !selected {
+                // Its transactions light up in the other views.
+                requests.push(Request::Focus(Focus::Hover(Attention::Anomaly(entry.id))));
+            }
             response.context_menu(|ui| only_ui(ui, document, entry, requests));
             let hint = "\nRight click: only those with its pattern, key or sessions";
             if response.on_hover_text(format!("{} {}{note}{own}{hint}", entry.id, entry.label)).clicked() {

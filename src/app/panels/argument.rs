@@ -32,6 +32,12 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         heading_ui(ui, picture);
         super::notes::notes_ui(ui, document, requests);
         ui.add_space(GAP);
+        let asked = !document.what_if.is_empty();
+        if asked {
+            // Answers stand where they are seen.
+            super::what_if::what_if_ui(ui, document, requests);
+            rule(ui);
+        }
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
             step_ui(ui, picture, place, step, &lit, document, requests);
         }
@@ -40,13 +46,16 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         rule(ui);
         why_ui(ui, picture, document, requests);
         rule(ui);
-        super::what_if::what_if_ui(ui, document, requests);
-        rule(ui);
+        if !asked {
+            super::what_if::what_if_ui(ui, document, requests);
+            rule(ui);
+        }
         raw_lines_ui(ui, document, &lit, requests);
         rule(ui);
         ui.horizontal_wrapped(|ui| {
             super::command_button_ui(ui, Command::CopyMarkdown, requests);
             super::command_button_ui(ui, Command::Export, requests);
+            super::command_button_ui(ui, Command::Report, requests);
         });
     });
 }
@@ -161,6 +170,9 @@ fn step_ui(
         let pin = (document.pinned != Some(attention)).then_some(attention);
         requests.push(Request::Focus(Focus::Pin(pin)));
     }
+    if !step.long.is_empty() {
+        response.on_hover_text(&step.long);
+    }
 }
 
 fn sentence(step: &Step, palette: &Palette) -> egui::text::LayoutJob {
@@ -236,6 +248,11 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
     }
     if full && let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
         ui.label(RichText::new(reason).color(palette.text));
+        let rejected = picture.argument.interpretation.alternatives.iter().find(|other| other.instead_of == index);
+        if let Some(rejected) = rejected {
+            let text = format!("Why not the other way round? {}", rejected.text);
+            ui.label(RichText::new(text).color(palette.weak));
+        }
     }
 }
 

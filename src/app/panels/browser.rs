@@ -1,10 +1,12 @@
 //! The whole history: sessions, the transactions of one, the operations of one. Only lines in sight are made.
 
 use crate::app::command::{Request, Requests};
+use crate::app::listing::{SortBy, Wanted};
 use crate::app::state::Document;
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
-use crate::history::{History, OperationKind, Outcome, SessionId, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
+use crate::relations::Source;
 use crate::report::grouped;
 use egui::{Align2, CornerRadius, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
@@ -18,7 +20,7 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, "The history is empty.");
         return;
     }
-    let height = ui.available_height() - 26.0;
+    let height = ui.available_height() - 48.0;
     let widths = [0.24, 0.34, 0.42].map(|share| (ui.available_width() - 2.0 * GAP) * share);
     ui.horizontal_top(|ui| {
         column_ui(ui, widths[0], height, |ui| sessions_ui(ui, history, document, requests));
@@ -34,7 +36,83 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             (Some(spot), None) => format!("{spot}…"),
         };
         ui.add(egui::Label::new(egui::RichText::new(text).monospace().color(palette.strong)).truncate());
+        links_ui(ui, history, document, *operation, requests);
     }
+}
+
+/// Where a read got its version from, or who read a version and what replaced it.
+fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: OperationId, requests: &mut Requests) {
+    let Some(resolution) = &document.resolution else { return };
+    let key = history.operation(operation).key;
+    let mut links: Vec<(String, TransactionId, Option<OperationId>)> = Vec::new();
+    let name = |t: TransactionId| history.transaction_name(t);
+    let mut note = String::new();
+    match history.operation(operation).kind {
+        OperationKind::Read => match resolution.source(operation) {
+            Source::Transaction { writer, write, .. } | Source::Aborted { writer, write } => {
+                links.push((format!("reads from {}", name(writer)), writer, Some(write)));
+            }
+            Source::Own | Source::OwnOverwritten { .. } | Source::Future { .. } => {
+                note = "reads its own transaction's version".to_owned();
+            }
+            Source::Initial { .. } => note = "reads the initial version".to_owned(),
+            Source::ThinAir => note = "nobody wrote what it reads".to_owned(),
+            Source::Ambiguous => {
+                let writers = resolution.candidates(operation).iter().filter_map(|s| s.writer());
+                for writer in writers.filter(|t| !t.is_initial()).take(4) {
+                    links.push((format!("may read from {}", name(writer)), writer, None));
+                }
+            }
+            Source::Unrecorded => note = "what it read was not recorded".to_owned(),
+            Source::Outside => note = "takes no part: its transaction aborted".to_owned(),
+        },
+        OperationKind::Write => {
+            let chain = document.key.as_ref().and_then(|view| view.chain.as_ref()).filter(|chain| chain.key == key);
+            let place = chain.and_then(|chain| chain.rows.iter().position(|row| row.write == Some(operation)));
+            if let Some((chain, place)) = chain.zip(place) {
+                let readers = &chain.rows[place].readers;
+                for (reader, read) in readers.iter().take(4) {
+                    links.push((format!("read by {}", name(*reader)), *reader, Some(*read)));
+                }
+                if readers.is_empty() {
+                    note = "read by nobody".to_owned();
+                }
+                if let Some(next) = chain.rows.get(place + 1) {
+                    links.push((format!("overwritten by {}", name(next.writer)), next.writer, next.write));
+                }
+            }
+        }
+    }
+    ui.horizontal(|ui| {
+        style::note(ui, note);
+        for (text, transaction, operation) in links {
+            if ui.link(&text).clicked() {
+                requests.push(Request::Browse(transaction));
+                requests.extend(operation.map(Request::ShowOperation));
+            }
+        }
+        if ui.link(format!("versions of key {}", history.key_name(key))).clicked() {
+            requests.push(Request::ShowKey(key));
+        }
+    });
+}
+
+/// Buttons that sort a column.
+fn sort_ui(ui: &mut Ui, column: &str, now: SortBy, choices: &[(SortBy, &str)]) -> Option<SortBy> {
+    let mut chosen = None;
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 3.0;
+        for (by, name) in choices.iter().rev() {
+            let text = egui::RichText::new(*name).size(style::SMALL);
+            let response = ui.add(egui::Button::selectable(now == *by, text));
+            let spoken = format!("Sort {column} by {name}");
+            response.widget_info(|| WidgetInfo::selected(WidgetType::Button, true, now == *by, &spoken));
+            if response.on_hover_text(spoken).clicked() {
+                chosen = Some(*by);
+            }
+        }
+    });
+    chosen
 }
 
 pub(super) fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnOnce(&mut Ui)) {
@@ -94,11 +172,19 @@ pub(super) fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: 
 
 fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    heading_ui(ui, &counted(history.n_sessions(), "session"), |_| ());
+    let wanted = &document.browser.wanted;
+    heading_ui(ui, &counted(history.n_sessions(), "session"), |ui| {
+        let choices = [(SortBy::Order, "order"), (SortBy::Size, "size")];
+        if let Some(sessions) = sort_ui(ui, "sessions", wanted.sessions, &choices) {
+            requests.push(Request::ArrangeBrowser(Wanted { sessions, ..wanted.clone() }));
+        }
+    });
+    let sorted = document.browser.listing.as_ref().map(|listing| &listing.sessions);
     let place = document.browser.session.index();
+    let place = sorted.and_then(|sorted| sorted.iter().position(|s| *s == document.browser.session)).unwrap_or(place);
     let scroll = document.browser.scroll.then_some(place);
     list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {
-        let session = SessionId::new(place);
+        let session = sorted.and_then(|sorted| sorted.get(place).copied()).unwrap_or(SessionId::new(place));
         let end = grouped(history.transactions_of(session).len() as u64);
         let text = format!("session {}", history.session_name(session));
         let selected = session == document.browser.session;
@@ -116,15 +202,34 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
     if session.index() >= history.n_sessions() {
         return;
     }
-    let transactions = history.transactions_of(session);
-    let n = transactions.len();
+    let listing = document.browser.listing.as_ref().filter(|listing| listing.wanted.session == session);
+    let n = listing.map_or(history.transactions_of(session).len(), |listing| listing.transactions.len());
     let first = history.transactions_of(session).next();
-    heading_ui(ui, &counted(n, "transaction"), |_| ());
+    let wanted = &document.browser.wanted;
+    heading_ui(ui, &counted(n, "transaction"), |ui| {
+        let choices = [(SortBy::Order, "order"), (SortBy::Size, "size"), (SortBy::Outcome, "outcome")];
+        if let Some(transactions) = sort_ui(ui, "transactions", wanted.transactions, &choices) {
+            requests.push(Request::ArrangeBrowser(Wanted { transactions, ..wanted.clone() }));
+        }
+    });
+    let mut text = wanted.text.clone();
+    let field = egui::TextEdit::singleline(&mut text).hint_text("search: T295, w(x)").desired_width(f32::INFINITY);
+    let response = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Search transactions"));
+    if text != wanted.text {
+        requests.push(Request::ArrangeBrowser(Wanted { text, ..wanted.clone() }));
+    }
+    let attended = document.attended();
     let chosen = document.browser.transaction;
-    let scroll = chosen.filter(|_| document.browser.scroll).map(|t| history.position_of(t));
+    let place_of = |t| match listing {
+        Some(listing) => listing.transactions.iter().position(|other| *other == t),
+        None => Some(history.position_of(t)),
+    };
+    let scroll = chosen.filter(|_| document.browser.scroll).and_then(place_of);
     list_ui(ui, &format!("transactions {}", session.index()), n, scroll, |ui, place| {
         let Some(first) = first else { return };
-        let transaction = TransactionId::new(first.index() + place);
+        let listed = listing.map(|listing| listing.transactions[place]);
+        let transaction = listed.unwrap_or(TransactionId::new(first.index() + place));
         let outcome = match history.outcome(transaction) {
             Outcome::Committed => "",
             Outcome::Aborted => "aborted · ",
@@ -132,6 +237,7 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
         };
         let end = format!("{outcome}{}", counted(history.operation_range(transaction).len(), "operation"));
         let colour = if outcome.is_empty() { palette.text } else { palette.caution };
+        let colour = if attended.contains(&transaction) { palette.accent } else { colour };
         let selected = chosen == Some(transaction);
         if line_ui(ui, &history.transaction_name(transaction), &end, true, selected, colour) {
             requests.push(Request::Browse(transaction));

@@ -24,9 +24,15 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
     let renaming = &picture.argument.counterexample.renaming;
+    let mut lit = if stale { Lit::default() } else { Lit::new(&picture, document.attention()) };
+    if let (Some(Attention::Anomaly(_)), false) = (document.attention(), stale) {
+        // Another anomaly under the pointer: what it has in common with this one.
+        lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
+        lit.any = !lit.transactions.is_empty();
+    }
     let look = Look {
         palette: Palette::of(ui),
-        lit: if stale { Lit::default() } else { Lit::new(&picture, document.attention()) },
+        lit,
         hidden: state.hidden.clone(),
         chosen: document.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
         pale: if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
@@ -169,7 +175,7 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
 pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     use crate::app::state::Page;
     ui.horizontal_centered(|ui| {
-        ui.spacing_mut().item_spacing.x = 13.0;
+        ui.spacing_mut().item_spacing.x = 12.0;
         for (page, command) in [
             (Page::Graph, Command::ShowGraph),
             (Page::Lanes, Command::ShowLanes),
@@ -180,6 +186,7 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
             (Page::Order, Command::ShowOrder),
             (Page::Health, Command::ShowHealth),
             (Page::Statistics, Command::ShowStatistics),
+            (Page::Checkers, Command::ShowCheckers),
         ] {
             tab_ui(ui, command, state.page == page, requests);
         }
@@ -232,7 +239,7 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
     let palette = Palette::of(ui);
     let name = command.row().name;
     let colour = if active { palette.accent } else { palette.weak };
-    let galley = ui.painter().layout_no_wrap(name.to_owned(), FontId::proportional(style::HEADING), colour);
+    let galley = ui.painter().layout_no_wrap(name.to_owned(), FontId::proportional(style::BODY), colour);
     let (area, response) =
         ui.allocate_exact_size(vec2(galley.size().x + 1.0, ui.available_height().min(30.0)), Sense::click());
     let at = area.left_center() - vec2(0.0, galley.size().y / 2.0);

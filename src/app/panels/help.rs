@@ -29,25 +29,25 @@ fn sheet_ui(ui: &mut Ui) -> bool {
     ScrollArea::vertical().max_height(height).min_scrolled_height(height).show(ui, |ui| {
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
-            for group in [Group::Go, Group::View] {
+            for group in [Group::Go, Group::Edit, Group::Help] {
                 keys_ui(left, group);
             }
-            for group in [Group::File, Group::Help] {
+            for group in [Group::File, Group::View] {
                 keys_ui(right, group);
             }
-            style::bold(right, "Edges", style::HEADING, palette.strong);
+            style::bold(left, "Edges", style::HEADING, palette.strong);
             for relation in Relation::ALL {
-                right.horizontal(|ui| {
+                left.horizontal(|ui| {
                     let (area, _) = ui.allocate_exact_size(vec2(44.0, 16.0), Sense::hover());
                     paint_relation(ui.painter(), area, relation, &palette, true);
                     ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
                     style::note(ui, relation.name());
                 });
             }
-            right.add_space(6.0);
-            style::note(right, "A thick line is part of the contradiction, a thin one is evidence for another line.");
-            style::note(right, "Drag a card to move it, drag the ground to pan, Ctrl and the wheel zoom, a double click on an edge shows or folds its evidence.");
-            right.label(anomalies::filter_help().size(style::SMALL).color(palette.weak));
+            left.add_space(6.0);
+            style::note(left, "A thick line is part of the contradiction, a thin one is evidence for another line.");
+            style::note(left, "Drag a card to move it, drag the ground to pan, Ctrl and the wheel zoom, a double click on an edge shows or folds its evidence.");
+            left.label(anomalies::filter_help().size(style::SMALL).color(palette.weak));
         });
     });
     false

@@ -62,7 +62,7 @@ fn summary_ui(ui: &mut Ui, figures: &Figures) {
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 18.0;
-        facts.into_iter().for_each(|fact| drop(ui.label(fact)));
+        facts.into_iter().for_each(|fact| drop(ui.add(egui::Label::new(fact).extend())));
     });
     ui.add_space(6.0);
 }

@@ -4,6 +4,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::samples;
 use crate::app::state::State;
 use crate::app::style::{self, Palette};
+use crate::relations::Relation;
 use egui::{CornerRadius, FontId, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Width of the page's column.
@@ -32,6 +33,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 ui.add_space(14.0);
                 drop_ui(ui, state, requests);
                 recent_ui(ui, state, requests);
+                teach_ui(ui, requests);
                 samples_ui(ui, requests);
                 ui.add_space(24.0);
             });
@@ -90,6 +92,46 @@ fn recent_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
         if ui.add(egui::Button::new(text).frame(false).truncate()).on_hover_text("Open again").clicked() {
             requests.push(Request::OpenFile(path.clone()));
         }
+    }
+}
+
+/// What edges mean, and the tour.
+fn teach_ui(ui: &mut Ui, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    heading_ui(ui, "How to read it");
+    ui.label(
+        RichText::new(
+            "An arrow from one transaction to another says that the first comes before the second. An anomaly is a circle \
+             of arrows: each of them comes before itself.",
+        )
+        .color(palette.text),
+    );
+    ui.add_space(4.0);
+    egui::Grid::new("edges").num_columns(6).spacing(vec2(8.0, 5.0)).show(ui, |ui| {
+        for (place, relation) in Relation::ALL.into_iter().enumerate() {
+            let (area, _) = ui.allocate_exact_size(vec2(40.0, 14.0), Sense::hover());
+            super::paint_relation(ui.painter(), area, relation, &palette, true);
+            ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
+            style::note(ui, meaning(relation));
+            if place % 2 == 1 {
+                ui.end_row();
+            }
+        }
+    });
+    ui.add_space(4.0);
+    super::command_button_ui(ui, Command::Tour, requests);
+}
+
+/// Why one comes before the other.
+fn meaning(relation: Relation) -> &'static str {
+    match relation {
+        Relation::SessionOrder => "it ran earlier in the same session",
+        Relation::WriteRead => "the second read what the first wrote",
+        Relation::WriteWrite => "its version of the key is older",
+        Relation::AntiDependency => "it read a version that the second replaced",
+        Relation::CausalOrder => "a path of sessions and reads leads there",
+        Relation::CommitOrder => "no other order explains some read",
+        Relation::RealTime => "it had ended before the second began",
     }
 }
 

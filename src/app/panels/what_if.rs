@@ -30,6 +30,9 @@ pub fn what_if_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         for command in [Command::CheckOnly, Command::CheckWithout] {
             super::command_button_ui(ui, command, requests);
         }
+        if !document.what_if.is_empty() && ui.button("Clear").on_hover_text("Take the answers away").clicked() {
+            requests.push(Request::ClearWhatIf);
+        }
     });
     if document.what_if.is_empty() {
         return;

@@ -70,10 +70,6 @@ impl Run<'_> {
                 "too many orders of the operations on key {} to try",
                 self.history.key_name(key)
             ))),
-            Linear::LateSetUp(t) => Err(Cause::Unsupported(format!(
-                "{} counts as setting up the initial state, but began after another transaction had ended",
-                self.history.transaction_name(t)
-            ))),
         }
     }
 

@@ -8,8 +8,8 @@ use crate::checkers::strong::Vertex;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
 use crate::relations::Node;
-use crate::sat::{self, CycleEdge, DynamicOrder, Logged, Refutation, Side};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::sat::{self, CycleEdge, DynamicOrder, Logged, Problem, Refutation, Side};
+use rustc_hash::FxHashMap;
 
 /// Why no order of the open pairs of writers is left: cycles that forbid the assumptions they rest on, smallest first,
 /// and lists of assumptions that exclude each other.
@@ -71,8 +71,9 @@ pub(super) fn refute(
     let Some(order) = topological_order(&graph) else { return Ok(Ruled::NotOut) };
     let choices: Vec<sat::Choice> = pairs.iter().map(choice).collect();
     let mut order = DynamicOrder::new(order, edges.iter().copied());
-    let known = exclusive(&pairs, &case);
-    match sat::solve_logged(&mut order, &choices, known, most_conflicts, control)? {
+    let problem = Problem { choices, ..Problem::default() };
+    let known = sat::exclusions(&order, &problem, control)?;
+    match sat::solve_logged(&mut order, &problem.choices, known, most_conflicts, control)? {
         Logged::Satisfiable | Logged::GaveUp => Ok(Ruled::NotOut),
         Logged::Refuted(refutation) => {
             Ok(Writer::new(facts, &case, &pairs).log(&refutation).map_or(Ruled::NotOut, Ruled::Out))
@@ -139,46 +140,6 @@ fn fixed_edges(facts: &Facts<'_>, case: &Case) -> Vec<(Vertex, Vertex)> {
     edges.sort_unstable();
     edges.dedup();
     edges
-}
-
-/// Cycles through the edges of two sides, or of one, one for each two sides; none if there are too many edges to look
-/// at. The solver would find them by trying, but it looks ahead along these only if it knows them.
-fn exclusive(pairs: &[[Assumption; 2]], case: &Case) -> Vec<Vec<CycleEdge>> {
-    /// Edges of which every two are looked at.
-    const MOST_EDGES: usize = 12_000;
-    let sides = pairs.iter().flatten().enumerate();
-    let edges: Vec<CycleEdge> = sides
-        .flat_map(|(label, side)| {
-            let edge = move |forced: &Forced| CycleEdge {
-                from: forced.from,
-                to: forced.to,
-                label: Some(label as u32),
-                also: None,
-            };
-            side.forces.iter().map(edge)
-        })
-        .collect();
-    let mut cycles = Vec::new();
-    if edges.len() > MOST_EDGES {
-        return cycles;
-    }
-    let mut seen = FxHashSet::default();
-    for (place, a) in edges.iter().enumerate() {
-        if case.closure.reaches_or_is(a.to, a.from) {
-            cycles.push(vec![*a]);
-            continue;
-        }
-        for b in &edges[place + 1..] {
-            let goes_round = case.closure.reaches_or_is(a.to, b.from) && case.closure.reaches_or_is(b.to, a.from);
-            if goes_round
-                && a.label.map(|label| label / 2) != b.label.map(|label| label / 2)
-                && seen.insert((a.label, b.label))
-            {
-                cycles.push(vec![*a, *b]);
-            }
-        }
-    }
-    cycles
 }
 
 /// Writes a refutation in terms of facts; those that rest on assumptions are added as they are needed.

@@ -27,7 +27,7 @@ pub(super) use shape::{is_lightweight, objection};
 
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, TransactionId};
-use crate::relations::{Resolution, Standing};
+use crate::relations::Resolution;
 use blocks::Arranged;
 use input::{Keyed, Op, Role};
 use rayon::prelude::*;
@@ -47,8 +47,6 @@ pub(super) enum Linear {
     Open,
     /// The search on this key was given up.
     TooMuch(KeyId),
-    /// A transaction that counts as the initial state began after another one had ended.
-    LateSetUp(TransactionId),
 }
 
 /// Why there is no order.
@@ -79,9 +77,6 @@ pub(super) fn decide(history: &History, resolution: &Resolution, control: &Contr
         true => Keyed::by_value(history, resolution),
         false => Keyed::new(history, resolution),
     };
-    if let Some(late) = late_set_up(history, resolution, &keyed) {
-        return Ok(Linear::LateSetUp(late));
-    }
     let keys: Vec<OfKey> = (0..keyed.n_keys())
         .into_par_iter()
         .map(|key| of_key(history, KeyId::new(key), keyed.of(key), is_ambiguous, control))
@@ -141,14 +136,6 @@ fn of_key(
         Searched::None { stuck } => OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]),
         Searched::TooMuch => OfKey::TooMuch,
     })
-}
-
-/// A set-up transaction that began after another transaction had ended: then it is no initial state in real time.
-fn late_set_up(history: &History, resolution: &Resolution, keyed: &Keyed) -> Option<TransactionId> {
-    let mut set_up = history.transactions().filter(|&t| resolution.standing(t) == Standing::Initial).peekable();
-    set_up.peek()?;
-    let first_end = keyed.all().iter().filter(|op| !op.optional).map(|op| op.end).min()?;
-    set_up.find(|&t| history.interval(t).is_some_and(|interval| first_end < interval.start))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! that reads of thin air and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer
 //! is still about the reads that the index contains.
 
+mod choices;
 mod core;
 mod items;
 mod known;
@@ -21,16 +22,17 @@ mod replay;
 mod saturation;
 mod search;
 
+pub(in crate::checkers) use choices::{OpenDecision, decide_open};
 pub(in crate::checkers) use core::Core;
 pub(in crate::checkers) use known::{Events, Known, Rule, Vertex};
 pub(in crate::checkers) use open_reads::OpenReads;
 pub(in crate::checkers) use reachability::CausalPast;
 pub(in crate::checkers) use saturation::{Saturated, saturate};
+pub(in crate::checkers) use search::Effort;
 
 use crate::checkers::{Level, mini_transactions};
-use crate::control::{Control, Interrupt};
-use crate::history::History;
-use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution};
+use crate::control::{Control, Interrupt, Stage};
+use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use search::Searched;
 
 /// The answer for one strong level.
@@ -56,7 +58,7 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
     let open = OpenReads::default();
     let level = events_level(level);
     // Where every writer has read what it replaces there is nothing to guess.
-    if let Some(answer) = mini_transactions::decide(index, level, control)? {
+    if let Some(answer) = control.timed(Stage::Saturate, || mini_transactions::decide(index, level, control))? {
         return Ok(match answer {
             mini_transactions::Answer::InOrder(order) => StrongDecision::SatisfiedInOrder(order),
             mini_transactions::Answer::ByEvents(events) => StrongDecision::SatisfiedByEvents(events),
@@ -68,19 +70,21 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
     {
         return Ok(StrongDecision::Violated { core });
     }
-    let mut known = Known::new(index, level, control)?;
-    let witness = match saturate(&mut known, &open, control)? {
+    let mut known = control.timed(Stage::Build, || Known::new(index, level, control))?;
+    let witness = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
             let core = Core::new(&known, before.as_deref()).of_cyclic(control)?;
             return Ok(StrongDecision::Violated { core });
         }
-        Saturated::Open(order) => match search::search(&known, &open, order.clone(), control)? {
+        Saturated::Open(order) => match search::search(&known, &open, order.clone(), Effort::Any, control)? {
             Searched::Witness(order) => order,
             Searched::Refuted { cycles, items } => {
                 let core = Core::new(&known, Some(&order)).of_refuted(&cycles, &items, control)?;
                 return Ok(StrongDecision::Violated { core });
             }
+            // It is asked not to.
+            Searched::GaveUp => return Err(Interrupt::Cancelled),
         },
     };
     Ok(satisfied(known.events, &witness))
@@ -91,81 +95,6 @@ fn events_level(level: Level) -> Level {
         Level::PrefixConsistency | Level::SnapshotIsolation | Level::StrictSerializability => level,
         _ => Level::Serializability,
     }
-}
-
-/// The answer where reads have several possible writers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checkers) enum OpenDecision {
-    /// With these writers of the ambiguous reads.
-    Satisfied(StrongDecision, Choice),
-    /// Whatever the writers.
-    Violated,
-}
-
-/// Decides PC, SI, SER or SSER for a history with ambiguous reads: satisfied if one choice of their writers satisfies
-/// the level. `index` is that of the history with those reads left out. `None` if whether some transaction of unknown
-/// outcome takes part depends on the choice.
-///
-/// Candidates that the known edges exclude are struck out first, and reads with one candidate left become ordinary
-/// ones, until that leads no further; the rest is decided by the search together with the order.
-///
-/// # Errors
-/// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
-pub(in crate::checkers) fn decide_open(
-    history: &History,
-    resolution: &Resolution,
-    index: &Index,
-    level: Level,
-    control: &Control,
-) -> Result<Option<OpenDecision>, Interrupt> {
-    let level = events_level(level);
-    let mut alive: Vec<Vec<bool>> =
-        resolution.ambiguous().map(|(_, candidates)| vec![true; candidates.len()]).collect();
-    let mut choice = resolution.choice_of_none();
-    let mut rebuilt: Option<Index> = None;
-    loop {
-        let index = rebuilt.as_ref().unwrap_or(index);
-        let Some(open) = OpenReads::new(history, resolution, index, &choice, &alive) else { return Ok(None) };
-        if level != Level::PrefixConsistency && divergence(index).is_some() {
-            return Ok(Some(OpenDecision::Violated));
-        }
-        let mut known = Known::new(index, level, control)?;
-        let order = match saturate(&mut known, &open, control)? {
-            Saturated::Cyclic { .. } => return Ok(Some(OpenDecision::Violated)),
-            Saturated::Witness(order) => return Ok(Some(open_witness(&known, &open, &order, choice))),
-            Saturated::Open(order) => order,
-        };
-        let pruned = open.prune(&known, &known.graph(), &order, &mut alive, control)?;
-        if pruned && alive.iter().any(|candidates| !candidates.contains(&true)) {
-            return Ok(Some(OpenDecision::Violated));
-        }
-        if pruned && settle(&alive, &mut choice) {
-            rebuilt = Some(Index::build_with(history, resolution, &choice, control)?);
-            continue;
-        }
-        let Some(open) = OpenReads::new(history, resolution, index, &choice, &alive) else { return Ok(None) };
-        return Ok(Some(match search::search(&known, &open, order, control)? {
-            Searched::Witness(order) => open_witness(&known, &open, &order, choice),
-            Searched::Refuted { .. } => OpenDecision::Violated,
-        }));
-    }
-}
-
-/// Gives reads with one candidate left that one; whether there were any.
-fn settle(alive: &[Vec<bool>], choice: &mut Choice) -> bool {
-    let mut changed = false;
-    for (alive, chosen) in alive.iter().zip(choice) {
-        if chosen.is_none() && alive.iter().filter(|&&left| left).count() == 1 {
-            *chosen = alive.iter().position(|&left| left).map(|place| place as u32);
-            changed = true;
-        }
-    }
-    changed
-}
-
-fn open_witness(known: &Known<'_>, open: &OpenReads, order: &[Vertex], mut choice: Choice) -> OpenDecision {
-    open.complete(known.index, known.events, order, &mut choice);
-    OpenDecision::Satisfied(satisfied(known.events, order), choice)
 }
 
 /// The witness in terms of transactions.

@@ -33,43 +33,50 @@ pub(in crate::checkers) struct OpenReads {
 }
 
 impl OpenReads {
-    /// The ambiguous reads without a chosen writer. `alive` says by ambiguous read and place which candidates are left.
-    /// `None` if a candidate's writer is no node of the index: then whether it takes part depends on the choice.
-    pub(in crate::checkers) fn new(
+    /// The ambiguous reads without a chosen writer: those all of whose possible writers take part, and the free ones, of
+    /// which one may not; of these only the candidates that do are listed. `alive` says by ambiguous read and place which
+    /// candidates are left.
+    pub(super) fn new(
         history: &History,
         resolution: &Resolution,
         index: &Index,
         choice: &Choice,
         alive: &[Vec<bool>],
-    ) -> Option<OpenReads> {
-        let mut open = OpenReads { candidate_begin: vec![0], ..OpenReads::default() };
+    ) -> [OpenReads; 2] {
+        let mut both = [(); 2].map(|()| OpenReads { candidate_begin: vec![0], ..OpenReads::default() });
         for (at, (read, candidates)) in resolution.ambiguous().enumerate() {
             let reader = index.node[history.transaction_of(read).index()];
             if choice[at].is_some() || reader == NONE || resolution.is_open_after_own_write(read) {
                 continue;
             }
             let key = history.operation(read).key.0;
-            for (place, source) in candidates.iter().enumerate().filter(|&(place, _)| alive[at][place]) {
-                let slot = match source {
-                    Source::Transaction { writer, .. } => match index.node[writer.index()] {
-                        NONE => return None,
-                        node => index.slot_of(node, key)?,
-                    },
-                    _ => INITIAL_SLOT,
-                };
+            let slot = |source: &Source| match source {
+                Source::Transaction { writer, .. } => match index.node[writer.index()] {
+                    NONE => None,
+                    node => index.slot_of(node, key),
+                },
+                _ => Some(INITIAL_SLOT),
+            };
+            let left = || (0..).zip(candidates).filter(|&(place, _)| alive[at][place as usize]);
+            let is_free = left().any(|(_, source)| slot(source).is_none());
+            let open = &mut both[usize::from(is_free)];
+            for (place, slot) in left().filter_map(|(place, source)| Some((place, slot(source)?))) {
                 open.slot.push(slot);
-                open.place.push(place as u32);
+                open.place.push(place);
             }
             open.reader.push(reader);
             open.key.push(key);
             open.ambiguous.push(at as u32);
             open.candidate_begin.push(open.slot.len() as u32);
         }
-        // Nodes ascend with transactions, and ambiguous reads stand by operation.
-        debug_assert!(open.reader.is_sorted());
-        let begins = (0..=index.n_nodes() as Node).map(|t| open.reader.partition_point(|&reader| reader < t) as u32);
-        open.node_begin = if open.reader.is_empty() { Vec::new() } else { begins.collect() };
-        Some(open)
+        for open in &mut both {
+            // Nodes ascend with transactions, and ambiguous reads stand by operation.
+            debug_assert!(open.reader.is_sorted());
+            let begins =
+                (0..=index.n_nodes() as Node).map(|t| open.reader.partition_point(|&reader| reader < t) as u32);
+            open.node_begin = if open.reader.is_empty() { Vec::new() } else { begins.collect() };
+        }
+        both
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -106,25 +113,41 @@ impl OpenReads {
         self.candidate_begin[read as usize] as usize..self.candidate_begin[read as usize + 1] as usize
     }
 
-    /// Writes into a choice that a read returned this candidate.
-    fn choose(&self, read: OpenRead, slot: Slot, choice: &mut Choice) {
-        if let Some(candidate) = self.range(read).find(|&candidate| self.slot[candidate] == slot) {
+    /// Writes into a choice that a read returned this candidate; whether it is one.
+    fn choose(&self, read: OpenRead, slot: Slot, choice: &mut Choice) -> bool {
+        let candidate = self.range(read).find(|&candidate| self.slot[candidate] == slot);
+        if let Some(candidate) = candidate {
             choice[self.ambiguous[read as usize] as usize] = Some(self.place[candidate]);
         }
+        candidate.is_some()
     }
 
-    /// Completes a choice with what the reads return in this order of starts and commits, a witness. O(reads + writes).
-    pub(super) fn complete(&self, index: &Index, events: Events, order: &[Vertex], choice: &mut Choice) {
+    /// Completes a choice with what the reads return in this order of starts and commits. Returns the first read that
+    /// returns no candidate, by its place in [`Resolution::ambiguous`]. O(reads + writes).
+    pub(super) fn complete(
+        &self,
+        index: &Index,
+        events: Events,
+        order: &[Vertex],
+        choice: &mut Choice,
+    ) -> Option<usize> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut unexplained = None;
         let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
         for &v in order {
             let Some(t) = events.node(v) else { continue };
             if !events.split() || !events.is_commit(v) {
-                self.of(t).for_each(|read| self.choose(read, current[self.key(read) as usize], choice));
+                let fails = |&read: &OpenRead| !self.choose(read, current[self.key(read) as usize], choice);
+                let failed: Vec<OpenRead> = self.of(t).filter(fails).collect();
+                unexplained = unexplained.or(failed.first().map(|&read| self.ambiguous[read as usize] as usize));
             }
             if events.is_commit(v) {
                 index.writes_of(t).for_each(|write| current[index.write_key[write] as usize] = index.write_slot[write]);
             }
         }
+        unexplained
     }
 
     /// The edges that a read from this candidate means: it comes after the commit of the writer; a read of ⊥ comes

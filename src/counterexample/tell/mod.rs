@@ -50,19 +50,19 @@ impl<'a> Teller<'a> {
         transactions.extend(operations.iter().map(|&o| self.words.history.transaction_of(o)));
         transactions.sort_unstable();
         transactions.dedup();
-        let long = self.long(role, &edges);
-        self.steps.push(Step { role, text, long, edges, transactions, operations });
+        let mut step = Step { role, text, long: String::new(), edges, transactions, operations };
+        step.long = self.long(&step);
+        self.steps.push(step);
     }
 
     /// What there is to add for those who want to check a step.
-    fn long(&self, role: StepRole, edges: &[EdgeIndex]) -> String {
-        match role {
+    fn long(&self, step: &Step) -> String {
+        match step.role {
             StepRole::Given => String::new(),
-            StepRole::Contradiction if edges.is_empty() => {
-                axioms::of_pattern(self.violation.id.pattern).map(|q| format!("{}.", q.text())).unwrap_or_default()
-            }
-            StepRole::Contradiction => format!("{}.", axioms::of_cycle(self.level).text()),
-            StepRole::Consequence | StepRole::Inference => match edges {
+            StepRole::Contradiction => axioms::of_contradiction(step, self.violation.id.pattern, self.level)
+                .map(|quotation| format!("{}.", quotation.text()))
+                .unwrap_or_default(),
+            StepRole::Consequence | StepRole::Inference => match step.edges.as_slice() {
                 [one] => self.edge(*one).map(|e| reasons::reason(self.words, e, self.level).long).unwrap_or_default(),
                 _ => String::new(),
             },

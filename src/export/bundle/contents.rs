@@ -255,7 +255,7 @@ fn to_run(report: &mut Document, parts: &Parts<'_>) {
         (true, true) => {
             format!("In this order a database with one copy of the data answers as observed at {isolation}.")
         }
-        (true, false) => "No order of these statements explains all reads on one copy of the data: it takes several \
+        (true, false) => "No order of these statements explains all reads on one copy of the data; it takes several \
                           copies, or a fault. The reads that will differ are marked."
             .to_owned(),
     };

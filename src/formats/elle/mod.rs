@@ -23,6 +23,7 @@
 //! | `time` | nanoseconds |
 //! | others | passed over |
 //!
+//! - A last line that is cut off, in EDN with a line for each operation, is left out: such files grow while they are read.
 //! - An invocation is completed by the next operation of its process (`calls`). Without completion its outcome is
 //!   unknown; a completion without invocation is a transaction as well.
 //! - `nil` in an `ok` is the initial version or the empty list; elsewhere it says that the result was not recorded, and
@@ -156,8 +157,31 @@ fn read_json(input: &Input<'_>, control: &Control) -> Result<History, ReadError>
 fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Control) -> Result<History, ReadError> {
     let bytes = super::without_mark(input.bytes());
     control.phase("reading", bytes.len() as u64);
-    let log = Reader::new(Scanner::<JSON>::new(format, bytes)).file(control)?;
+    let log = match Reader::new(Scanner::<JSON>::new(format, bytes)).file(control) {
+        Ok(log) => log,
+        Err(error) => {
+            let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else { return Err(error) };
+            // What stands before may be wrong as well; that counts more.
+            let mut log = Reader::new(Scanner::<JSON>::new(format, whole)).file(control)?;
+            log.remarks.push(format!(
+                "The last line, {line}, is cut off, as it is while a file is still written or after a crash; it is left out."
+            ));
+            log
+        }
+    };
     history(log, Builder::new(input.origin(format)), format, calls::clock)
+}
+
+/// The bytes of a file with a line for each operation before its last line, and the number of that, if that line begins an
+/// operation and ends before the operation does.
+fn without_cut_line(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let end = memchr::memrchr(b'\n', bytes)? + 1;
+    let (whole, last) = bytes.split_at(end);
+    let last = last.trim_ascii();
+    let is_line = |line: &[u8]| line.starts_with(b"{") && line.ends_with(b"}");
+    let before = whole.trim_ascii_end().rsplit(|&b| b == b'\n').next()?;
+    let is_cut = last.starts_with(b"{") && !last.ends_with(b"}") && is_line(before.trim_ascii());
+    is_cut.then(|| (whole, memchr::memchr_iter(b'\n', whole).count() + 1))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// How often each key is chosen. Keys are numbered by rank: key 0 is among the most frequent ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Keys {
+pub enum Distribution {
     /// Each equally likely.
     Uniform,
     /// The key of rank r with weight 1 / r to the power of this exponent.
@@ -24,11 +24,11 @@ const HOT_KEYS: f64 = 0.2;
 const HOT_OPERATIONS: f64 = 0.8;
 const EXPONENTIAL_MEAN: f64 = 0.1;
 
-impl Keys {
-    /// Ready to draw from `n` keys.
-    pub(super) fn sampler(self, n: u64) -> Sampler {
+impl Distribution {
+    /// Ready to draw from `n` keys, at least one. O(n) for Zipf, else O(1).
+    pub fn sampler(self, n: u64) -> Sampler {
         let cumulative = match self {
-            Keys::Zipf(exponent) => {
+            Distribution::Zipf(exponent) => {
                 let mut sum = 0.0;
                 let weights = (1..=n).map(|rank| (rank as f64).powf(-exponent));
                 weights
@@ -40,74 +40,75 @@ impl Keys {
             }
             _ => Vec::new(),
         };
-        Sampler { keys: self, n, cumulative }
+        Sampler { distribution: self, n, cumulative }
     }
 }
 
 /// Draws keys.
-pub(super) struct Sampler {
-    keys: Keys,
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    distribution: Distribution,
     n: u64,
     /// By key, for Zipf: the weights up to and with it.
     cumulative: Vec<f64>,
 }
 
 impl Sampler {
-    /// The next key of a transaction.
-    pub(super) fn draw(&self, transaction: u64, random: &mut fastrand::Rng) -> u64 {
-        match self.keys {
-            Keys::Uniform => random.u64(..self.n),
-            Keys::Zipf(_) => {
+    /// The next key of the transaction of this number. O(log n) for Zipf, else O(1).
+    pub fn draw(&self, transaction: u64, random: &mut fastrand::Rng) -> u64 {
+        match self.distribution {
+            Distribution::Uniform => random.u64(..self.n),
+            Distribution::Zipf(_) => {
                 let total = self.cumulative.last().copied().unwrap_or_default();
                 let at = random.f64() * total;
                 (self.cumulative.partition_point(|sum| *sum <= at) as u64).min(self.n - 1)
             }
-            Keys::Hotspot => {
+            Distribution::Hotspot => {
                 let hot = ((self.n as f64 * HOT_KEYS) as u64).max(1);
                 match random.f64() < HOT_OPERATIONS || hot == self.n {
                     true => random.u64(..hot),
                     false => random.u64(hot..self.n),
                 }
             }
-            Keys::Exponential => {
+            Distribution::Exponential => {
                 // 1 - u is in (0, 1], so the logarithm is finite. What lies behind the last key wraps around.
                 let place = -(1.0 - random.f64()).ln() * EXPONENTIAL_MEAN;
                 ((place.fract() * self.n as f64) as u64).min(self.n - 1)
             }
             // How far back: each step is half as likely as the one before.
-            Keys::Latest => transaction.saturating_sub(u64::from(random.u64(..).trailing_zeros())) % self.n,
+            Distribution::Latest => transaction.saturating_sub(u64::from(random.u64(..).trailing_zeros())) % self.n,
         }
     }
 }
 
-impl fmt::Display for Keys {
+impl fmt::Display for Distribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Keys::Uniform => f.write_str("uniform"),
-            Keys::Zipf(exponent) => write!(f, "zipf:{exponent}"),
-            Keys::Hotspot => f.write_str("hotspot"),
-            Keys::Exponential => f.write_str("exponential"),
-            Keys::Latest => f.write_str("latest"),
+            Distribution::Uniform => f.write_str("uniform"),
+            Distribution::Zipf(exponent) => write!(f, "zipf:{exponent}"),
+            Distribution::Hotspot => f.write_str("hotspot"),
+            Distribution::Exponential => f.write_str("exponential"),
+            Distribution::Latest => f.write_str("latest"),
         }
     }
 }
 
-impl FromStr for Keys {
+impl FromStr for Distribution {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Keys, String> {
+    fn from_str(text: &str) -> Result<Distribution, String> {
         let (name, parameter) = match text.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
         match (name, parameter) {
-            ("uniform", None) => Ok(Keys::Uniform),
-            ("hotspot", None) => Ok(Keys::Hotspot),
-            ("exponential", None) => Ok(Keys::Exponential),
-            ("latest", None) => Ok(Keys::Latest),
-            ("zipf", None) => Ok(Keys::Zipf(ZIPF_EXPONENT)),
+            ("uniform", None) => Ok(Distribution::Uniform),
+            ("hotspot", None) => Ok(Distribution::Hotspot),
+            ("exponential", None) => Ok(Distribution::Exponential),
+            ("latest", None) => Ok(Distribution::Latest),
+            ("zipf", None) => Ok(Distribution::Zipf(ZIPF_EXPONENT)),
             ("zipf", Some(exponent)) => match exponent.parse() {
-                Ok(exponent) if (0.0..=10.0).contains(&exponent) => Ok(Keys::Zipf(exponent)),
+                Ok(exponent) if (0.0..=10.0).contains(&exponent) => Ok(Distribution::Zipf(exponent)),
                 _ => Err(format!("`{exponent}` is not an exponent from 0 to 10")),
             },
             _ => Err(format!(

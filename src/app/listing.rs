@@ -1,0 +1,105 @@
+//! The order in which the history browser lists sessions and transactions, and which it lists. Made off the frame.
+
+use crate::history::{History, Outcome, SessionId, TransactionId};
+use crate::jobs::{Job, Revision, Wake};
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// What a column of the browser is sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortBy {
+    /// As in the file.
+    #[default]
+    Order,
+    /// The largest first: by transactions, or by operations.
+    Size,
+    /// What did not commit first.
+    Outcome,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The session whose transactions are listed.
+    pub session: SessionId,
+    /// How sessions are sorted.
+    pub sessions: SortBy,
+    /// How transactions are sorted.
+    pub transactions: SortBy,
+    /// Only transactions whose name, or one of whose operations, contains this.
+    pub text: String,
+}
+
+impl Wanted {
+    /// Whether everything stands as in the file, so that there is nothing to make.
+    pub fn is_plain(&self) -> bool {
+        *self == Wanted { session: self.session, ..Wanted::default() }
+    }
+}
+
+/// What is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// For which question.
+    pub wanted: Wanted,
+    /// The sessions.
+    pub sessions: Vec<SessionId>,
+    /// The transactions of one of them.
+    pub transactions: Vec<TransactionId>,
+}
+
+/// Starts making a listing.
+pub fn start(history: Arc<History>, wanted: Wanted, revision: Revision, wake: Wake) -> Job<Arc<Listing>> {
+    Job::start("listing", revision, wake, move |_, outbox| outbox.send(Arc::new(Listing::new(&history, wanted))))
+}
+
+impl Listing {
+    /// O(sessions log sessions + operations of the session).
+    pub fn new(history: &History, wanted: Wanted) -> Listing {
+        let mut sessions: Vec<SessionId> = history.sessions().collect();
+        if wanted.sessions == SortBy::Size {
+            sessions.sort_by_key(|session| Reverse(history.transactions_of(*session).len()));
+        }
+        let text = wanted.text.to_lowercase();
+        let says = |t: &TransactionId| {
+            text.is_empty()
+                || history.transaction_name(*t).to_lowercase().contains(&text)
+                || history.operations_of(*t).any(|o| history.operation_text(o).to_lowercase().contains(&text))
+        };
+        let mut transactions: Vec<TransactionId> = match wanted.session.index() < history.n_sessions() {
+            true => history.transactions_of(wanted.session).filter(says).collect(),
+            false => Vec::new(),
+        };
+        match wanted.transactions {
+            SortBy::Order => {}
+            SortBy::Size => transactions.sort_by_key(|t| Reverse(history.operation_range(*t).len())),
+            SortBy::Outcome => transactions.sort_by_key(|t| match history.outcome(*t) {
+                Outcome::Aborted => 0,
+                Outcome::Unknown => 1,
+                Outcome::Committed => 2,
+            }),
+        }
+        Listing { wanted, sessions, transactions }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listings_are_sorted_and_searched() {
+        let text = "a: [w x 1] [w x 2, w y 3] [w z 4]!\nb: [r x 1] [r x 2] [r x 2] [r y 3]\n";
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let list = |wanted: Wanted| -> Vec<String> {
+            let listing = Listing::new(&history, wanted);
+            listing.transactions.iter().map(|t| history.transaction_name(*t)).collect()
+        };
+        assert_eq!(list(Wanted { transactions: SortBy::Size, ..Wanted::default() }), ["a2", "a1", "a3"]);
+        assert_eq!(list(Wanted { transactions: SortBy::Outcome, ..Wanted::default() }), ["a3", "a1", "a2"]);
+        assert_eq!(list(Wanted { text: "W(X)".to_owned(), ..Wanted::default() }), ["a1", "a2"]);
+        assert_eq!(list(Wanted { text: "a3".to_owned(), ..Wanted::default() }), ["a3"]);
+        let sessions = Listing::new(&history, Wanted { sessions: SortBy::Size, ..Wanted::default() }).sessions;
+        assert_eq!(sessions.iter().map(|s| s.index()).collect::<Vec<_>>(), [1, 0]);
+    }
+}

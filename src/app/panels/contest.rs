@@ -1,0 +1,182 @@
+//! Checkers beside each other: verdicts, times and memory.
+
+use super::{paint_cross, paint_tick};
+use crate::app::command::{Command, Request, Requests};
+use crate::app::contest::{Contest, Run};
+use crate::app::state::Document;
+use crate::app::style::{self, Palette, duration};
+use crate::checkers::{Checker, Level, Verdict};
+use egui::{Color32, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui_plot::{Bar, BarChart, Legend, Line, Plot, PlotPoints};
+
+/// Height of a plot.
+const HEIGHT: f32 = 170.0;
+
+/// Draws the page.
+pub fn contest_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let contest = &document.contest;
+    choose_ui(ui, contest, requests);
+    if contest.runs.is_empty() {
+        style::note(
+            ui,
+            "Choose checkers and let them run on this history: the engines of this program, or algorithms as published.",
+        );
+        return;
+    }
+    ScrollArea::vertical().id_salt("contest").auto_shrink(false).show(ui, |ui| {
+        table_ui(ui, contest);
+        ui.add_space(10.0);
+        ui.columns(2, |columns| {
+            let [left, right] = columns else { return };
+            times_ui(left, contest);
+            memory_ui(right, contest);
+        });
+    });
+}
+
+fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
+        for checker in Checker::ALL {
+            let on = contest.chosen.contains(&checker);
+            let codes: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
+            let hint = format!("Decides {}", codes.join(", "));
+            if ui.add(egui::Button::selectable(on, checker.name())).on_hover_text(hint).clicked() {
+                requests.push(Request::ToggleChecker(checker));
+            }
+        }
+    });
+    ui.horizontal(|ui| {
+        match contest.running {
+            None => drop(super::command_button_ui(ui, Command::RunCheckers, requests)),
+            Some(checker) => {
+                if ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
+                    requests.push(Request::Run(Command::Escape));
+                }
+                ui.add(egui::Spinner::new().size(14.0));
+                style::note(ui, format!("{checker} is at work…"));
+            }
+        }
+        if !contest.runs.is_empty() {
+            for ending in ["csv", "svg"] {
+                let name = format!("Save as {}", ending.to_uppercase());
+                if ui.button(name).on_hover_text("Written beside the history").clicked() {
+                    requests.push(Request::WriteContest(ending));
+                }
+            }
+        }
+    });
+    ui.add_space(6.0);
+}
+
+/// A row per checker; levels on which two of them differ stand out.
+fn table_ui(ui: &mut Ui, contest: &Contest) {
+    let palette = Palette::of(ui);
+    let disputed = contest.disputed();
+    let shown: Vec<Level> =
+        Level::ALL.into_iter().filter(|level| contest.runs.iter().any(|run| run.verdict(*level).is_some())).collect();
+    egui::Grid::new("contest").num_columns(shown.len() + 5).spacing(vec2(14.0, 5.0)).show(ui, |ui| {
+        style::bold_line(ui, "Checker", style::BODY, palette.strong);
+        for level in &shown {
+            let colour = if disputed.contains(level) { palette.caution } else { palette.weak };
+            ui.colored_label(colour, level.code());
+        }
+        for heading in ["all", "index", "CPU", "memory"] {
+            style::note(ui, heading);
+        }
+        ui.end_row();
+        for run in &contest.runs {
+            ui.colored_label(palette.strong, run.checker.name());
+            for level in &shown {
+                cell_ui(ui, run, *level, disputed.contains(level));
+            }
+            let spoken = format!("{} took {}", run.checker, duration(run.seconds));
+            let response = ui.label(duration(run.seconds));
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &spoken));
+            ui.label(duration(run.index_seconds));
+            ui.label(run.cpu.map_or("?".to_owned(), duration));
+            ui.label(format!("{:.1} MB", run.most_memory()));
+            ui.end_row();
+        }
+    });
+    let text = match (disputed.is_empty(), contest.runs.len()) {
+        (false, _) => {
+            let codes: Vec<&str> = disputed.iter().map(|level| level.code()).collect();
+            format!("They disagree about {}.", codes.join(", "))
+        }
+        (true, 1) => String::new(),
+        (true, _) => "Where two of them know an answer, it is the same.".to_owned(),
+    };
+    let colour = if disputed.is_empty() { palette.good } else { palette.caution };
+    ui.colored_label(colour, text);
+}
+
+fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
+    let palette = Palette::of(ui);
+    let (area, response) = ui.allocate_exact_size(vec2(30.0, 18.0), Sense::hover());
+    let Some((_, verdict, seconds)) = run.levels.iter().find(|(other, ..)| *other == level) else { return };
+    let colour = palette.verdict(Some(verdict));
+    match verdict {
+        Verdict::Satisfied(_) => paint_tick(ui.painter(), area.center(), 10.0, colour),
+        Verdict::Violated => paint_cross(ui.painter(), area.center(), 10.0, colour),
+        Verdict::Undecided(_) => {
+            let font = FontId::proportional(style::BODY);
+            ui.painter().text(area.center(), egui::Align2::CENTER_CENTER, "?", font, colour);
+        }
+    }
+    if disputed {
+        let line = egui::Stroke::new(1.4, palette.caution);
+        ui.painter().rect_stroke(area, egui::CornerRadius::same(4), line, egui::StrokeKind::Inside);
+    }
+    let mut text = format!("{} on {level}: {} in {}", run.checker, verdict.word(), duration(*seconds));
+    if let Verdict::Undecided(cause) = verdict {
+        text.push_str(&format!(" ({cause})"));
+    }
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &text));
+    response.on_hover_text(text);
+}
+
+fn times_ui(ui: &mut Ui, contest: &Contest) {
+    let palette = Palette::of(ui);
+    style::bold(ui, "Time", style::HEADING, palette.strong);
+    style::note(ui, "seconds, from the first checker to the last; the index in front of the levels");
+    let bars = |of: &dyn Fn(&Run) -> f64, colour: Color32| -> Vec<Bar> {
+        let bar =
+            |(place, run): (usize, &Run)| Bar::new(place as f64, of(run)).width(0.7).fill(colour).name(run.checker);
+        contest.runs.iter().enumerate().map(bar).collect()
+    };
+    let index =
+        BarChart::new("index", bars(&|run| run.index_seconds.min(run.seconds), palette.weak)).color(palette.weak);
+    let levels = bars(&|run| (run.seconds - run.index_seconds).max(0.0), palette.accent);
+    let levels = BarChart::new("levels", levels).color(palette.accent).stack_on(&[&index]);
+    let plot = still("time").show(ui, |plot| {
+        plot.bar_chart(index);
+        plot.bar_chart(levels);
+    });
+    plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Plot of times"));
+}
+
+fn memory_ui(ui: &mut Ui, contest: &Contest) {
+    let palette = Palette::of(ui);
+    style::bold(ui, "Memory", style::HEADING, palette.strong);
+    style::note(ui, "megabytes more than before, over seconds since the start of each");
+    let colours = [palette.accent, palette.good, palette.bad, palette.caution, palette.strong, palette.weak];
+    let plot = still("memory").legend(Legend::default()).show(ui, |plot| {
+        for (run, colour) in contest.runs.iter().zip(colours.into_iter().cycle()) {
+            let points: PlotPoints<'_> = run.memory.iter().map(|(x, y)| [*x, *y]).collect();
+            plot.line(Line::new(run.checker.name(), points).color(colour).width(1.8));
+        }
+    });
+    plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Plot of memory"));
+}
+
+fn still(name: &'static str) -> Plot<'static> {
+    Plot::new(name)
+        .height(HEIGHT)
+        .show_background(false)
+        .allow_scroll(false)
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_boxed_zoom(false)
+        .include_y(0.0)
+}

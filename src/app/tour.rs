@@ -1,0 +1,84 @@
+//! A tour of five steps through one small history: what stands where, and how to go on.
+
+use super::App;
+use super::samples;
+use super::state::{Attention, Page, Source};
+
+/// The history that the tour is about.
+const SAMPLE: &str = "tap-k-fractured-read.txt";
+
+/// One step.
+#[derive(Debug)]
+pub struct Stop {
+    /// What it is about.
+    pub title: &'static str,
+    /// What there is to see.
+    pub text: &'static str,
+    /// The page it is shown on.
+    page: Page,
+    /// The step of the argument that is lit.
+    step: Option<usize>,
+}
+
+/// The steps.
+pub const STOPS: [Stop; 5] = [
+    Stop {
+        title: "The levels",
+        text: "The strip on top is the hierarchy of isolation levels. Green ones hold, red ones are broken, and a flag marks the \
+               weakest that is broken. Click a red one for its smallest anomaly, a green one for an order that explains \
+               every read.",
+        page: Page::Graph,
+        step: None,
+    },
+    Stop {
+        title: "The graph",
+        text: "Each card is a transaction with the operations that matter, each column a session. An arrow says that one comes \
+               before the other: dotted by its session, blue because it was read, dashed because it is inferred. The \
+               arrows of an anomaly go in a circle.",
+        page: Page::Graph,
+        step: None,
+    },
+    Stop {
+        title: "The argument",
+        text: "The right side tells why that is a contradiction, step by step. The keys j and k walk through; what a step speaks \
+               of lights up in the graph. Point at any arrow to read why it is there.",
+        page: Page::Graph,
+        step: Some(2),
+    },
+    Stop {
+        title: "Other views of the same",
+        text: "The keys 1 to 9 change the view: here are the sessions on a time axis. What is pinned in one view is pinned in \
+               all; Esc releases it, Alt and the left arrow go back.",
+        page: Page::Lanes,
+        step: Some(2),
+    },
+    Stop {
+        title: "What if",
+        text: "Choose transactions with Shift and a click, then press w to check the history without them, or o to check only \
+               them: the verdicts stand beside the original ones. Ctrl+P finds everything else by its name.",
+        page: Page::Graph,
+        step: None,
+    },
+];
+
+impl App {
+    /// Begins the tour, goes on, or ends it after the last step.
+    pub(super) fn go_on_tour(&mut self, stop: Option<usize>) {
+        let Some((at, stop)) = stop.and_then(|at| STOPS.get(at).map(|stop| (at, stop))) else {
+            self.state.tour = None;
+            return;
+        };
+        let place = samples::ALL.iter().position(|sample| sample.file == SAMPLE);
+        let source = place.map(Source::Sample);
+        let is_open = self.state.document.as_ref().is_some_and(|document| Some(&document.source) == source.as_ref());
+        if let Some(source) = source.filter(|_| !is_open) {
+            self.open(source);
+        }
+        self.state.tour = Some(at);
+        self.state.page = stop.page;
+        self.state.show_batch = false;
+        if let Some(document) = &mut self.state.document {
+            document.pinned = stop.step.map(Attention::Step);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Strong levels where reads have several possible writers, or where it depends on such reads who takes part.
+//!
+//! A transaction of unknown outcome takes part if somebody who does read from it. Where only ambiguous reads may have, it
+//! is open whether it does. Every level is closed under leaving out transactions that nobody reads from, together with the
+//! reads of others: so first the level is decided for those who certainly take part, without the reads that an open one
+//! may explain. If that is violated, it stays so whoever joins. If an order satisfies it, and the reads left out find one of
+//! their versions where they stand, nobody need join. Otherwise a read that does not is told apart: one of its open
+//! writers takes part, or does not.
+
+use super::known::{Events, Known, Vertex};
+use super::open_reads::OpenReads;
+use super::saturation::{Saturated, saturate};
+use super::search::{self, Effort, Searched};
+use super::{StrongDecision, divergence, events_level, satisfied};
+use crate::checkers::decide::Facts;
+use crate::checkers::{Level, read_consistency};
+use crate::control::{Control, Interrupt, Stage};
+use crate::history::{History, TransactionId};
+use crate::relations::{Choice, Index, NONE, Node, Resolution, Source, Standing};
+
+/// The answer where reads have several possible writers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::checkers) enum OpenDecision {
+    /// With these writers of the ambiguous reads, by an order of the nodes of the index of that choice.
+    Satisfied(StrongDecision, Choice),
+    /// Whatever the writers.
+    Violated,
+}
+
+/// Transactions of unknown outcome of which it is supposed that they take part, or that they do not.
+#[derive(Clone, Debug, Default)]
+struct Members {
+    joined: Vec<TransactionId>,
+    left_out: Vec<TransactionId>,
+}
+
+/// What is found for those who take part.
+enum Among {
+    Satisfied(Choice, Vec<Vertex>),
+    Violated,
+    /// It depends on whether this one takes part.
+    DependsOn(TransactionId),
+    GaveUp,
+}
+
+/// Decides PC, SI, SER or SSER for a history with ambiguous reads: satisfied if one choice of their writers satisfies
+/// the level. `index` is that of the history with those reads left out.
+///
+/// Candidates that the known edges exclude are struck out first, and reads with one candidate left become ordinary
+/// ones, until that leads no further; the rest is decided by the search together with the order. `None` if the effort was
+/// not enough.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
+pub(in crate::checkers) fn decide_open(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+    level: Level,
+    effort: Effort,
+    control: &Control,
+) -> Result<Option<OpenDecision>, Interrupt> {
+    let level = events_level(level);
+    let question = Question { history, resolution, index, level, effort, control };
+    let mut cases = vec![Members::default()];
+    while let Some(members) = cases.pop() {
+        let (found, among) = question.among(&members)?;
+        match found {
+            Among::Violated => {}
+            Among::Satisfied(choice, order) => {
+                return question.without_idle(choice, &order, among.as_ref().unwrap_or(index)).map(Some);
+            }
+            Among::DependsOn(_) if effort == Effort::Little => return Ok(None),
+            Among::GaveUp => return Ok(None),
+            Among::DependsOn(t) => {
+                let Members { joined, left_out } = &members;
+                cases.push(Members { joined: joined.clone(), left_out: with(left_out, t) });
+                cases.push(Members { joined: with(joined, t), left_out: left_out.clone() });
+            }
+        }
+    }
+    Ok(Some(OpenDecision::Violated))
+}
+
+fn with(transactions: &[TransactionId], t: TransactionId) -> Vec<TransactionId> {
+    transactions.iter().copied().chain([t]).collect()
+}
+
+struct Question<'a> {
+    history: &'a History,
+    resolution: &'a Resolution,
+    /// Of those who take part whatever the choice.
+    index: &'a Index,
+    level: Level,
+    effort: Effort,
+    control: &'a Control,
+}
+
+impl Question<'_> {
+    /// Decides the level for those who certainly take part and those who joined; with the index in whose nodes the answer is,
+    /// where that is another one.
+    fn among(&self, members: &Members) -> Result<(Among, Option<Index>), Interrupt> {
+        let (history, resolution, control) = (self.history, self.resolution, self.control);
+        let mut alive = self.without(&members.left_out);
+        let mut choice = resolution.choice_of_none();
+        let mut rebuilt: Option<Index> = None;
+        if !members.joined.is_empty() {
+            rebuilt = Some(self.build(&choice, members)?);
+        }
+        loop {
+            control.check()?;
+            let index = rebuilt.as_ref().unwrap_or(self.index);
+            let is_in = |t: &TransactionId| index.node[t.index()] != NONE;
+            if members.left_out.iter().any(is_in) || self.is_wrong(index)? || self.has_no_writer(index, &alive) {
+                return Ok((Among::Violated, None));
+            }
+            let [open, free] = OpenReads::new(history, resolution, index, &choice, &alive);
+            if self.level != Level::PrefixConsistency && divergence(index).is_some() {
+                return Ok((Among::Violated, None));
+            }
+            let mut known = control.timed(Stage::Build, || Known::new(index, self.level, control))?;
+            let order = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
+                Saturated::Cyclic { .. } => return Ok((Among::Violated, None)),
+                Saturated::Witness(order) => {
+                    return Ok((self.explained([&open, &free], &known, choice, order, &alive), rebuilt));
+                }
+                Saturated::Open(order) => order,
+            };
+            let pruned = open.prune(&known, &known.graph(), &order, &mut alive, control)?;
+            if pruned && self.has_no_writer(index, &alive) {
+                return Ok((Among::Violated, None));
+            }
+            if pruned && settle(&alive, &mut choice) {
+                rebuilt = Some(self.build(&choice, members)?);
+                continue;
+            }
+            let [open, free] = OpenReads::new(history, resolution, index, &choice, &alive);
+            let found = match search::search(&known, &open, order, self.effort, control)? {
+                Searched::Witness(order) => self.explained([&open, &free], &known, choice, order, &alive),
+                Searched::Refuted { .. } => Among::Violated,
+                Searched::GaveUp => Among::GaveUp,
+            };
+            return Ok((found, rebuilt));
+        }
+    }
+
+    fn build(&self, choice: &Choice, members: &Members) -> Result<Index, Interrupt> {
+        Index::build_joined(self.history, self.resolution, choice, &members.joined, self.control)
+    }
+
+    /// Which candidates of the ambiguous reads are there without these writers.
+    fn without(&self, left_out: &[TransactionId]) -> Vec<Vec<bool>> {
+        let may_be = |source: &Source| source.writer().is_none_or(|writer| !left_out.contains(&writer));
+        self.resolution.ambiguous().map(|(_, candidates)| candidates.iter().map(may_be).collect()).collect()
+    }
+
+    /// Whether somebody who takes part reads something that no candidate explains.
+    fn has_no_writer(&self, index: &Index, alive: &[Vec<bool>]) -> bool {
+        let takes_part = |read| index.node[self.history.transaction_of(read).index()] != NONE;
+        let mut reads = self.resolution.ambiguous().zip(alive);
+        reads.any(|((read, _), alive)| !alive.contains(&true) && takes_part(read))
+    }
+
+    /// Whether somebody who joined reads what nobody may read. Of the others that is known.
+    fn is_wrong(&self, index: &Index) -> Result<bool, Interrupt> {
+        if index.n_nodes() == self.index.n_nodes() {
+            return Ok(false);
+        }
+        let reads = read_consistency::instances(self.history, self.resolution, index, 0, self.control)?;
+        Ok(Facts::of(reads.counts.keys().copied()).violate(self.level))
+    }
+
+    /// What an order says that explains all reads but the free ones.
+    fn explained(
+        &self,
+        [open, free]: [&OpenReads; 2],
+        known: &Known<'_>,
+        mut choice: Choice,
+        order: Vec<Vertex>,
+        alive: &[Vec<bool>],
+    ) -> Among {
+        let index = known.index;
+        open.complete(index, known.events, &order, &mut choice);
+        let Some(unexplained) = free.complete(index, known.events, &order, &mut choice) else {
+            return Among::Satisfied(choice, order);
+        };
+        let candidates = self.resolution.ambiguous().nth(unexplained).map_or(&[][..], |(_, candidates)| candidates);
+        let left = candidates.iter().zip(&alive[unexplained]).filter(|(_, alive)| **alive);
+        let mut writers = left.filter_map(|(source, _)| source.writer()).filter(|writer| !writer.is_initial());
+        match writers.find(|writer| index.node[writer.index()] == NONE) {
+            Some(writer) => Among::DependsOn(writer),
+            None => Among::Violated,
+        }
+    }
+
+    /// The answer without those who joined although nobody reads from them.
+    fn without_idle(&self, choice: Choice, order: &[Vertex], among: &Index) -> Result<OpenDecision, Interrupt> {
+        let decision = satisfied(Events::new(self.level, among.n_nodes()), order);
+        if !self.history.transactions().any(|t| self.resolution.standing(t) == Standing::Possible) {
+            return Ok(OpenDecision::Satisfied(decision, choice));
+        }
+        let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
+        let node = |t: Node| Some(index.node[among.transaction[t as usize].index()]).filter(|&node| node != NONE);
+        let decision = match decision {
+            StrongDecision::SatisfiedInOrder(order) => {
+                StrongDecision::SatisfiedInOrder(order.into_iter().filter_map(node).collect())
+            }
+            StrongDecision::SatisfiedByEvents(events) => StrongDecision::SatisfiedByEvents(
+                events.into_iter().filter_map(|(t, is_commit)| Some((node(t)?, is_commit))).collect(),
+            ),
+            violated => violated,
+        };
+        Ok(OpenDecision::Satisfied(decision, choice))
+    }
+}
+
+/// Gives reads with one candidate left that one; whether there were any.
+fn settle(alive: &[Vec<bool>], choice: &mut Choice) -> bool {
+    let mut changed = false;
+    for (alive, chosen) in alive.iter().zip(choice) {
+        if chosen.is_none() && alive.iter().filter(|&&left| left).count() == 1 {
+            *chosen = alive.iter().position(|&left| left).map(|place| place as u32);
+            changed = true;
+        }
+    }
+    changed
+}

@@ -1,0 +1,169 @@
+//! `isoscope collect`: runs a workload against a database and records the history.
+
+use super::output::Output;
+use super::workload::WorkloadArguments;
+use super::{ExitCode, complain};
+use crate::collect::{self, Collection, Database, Driver, Isolation, Recorder, Snapshot, Statistics};
+use crate::control::Control;
+use crate::generate::Workload;
+use crate::report::grouped;
+use anyhow::Context;
+use clap::Args;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Between two looks at how a run goes.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Which database, and how to use it.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Database")]
+pub(super) struct DatabaseArguments {
+    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are made anew
+    #[arg(long, value_name = "URL", default_value = "sqlite")]
+    db: String,
+    /// Isolation level of the run [default: the strongest]
+    #[arg(long, value_name = "LEVEL")]
+    isolation: Option<String>,
+    /// How often a transaction that aborted is tried again, with other values
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    retries: u32,
+    /// Seconds for which a client tries to reach a database again that it has lost
+    #[arg(long, value_name = "SECS", default_value_t = 2.0, value_parser = super::args::seconds)]
+    patience: f64,
+}
+
+/// A database that can be reached, at a level.
+pub(super) struct Opened {
+    pub(super) database: &'static Database,
+    pub(super) isolation: &'static Isolation,
+    pub(super) driver: Box<dyn Driver>,
+    version: String,
+    url: String,
+    retries: u32,
+    patience: Duration,
+}
+
+impl DatabaseArguments {
+    /// Reaches the database.
+    pub(super) fn open(&self) -> anyhow::Result<Opened> {
+        let database = collect::database(&self.db)?;
+        let isolation = database.isolation(self.isolation.as_deref())?;
+        let driver = database.open(&self.db, isolation)?;
+        let url = collect::without_password(&self.db);
+        let version = driver.version().map_err(|failure| anyhow::anyhow!("{url}: {failure}"))?;
+        let patience = Duration::from_secs_f64(self.patience);
+        Ok(Opened { database, isolation, driver, version, url, retries: self.retries, patience })
+    }
+}
+
+impl Opened {
+    /// Runs a workload and records it, telling how it goes where somebody watches.
+    pub(super) fn record(&self, workload: Workload, path: &Path, control: &Control) -> anyhow::Result<Snapshot> {
+        let about = format!(
+            "isoscope: {} at {}, {} on {}; workload {}, seed {}, {} sessions of {} transactions, {} keys, {}",
+            self.version,
+            self.isolation.name,
+            self.database.name,
+            self.url,
+            workload.kind,
+            workload.seed,
+            workload.sessions,
+            workload.transactions,
+            workload.keys,
+            workload.distribution
+        );
+        let recorder = Recorder::create(path, &about).with_context(|| path.display().to_string())?;
+        let statistics = Statistics::new();
+        let collection = Collection { workload, retries: self.retries, patience: self.patience };
+        let is_done = AtomicBool::new(false);
+        let result = std::thread::scope(|scope| {
+            scope.spawn(|| watch(&statistics, control, &is_done));
+            let result = collect::collect(&*self.driver, &collection, &recorder, &statistics, control);
+            is_done.store(true, Ordering::Relaxed);
+            result
+        });
+        result.with_context(|| format!("{} (what was recorded until then is kept)", path.display()))?;
+        let snapshot = statistics.snapshot();
+        if snapshot.lost_sessions > 0 {
+            complain(&format!(
+                "{} of {} sessions ended early: the database could not be reached again",
+                snapshot.lost_sessions, workload.sessions
+            ));
+        }
+        Ok(snapshot)
+    }
+}
+
+/// Shows on a terminal how a run goes.
+fn watch(statistics: &Statistics, control: &Control, is_done: &AtomicBool) {
+    let mut err = std::io::stderr();
+    if !err.is_terminal() {
+        return;
+    }
+    while !is_done.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+        let percent = control.progress().fraction().map(|share| format!("{:3.0} %  ", 100.0 * share));
+        let line = summary(&statistics.snapshot());
+        let _ = write!(err, "\r\u{1b}[K{}{line}", percent.unwrap_or_default());
+        let _ = err.flush();
+    }
+    let _ = write!(err, "\r\u{1b}[K");
+}
+
+/// Counts and times of a run in one line.
+pub(super) fn summary(snapshot: &Snapshot) -> String {
+    let Snapshot { committed, aborted, unknown, elapsed, median, slow, .. } = *snapshot;
+    let mut text = format!("{} committed, {} aborted", grouped(committed), grouped(aborted));
+    if unknown > 0 {
+        text += &format!(", {} of unknown outcome", grouped(unknown));
+    }
+    let milliseconds = |time: Duration| format!("{:.1}", 1000.0 * time.as_secs_f64());
+    text + &format!(
+        " in {:.1} s · {} per second · latency {} ms, 99 % under {} ms",
+        elapsed.as_secs_f64(),
+        grouped(snapshot.throughput() as u64),
+        milliseconds(median),
+        milliseconds(slow)
+    )
+}
+
+/// What `collect` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope collect -o history.edn\n  \
+    isoscope collect --db postgres://me@localhost/test --isolation repeatable-read --keys 20 -o history.edn\n  \
+    isoscope collect --db mysql://root@127.0.0.1:3306/test --workload list-append -o history.edn\n  \
+    isoscope collect --db redis://127.0.0.1 --workload mini --distribution zipf -o history.edn\n\n\
+    Databases and their levels:\n  \
+    sqlite, sqlite:FILE        serializable, immediate\n  \
+    postgres://U@HOST:5432/DB  serializable, repeatable-read, read-committed (also cockroachdb://, yugabytedb://)\n  \
+    mysql://U@HOST:3306/DB     serializable, repeatable-read, read-committed, read-uncommitted (also mariadb://)\n  \
+    redis://HOST:6379          serializable (WATCH), read-committed (MULTI alone)\n\n\
+    The file grows while the run goes on and can be read at any moment, also after a crash: what had begun by then \
+    and had not ended is of unknown outcome.")]
+pub struct CollectArguments {
+    #[command(flatten)]
+    pub(super) database: DatabaseArguments,
+    #[command(flatten)]
+    workload: WorkloadArguments,
+    /// Seconds after which the run ends
+    #[arg(long, value_name = "SECS", value_parser = super::args::seconds)]
+    time_limit: Option<f64>,
+    /// Where to record the history, a file that is not there yet
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+}
+
+pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let opened = arguments.database.open()?;
+    let mut control = Control::new();
+    if let Some(seconds) = arguments.time_limit {
+        control = control.with_time_limit(Duration::from_secs_f64(seconds));
+    }
+    let snapshot = opened.record(arguments.workload.workload(), &arguments.output, &control)?;
+    out.text(&format!("{}\n{}\n", opened.version, summary(&snapshot)));
+    Ok(ExitCode::Satisfied)
+}

@@ -1,0 +1,47 @@
+//! `isoscope generate`: a history from a workload and a store model.
+
+use super::output::{self, Output};
+use super::{ExitCode, GenerateArguments, convert, input};
+use crate::control::Control;
+use crate::formats::{self, Writer};
+use anyhow::Context;
+use rayon::prelude::*;
+use std::path::Path;
+
+pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let Some(n) = arguments.histories else {
+        let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some("text"))?;
+        let generation = arguments.generation(arguments.workload.seed);
+        let history = generation.history(&Control::new())?;
+        convert::write(&history, format, &arguments.output, out)?;
+        return Ok(ExitCode::Satisfied);
+    };
+    several(arguments, n, out)
+}
+
+/// Generates histories of consecutive seeds, each as a file named by its seed, into a folder that appears when it is
+/// whole. A history depends on its seed only, whoever generates it.
+fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(output::is_folder_name(&arguments.output), "--histories needs a folder: -o runs/");
+    let format = input::target_format(arguments.to.as_deref(), Path::new(""), Some("text"))?;
+    anyhow::ensure!(
+        matches!(formats::writer(format)?, Writer::File(_)),
+        "--histories writes a file for each history, and in the format {format} a history is a folder"
+    );
+    let ending = formats::format(format).and_then(|row| row.extensions.first()).unwrap_or(&"txt");
+    let threads = arguments.threads.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("threads cannot be started")?;
+    let first = arguments.workload.seed;
+    let width = first.saturating_add(n).to_string().len();
+    let file = |seed: u64| -> anyhow::Result<(String, Vec<u8>)> {
+        let history = arguments.generation(seed).history(&Control::new())?;
+        let mut bytes = Vec::new();
+        formats::write(&history, format, &mut bytes)?;
+        Ok((format!("seed-{seed:0width$}.{ending}"), bytes))
+    };
+    let files =
+        pool.install(|| (0..n).into_par_iter().map(|at| file(first.wrapping_add(at))).collect::<Result<_, _>>())?;
+    output::write_folder(&arguments.output, files)?;
+    out.text(&format!("{n} histories in {}\n", arguments.output.display()));
+    Ok(ExitCode::Satisfied)
+}

@@ -1,0 +1,124 @@
+//! Workloads, store models and faults on the command line.
+
+use crate::generate::{Distribution, Generation, Injection, Kind, LAG, Length, Model, Workload};
+use clap::{Args, value_parser};
+use std::path::PathBuf;
+
+/// What clients do.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Workload")]
+pub(super) struct WorkloadArguments {
+    /// general, mini, lightweight, list-append, c-twitter, rubis or tpc-c
+    #[arg(long, value_name = "KIND", default_value_t = Workload::default().kind)]
+    workload: Kind,
+    /// Seed of the random numbers: the same seed is the same workload
+    #[arg(long, value_name = "N", default_value_t = Workload::default().seed)]
+    pub(super) seed: u64,
+    /// Sessions
+    #[arg(long, value_name = "N", default_value_t = Workload::default().sessions, value_parser = value_parser!(u32).range(1..=100_000))]
+    sessions: u32,
+    /// Transactions of each session
+    #[arg(long, value_name = "N", default_value_t = Workload::default().transactions, value_parser = value_parser!(u64).range(..=1_000_000_000))]
+    transactions: u64,
+    /// Operations of each general or list-append transaction: a number, or two like 5..20
+    #[arg(long, value_name = "N", default_value_t = Workload::default().operations)]
+    operations: Length,
+    /// Distinct keys; users, items or warehouses of an application
+    #[arg(long, value_name = "N", default_value_t = Workload::default().keys, value_parser = value_parser!(u64).range(1..=1_000_000_000))]
+    keys: u64,
+    /// How often each key is touched: uniform, zipf, zipf:EXPONENT, hotspot (80-20), exponential or latest
+    #[arg(long, value_name = "HOW", default_value_t = Workload::default().distribution)]
+    distribution: Distribution,
+    /// Share of reads among the operations, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = Workload::default().read_share, value_parser = share)]
+    read_share: f64,
+    /// Share of the writes of general transactions before which the key is read, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = Workload::default().update_share, value_parser = share)]
+    update_share: f64,
+}
+
+impl WorkloadArguments {
+    /// As asked for.
+    pub(super) fn workload(&self) -> Workload {
+        let &WorkloadArguments { workload: kind, seed, sessions, transactions, operations, keys, .. } = self;
+        let &WorkloadArguments { distribution, read_share, update_share, .. } = self;
+        Workload { kind, seed, sessions, transactions, operations, keys, distribution, read_share, update_share }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_owned()),
+    }
+}
+
+/// What `generate` needs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    isoscope generate --store si -o history.txt\n  \
+    isoscope generate --store si --fault lost-update=3 --fault TAP-k --seed 7 -o history.txt\n  \
+    isoscope generate --workload mini --keys 20 --distribution zipf --store rc -o history.json\n  \
+    isoscope generate --workload tpc-c --keys 2 --store serial --histories 100 -o runs/\n\n\
+    Stores, strongest first:\n  \
+    strict  strict serializability             serial  serializability\n  \
+    si      snapshot isolation                 pc      prefix consistency\n  \
+    tcc     causal, replicas that lag behind   ra      read atomic\n  \
+    rc      read committed\n\n\
+    Faults, by the patterns they show:\n  \
+    TAP-a thin-air-read       TAP-b aborted-read         TAP-c future-read\n  \
+    TAP-d not-my-own-write    TAP-e not-my-last-write    TAP-f intermediate-read\n  \
+    TAP-g cyclic-causality    TAP-h non-monotonic-read   TAP-i non-monotonic-order\n  \
+    TAP-j non-repeatable-read TAP-k fractured-read       TAP-l fractured-order\n  \
+    TAP-m causality-violation TAP-n version-conflict     LongFork long-fork\n  \
+    LostUpdate lost-update    SICycle snapshot-cycle     WriteSkew write-skew\n  \
+    SERCycle serialization-cycle                         RealTimeCycle real-time-cycle")]
+pub struct GenerateArguments {
+    #[command(flatten)]
+    pub(super) workload: WorkloadArguments,
+    /// What the store promises: strict, serial, si, pc, tcc, ra or rc
+    #[arg(long, value_name = "MODEL", default_value_t = Model::Serial, help_heading = "Store")]
+    store: Model,
+    /// Transactions that views may lag behind, where the store lets them
+    #[arg(long, value_name = "N", default_value_t = LAG, help_heading = "Store")]
+    lag: u64,
+    /// Share of the transactions that roll back for no reason, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, help_heading = "Store")]
+    aborted: f64,
+    /// Share of the transactions whose outcome nobody hears, 0 to 1; half of them commit
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, help_heading = "Store")]
+    unknown: f64,
+    /// Record times, which strict does in any case
+    #[arg(long, help_heading = "Store")]
+    times: bool,
+    /// Something that goes wrong, and how often
+    #[arg(long, value_name = "NAME[=N]", value_delimiter = ',', help_heading = "Store")]
+    fault: Vec<Injection>,
+    /// Where to write the history; `-` is standard output
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub(super) output: PathBuf,
+    /// Format to write [default: by the ending of OUT, else text]
+    #[arg(long, value_name = "F")]
+    pub(super) to: Option<String>,
+    /// Generate this many histories, of this seed and the following ones, into the folder OUT
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000))]
+    pub(super) histories: Option<u64>,
+    /// Threads to use for several histories [default: one per core]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024), requires = "histories")]
+    pub(super) threads: Option<u16>,
+}
+
+impl GenerateArguments {
+    /// As asked for, with another seed.
+    pub(super) fn generation(&self, seed: u64) -> Generation {
+        Generation {
+            workload: Workload { seed, ..self.workload.workload() },
+            lag: self.lag,
+            aborted: self.aborted,
+            unknown: self.unknown,
+            times: self.times || self.store == Model::Strict,
+            faults: self.fault.clone(),
+            ..Generation::new(self.workload.workload(), self.store)
+        }
+    }
+}

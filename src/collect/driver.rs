@@ -1,0 +1,69 @@
+//! What a database must be able to do.
+
+use crate::generate::Key;
+use std::fmt;
+
+/// A way in which a transaction on a real database can fail to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The database answered that it cannot go on. Nothing of the transaction takes effect once it is rolled back; as the
+    /// answer to a commit: it was rolled back.
+    Refused(String),
+    /// There was no answer, or one that says that the outcome is not known. The connection is of no use any more. Before a
+    /// commit was sent nothing can take effect; as the answer to a commit: nobody knows.
+    Broken(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Failure::Refused(text) | Failure::Broken(text)) = self;
+        // One line, however many the database made of it.
+        f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// One client's connection. Between [`begin`](Connection::begin) and [`commit`](Connection::commit) all calls belong to one
+/// transaction; after any failure nothing may follow but [`rollback`](Connection::rollback), or a new connection.
+pub trait Connection: Send {
+    /// Begins a transaction at the isolation level of the run.
+    fn begin(&mut self) -> Result<(), Failure>;
+    /// Reads a register; 0 is the initial value.
+    fn read(&mut self, key: Key) -> Result<u64, Failure>;
+    /// Writes a register.
+    fn write(&mut self, key: Key, value: u64) -> Result<(), Failure>;
+    /// Reads a list, oldest element first.
+    fn read_list(&mut self, key: Key) -> Result<Vec<u64>, Failure>;
+    /// Appends to a list.
+    fn append(&mut self, key: Key, element: u64) -> Result<(), Failure>;
+    /// Asks to commit.
+    fn commit(&mut self) -> Result<(), Failure>;
+    /// Gives up; the connection is fit for the next transaction if this succeeds.
+    fn rollback(&mut self) -> Result<(), Failure>;
+}
+
+/// A database to run workloads on.
+pub trait Driver: Send + Sync {
+    /// Product and version, as the server tells it.
+    fn version(&self) -> Result<String, Failure>;
+    /// Makes the tables anew and writes the initial value of the registers 0 to `registers`. What earlier runs left there is
+    /// gone.
+    fn prepare(&self, registers: u64) -> Result<(), Failure>;
+    /// Connects a client.
+    fn connect(&self) -> Result<Box<dyn Connection>, Failure>;
+}
+
+/// The elements of a list kept as text.
+pub(super) fn elements(text: &str) -> Result<Vec<u64>, Failure> {
+    let number = |word: &str| word.parse().map_err(|_| Failure::Broken(format!("`{word}` is no element of a list")));
+    text.split_whitespace().map(number).collect()
+}
+
+/// A value as databases keep it: signed.
+pub(super) fn signed(value: u64) -> Result<i64, Failure> {
+    i64::try_from(value).map_err(|_| Failure::Refused(format!("{value} does not fit into 63 bits")))
+}
+
+/// A value as it was written.
+pub(super) fn unsigned(value: i64) -> Result<u64, Failure> {
+    u64::try_from(value).map_err(|_| Failure::Broken(format!("{value} was never written")))
+}

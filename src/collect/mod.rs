@@ -1,0 +1,90 @@
+//! Histories from real databases.
+//!
+//! [`collect`] runs the sessions of a [`Workload`](crate::generate::Workload), a thread and a connection for each, through
+//! a [`Driver`], and records what happened ([`Recorder`]); [`Statistics`] tell how it goes while it does, a
+//! [`Control`](crate::control::Control) ends it. [`DATABASES`] is the table of databases: adding one is a row and a file.
+//!
+//! What a client can know of an outcome, and nothing else, is recorded:
+//!
+//! | what happened | outcome |
+//! |---|---|
+//! | the commit was acknowledged | committed |
+//! | a statement failed, or the connection broke, before a commit was sent | aborted |
+//! | the database answered the commit: rolled back | aborted |
+//! | no answer to the commit, or one that leaves it open | unknown |
+//!
+//! After the first failure of a transaction nothing more is done in it: databases that have rolled back by themselves would
+//! run the rest outside of it. A retry is a transaction of its own with values of its own, or aborted reads could not be
+//! told from others. What follows a transaction of unknown outcome is a new session, since that may still take effect.
+//!
+//! Nothing here knows how histories are checked or read.
+
+mod database;
+mod driver;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod recorder;
+#[cfg(feature = "redis")]
+mod redis;
+mod run;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod statistics;
+
+pub use database::{DATABASES, Database, Isolation, OpenFunction, database, without_password};
+pub use driver::{Connection, Driver, Failure};
+pub use recorder::Recorder;
+pub use run::{Collection, collect};
+pub use statistics::{Snapshot, Statistics};
+
+/// Why a run cannot begin or go on. What is recorded until then stays.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CollectError {
+    /// No driver for such an address.
+    #[error("`{url}` is no address of a database, expected one like {known}")]
+    UnknownDatabase {
+        /// The address, without its password.
+        url: String,
+        /// Examples.
+        known: String,
+    },
+    /// The program was built without the driver.
+    #[error("this program was built without support for {0}")]
+    NotBuilt(&'static str),
+    /// The address is wrong.
+    #[error("the address of the database: {0}")]
+    Address(String),
+    /// The database has no such level.
+    #[error("{database} has no isolation level `{name}` here, expected one of {known}")]
+    UnknownIsolation {
+        /// Which database.
+        database: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The database does not do what every run needs.
+    #[error("{what}: {failure}")]
+    Database {
+        /// What was tried.
+        what: &'static str,
+        /// What the database said.
+        failure: String,
+    },
+    /// The history cannot be recorded any further.
+    #[error("recording the history: {0}")]
+    Recording(String),
+}
+
+impl CollectError {
+    fn recording(error: &std::io::Error) -> CollectError {
+        CollectError::Recording(error.to_string())
+    }
+
+    fn database(what: &'static str) -> impl Fn(Failure) -> CollectError {
+        move |failure| CollectError::Database { what, failure: failure.to_string() }
+    }
+}

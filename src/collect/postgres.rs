@@ -1,0 +1,139 @@
+//! PostgreSQL and what speaks its protocol (CockroachDB, YugabyteDB).
+
+use super::database::with_scheme;
+use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
+use super::{CollectError, Isolation};
+use crate::generate::Key;
+use postgres::error::SqlState;
+use postgres::{Client, Config, NoTls, Statement};
+use std::time::Duration;
+
+/// Longest time to wait for a connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Registers that one statement makes.
+const BATCH: u64 = 1000;
+
+pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
+    // Settings as libpq takes them are understood as well: `postgres:host=/run/postgresql user=me`.
+    let settings = url.split_once(':').map(|(_, rest)| rest).filter(|rest| !rest.starts_with("//"));
+    let config: Result<Config, _> = settings.map_or_else(|| with_scheme(url, "postgresql").parse(), str::parse);
+    let mut config = config.map_err(|error| CollectError::Address(text(&error)))?;
+    config.connect_timeout(PATIENCE);
+    let level = isolation.name.replace('-', " ").to_uppercase();
+    Ok(Box::new(Postgres { config, begin: format!("BEGIN ISOLATION LEVEL {level}") }))
+}
+
+struct Postgres {
+    config: Config,
+    begin: String,
+}
+
+impl Driver for Postgres {
+    fn version(&self) -> Result<String, Failure> {
+        let mut client = self.config.connect(NoTls).map_err(failure)?;
+        let row = client.query_one("SELECT version()", &[]).map_err(failure)?;
+        row.try_get(0).map_err(failure)
+    }
+
+    fn prepare(&self, registers: u64) -> Result<(), Failure> {
+        let mut client = self.config.connect(NoTls).map_err(failure)?;
+        client
+            .batch_execute(
+                "DROP TABLE IF EXISTS isoscope; DROP TABLE IF EXISTS isoscope_list; \
+                 CREATE TABLE isoscope (k BIGINT PRIMARY KEY, v BIGINT NOT NULL); \
+                 CREATE TABLE isoscope_list (k BIGINT PRIMARY KEY, v TEXT NOT NULL);",
+            )
+            .map_err(failure)?;
+        for first in (0..registers).step_by(BATCH as usize) {
+            let rows: Vec<String> = (first..registers.min(first + BATCH)).map(|key| format!("({key}, 0)")).collect();
+            client.batch_execute(&format!("INSERT INTO isoscope VALUES {}", rows.join(", "))).map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    fn connect(&self) -> Result<Box<dyn Connection>, Failure> {
+        let mut client = self.config.connect(NoTls).map_err(failure)?;
+        let mut prepare = |sql| client.prepare(sql).map_err(failure);
+        let statements = Statements {
+            read: prepare("SELECT v FROM isoscope WHERE k = $1")?,
+            write: prepare("INSERT INTO isoscope VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v")?,
+            read_list: prepare("SELECT v FROM isoscope_list WHERE k = $1")?,
+            append: prepare(
+                "INSERT INTO isoscope_list AS old VALUES ($1, $2) \
+                 ON CONFLICT (k) DO UPDATE SET v = old.v || ' ' || excluded.v",
+            )?,
+        };
+        Ok(Box::new(Session { client, statements, begin: self.begin.clone() }))
+    }
+}
+
+struct Statements {
+    read: Statement,
+    write: Statement,
+    read_list: Statement,
+    append: Statement,
+}
+
+struct Session {
+    client: Client,
+    statements: Statements,
+    begin: String,
+}
+
+/// The error and what it comes from, which the crate does not show by itself.
+fn text(error: &postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// An answer of the server with a code is a refusal, but for those that end the connection or leave the outcome open
+/// (classes 08 and 57, and 40003: PostgreSQL, appendix A). All else is silence.
+fn failure(error: postgres::Error) -> Failure {
+    let text = text(&error);
+    let Some(code) = error.code() else { return Failure::Broken(text) };
+    let leaves_open = *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
+        || code.code().starts_with("08")
+        || matches!(
+            *code,
+            SqlState::ADMIN_SHUTDOWN
+                | SqlState::CRASH_SHUTDOWN
+                | SqlState::CANNOT_CONNECT_NOW
+                | SqlState::DATABASE_DROPPED
+        );
+    if leaves_open { Failure::Broken(text) } else { Failure::Refused(text) }
+}
+
+impl Connection for Session {
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.client.batch_execute(&self.begin).map_err(failure)
+    }
+
+    fn read(&mut self, key: Key) -> Result<u64, Failure> {
+        let row = self.client.query_opt(&self.statements.read, &[&signed(key.0)?]).map_err(failure)?;
+        row.map_or(Ok(0), |row| unsigned(row.try_get(0).map_err(failure)?))
+    }
+
+    fn write(&mut self, key: Key, value: u64) -> Result<(), Failure> {
+        self.client.execute(&self.statements.write, &[&signed(key.0)?, &signed(value)?]).map(drop).map_err(failure)
+    }
+
+    fn read_list(&mut self, key: Key) -> Result<Vec<u64>, Failure> {
+        let row = self.client.query_opt(&self.statements.read_list, &[&signed(key.0)?]).map_err(failure)?;
+        row.map_or(Ok(Vec::new()), |row| elements(row.try_get(0).map_err(failure)?))
+    }
+
+    fn append(&mut self, key: Key, element: u64) -> Result<(), Failure> {
+        let element = element.to_string();
+        self.client.execute(&self.statements.append, &[&signed(key.0)?, &element]).map(drop).map_err(failure)
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        self.client.batch_execute("COMMIT").map_err(failure)
+    }
+
+    fn rollback(&mut self) -> Result<(), Failure> {
+        self.client.batch_execute("ROLLBACK").map_err(failure)
+    }
+}

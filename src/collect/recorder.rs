@@ -1,0 +1,170 @@
+//! The file that a run is recorded in, readable at any moment.
+//!
+//! It has Jepsen's notation (`formats::elle`), a line for the beginning and one for the end of every transaction:
+//!
+//! ```text
+//! {:index 0, :time 41337, :type :invoke, :f :txn, :process 3, :value [[:r 7 nil] [:w 7 12]]}
+//! {:index 1, :time 90021, :type :ok, :f :txn, :process 3, :value [[:r 7 5] [:w 7 12]]}
+//! ```
+//!
+//! A line is handed to the system at once and whole, in the order of its times. Whatever happens then to this program or
+//! to the database, each transaction that may have begun stands in the file, and one whose end does not is of unknown
+//! outcome. A line that cannot be written whole is taken back; where even that is impossible, readers leave it out.
+
+use super::CollectError;
+use crate::generate::{Observed, Step};
+use crate::history::Outcome;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Records transactions of many threads.
+#[derive(Debug)]
+pub struct Recorder {
+    begin: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// None where nothing is kept.
+    file: Option<File>,
+    /// Bytes of whole lines.
+    whole: u64,
+    index: u64,
+    last: i64,
+    /// Why nothing more can be recorded.
+    failed: Option<String>,
+}
+
+impl Recorder {
+    /// Makes the file and says in its first line what follows. A file that holds anything stays as it is.
+    pub fn create(path: &Path, about: &str) -> Result<Recorder, CollectError> {
+        let failed = |error: io::Error| CollectError::recording(&error);
+        let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_file() && metadata.len() > 0 {
+            return Err(CollectError::recording(&io::ErrorKind::AlreadyExists.into()));
+        }
+        let recorder = Recorder::new(Some(file));
+        let comment = format!("; {}\n", about.split_whitespace().collect::<Vec<_>>().join(" "));
+        recorder.locked().append(comment.as_bytes())?;
+        Ok(recorder)
+    }
+
+    /// Records nothing, to measure what recording costs.
+    pub fn nowhere() -> Recorder {
+        Recorder::new(None)
+    }
+
+    fn new(file: Option<File>) -> Recorder {
+        let state = State { file, whole: 0, index: 0, last: -1, failed: None };
+        Recorder { begin: Instant::now(), state: Mutex::new(state) }
+    }
+
+    /// Records that a transaction is about to begin: call it before anything is sent. `values` are what its writing steps
+    /// would write, in their order.
+    pub fn invoke(&self, process: u32, steps: &[Step], values: &[u64]) -> Result<(), CollectError> {
+        let mut values = values.iter();
+        let mut body = String::with_capacity(16 * steps.len());
+        for step in steps {
+            let key = step.key();
+            let value = if step.writes() { values.next().copied().unwrap_or_default() } else { 0 };
+            let _ = match step {
+                Step::Read(_) | Step::ReadList(_) => write!(body, "[:r {key} nil] "),
+                Step::Append(_) => write!(body, "[:append {key} {value}] "),
+                Step::Write(_) => write!(body, "[:w {key} {value}] "),
+                Step::CompareAndSet(_) | Step::Insert(_) => write!(body, "[:r {key} nil] [:w {key} {value}] "),
+            };
+        }
+        self.line("invoke", process, body.trim_end(), "")
+    }
+
+    /// Records how a transaction ended: call it after the answer. `observed` is what was done, and in the last place what
+    /// was tried. An unknown outcome ends the process: its client goes on under another number.
+    pub fn complete(
+        &self,
+        process: u32,
+        outcome: Outcome,
+        observed: &[Observed],
+        error: Option<&str>,
+    ) -> Result<(), CollectError> {
+        let stage = match outcome {
+            Outcome::Committed => "ok",
+            Outcome::Aborted => "fail",
+            Outcome::Unknown => "info",
+        };
+        let mut body = String::with_capacity(16 * observed.len());
+        for operation in observed {
+            let _ = match operation {
+                Observed::Read(key, 0) => write!(body, "[:r {key} nil] "),
+                Observed::Read(key, value) => write!(body, "[:r {key} {value}] "),
+                Observed::Write(key, value) => write!(body, "[:w {key} {value}] "),
+                Observed::Append(key, value) => write!(body, "[:append {key} {value}] "),
+                Observed::ReadList(key, elements) => {
+                    let elements: Vec<String> = elements.iter().map(u64::to_string).collect();
+                    write!(body, "[:r {key} [{}]] ", elements.join(" "))
+                }
+            };
+        }
+        let error = error.map(|error| format!(", :error {}", quoted(error))).unwrap_or_default();
+        self.line(stage, process, body.trim_end(), &error)
+    }
+
+    fn line(&self, stage: &str, process: u32, body: &str, more: &str) -> Result<(), CollectError> {
+        let mut state = self.locked();
+        if state.file.is_none() {
+            return Ok(());
+        }
+        // The order of the lines is that of the times, and no two times are equal, so nothing is left to interpret.
+        let time = i64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(i64::MAX).max(state.last + 1);
+        let index = state.index;
+        let line = format!(
+            "{{:index {index}, :time {time}, :type :{stage}, :f :txn, :process {process}, :value [{body}]{more}}}\n"
+        );
+        state.append(line.as_bytes())?;
+        (state.last, state.index) = (time, index + 1);
+        Ok(())
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, State> {
+        // A thread that panicked here has appended a whole line or none.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Appends a line. After the first failure nothing more is written, or what follows would be without its causes.
+    fn append(&mut self, line: &[u8]) -> Result<(), CollectError> {
+        if let Some(why) = &self.failed {
+            return Err(CollectError::Recording(why.clone()));
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        if let Err(error) = file.write_all(line) {
+            self.failed = Some(error.to_string());
+            // What was written of the line goes, if that is possible (it is not on devices).
+            let _: io::Result<()> = file.set_len(self.whole);
+            return Err(CollectError::recording(&error));
+        }
+        self.whole += line.len() as u64;
+        Ok(())
+    }
+}
+
+/// A text as EDN has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push(' '),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,284 @@
+//! What clients ask of a store: a stream of transactions for each session.
+
+use super::applications;
+use super::distribution::{Distribution, Sampler};
+use super::plan::{Key, Step};
+use fastrand::Rng;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A kind of workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads and writes of random keys (PolySI, section 5.1; Plume, section 6).
+    General,
+    /// One or two keys, each read and then perhaps written (MTC, section III).
+    Mini,
+    /// One read, write, compare-and-set or insert-if-not-exists (MTC, section IV-E).
+    Lightweight,
+    /// Reads of whole lists and appends (Elle, section 3).
+    ListAppend,
+    /// C-Twitter: tweets, follows, timelines (Cobra, section 6).
+    Twitter,
+    /// RUBiS: an auction site (Cobra, section 6).
+    Rubis,
+    /// TPC-C: orders, payments and deliveries of a wholesale supplier (TPC-C 5.11, clause 2).
+    Tpcc,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 7] =
+        [Kind::General, Kind::Mini, Kind::Lightweight, Kind::ListAppend, Kind::Twitter, Kind::Rubis, Kind::Tpcc];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::General => "general",
+            Kind::Mini => "mini",
+            Kind::Lightweight => "lightweight",
+            Kind::ListAppend => "list-append",
+            Kind::Twitter => "c-twitter",
+            Kind::Rubis => "rubis",
+            Kind::Tpcc => "tpc-c",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Kind, String> {
+        let found = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
+            format!("unknown workload `{text}`, expected one of {}", names.join(", "))
+        })
+    }
+}
+
+/// How many operations a transaction has: as many each time, or anything between two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    /// The fewest.
+    pub least: u32,
+    /// The most.
+    pub most: u32,
+}
+
+impl Length {
+    /// Always this many.
+    pub fn fixed(n: u32) -> Length {
+        Length { least: n, most: n }
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.least == self.most {
+            true => write!(f, "{}", self.least),
+            false => write!(f, "{}..{}", self.least, self.most),
+        }
+    }
+}
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Length, String> {
+        let number = |text: &str| text.parse().ok().filter(|n| (1..=100_000).contains(n));
+        let length = match text.split_once("..") {
+            Some((least, most)) => number(least).zip(number(most)).map(|(least, most)| Length { least, most }),
+            None => number(text).map(Length::fixed),
+        };
+        length
+            .filter(|length| length.least <= length.most)
+            .ok_or_else(|| format!("`{text}` is no number of operations, expected one like 20 or two like 5..20"))
+    }
+}
+
+/// What clients do. The same workload is the same transactions.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// What kind of transactions.
+    pub kind: Kind,
+    /// Of the random numbers.
+    pub seed: u64,
+    /// Sessions, at least one.
+    pub sessions: u32,
+    /// Transactions of each session.
+    pub transactions: u64,
+    /// Operations of each transaction, for general and list-append workloads.
+    pub operations: Length,
+    /// Distinct keys, at least one; in applications users, items or warehouses.
+    pub keys: u64,
+    /// How often each key is touched.
+    pub distribution: Distribution,
+    /// Share of reads among the operations, 0 to 1.
+    pub read_share: f64,
+    /// Share of the writes before which a general transaction reads the key, 0 to 1.
+    pub update_share: f64,
+}
+
+impl Default for Workload {
+    /// Small enough to look at, busy enough that transactions meet.
+    fn default() -> Workload {
+        Workload {
+            kind: Kind::General,
+            seed: 1,
+            sessions: 10,
+            transactions: 100,
+            operations: Length::fixed(8),
+            keys: 100,
+            distribution: Distribution::Uniform,
+            read_share: 0.5,
+            update_share: 0.0,
+        }
+    }
+}
+
+impl Workload {
+    /// The transactions of all sessions together.
+    pub fn n_transactions(&self) -> u64 {
+        self.transactions.saturating_mul(u64::from(self.sessions))
+    }
+
+    /// The clients, one for each session. O(keys) where keys follow Zipf.
+    pub fn clients(&self) -> Vec<Client> {
+        let sampler = Arc::new(self.distribution.sampler(self.keys.max(1)));
+        let client = |session| Client::new(*self, session, Arc::clone(&sampler));
+        (0..self.sessions).map(client).collect()
+    }
+
+    /// Whether the names of all keys are numbers below [`Workload::keys`].
+    pub fn has_number_keys(&self) -> bool {
+        !matches!(self.kind, Kind::Twitter | Kind::Rubis | Kind::Tpcc)
+    }
+
+    /// Whether keys hold lists.
+    pub fn has_lists(&self) -> bool {
+        self.kind == Kind::ListAppend
+    }
+}
+
+/// One session: a stream of transactions that depends on the workload and the number of the session only.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(super) workload: Workload,
+    pub(super) session: u32,
+    pub(super) random: Rng,
+    sampler: Arc<Sampler>,
+    begun: u64,
+    fresh: u64,
+}
+
+impl Client {
+    fn new(workload: Workload, session: u32, sampler: Arc<Sampler>) -> Client {
+        let random = Rng::with_seed(mixed(workload.seed, u64::from(session)));
+        Client { workload, session, random, sampler, begun: 0, fresh: 0 }
+    }
+
+    /// How many transactions are left.
+    pub fn left(&self) -> u64 {
+        self.workload.transactions - self.begun
+    }
+
+    /// A key by the distribution.
+    pub(super) fn draw(&mut self) -> u64 {
+        self.sampler.draw(self.begun * u64::from(self.workload.sessions), &mut self.random)
+    }
+
+    /// A number that no other call for any session returns.
+    pub(super) fn fresh(&mut self) -> u64 {
+        self.fresh += 1;
+        (self.fresh - 1) * u64::from(self.workload.sessions) + u64::from(self.session)
+    }
+
+    fn reads(&mut self) -> bool {
+        self.random.f64() < self.workload.read_share
+    }
+
+    fn general(&mut self) -> Vec<Step> {
+        let Length { least, most } = self.workload.operations;
+        let n = self.random.u32(least..=most) as usize;
+        let mut steps = Vec::with_capacity(n);
+        while steps.len() < n {
+            let key = Key::number(self.draw());
+            match (self.reads(), self.workload.has_lists()) {
+                (true, true) => steps.push(Step::ReadList(key)),
+                (false, true) => steps.push(Step::Append(key)),
+                (true, false) => steps.push(Step::Read(key)),
+                (false, false) => {
+                    let updates = steps.len() + 1 < n && self.random.f64() < self.workload.update_share;
+                    steps.extend(updates.then_some(Step::Read(key)));
+                    steps.push(Step::Write(key));
+                }
+            }
+        }
+        steps
+    }
+
+    fn mini(&mut self) -> Vec<Step> {
+        let first = self.draw();
+        let second = if self.random.bool() { self.draw() } else { first };
+        let mut keys = vec![Key::number(first), Key::number(second)];
+        keys.dedup();
+        let mut steps: Vec<Step> = keys.iter().map(|&key| Step::Read(key)).collect();
+        for key in keys {
+            if !self.reads() {
+                // A key is written right behind its read or behind all reads.
+                let read = steps.iter().position(|step| *step == Step::Read(key)).unwrap_or_default();
+                let at = if self.random.bool() { read + 1 } else { steps.len() };
+                steps.insert(at, Step::Write(key));
+            }
+        }
+        steps
+    }
+
+    fn lightweight(&mut self) -> Vec<Step> {
+        let key = Key::number(self.draw());
+        if self.reads() {
+            return vec![Step::Read(key)];
+        }
+        vec![match self.random.u8(0..10) {
+            0..7 => Step::CompareAndSet(key),
+            7..9 => Step::Insert(key),
+            _ => Step::Write(key),
+        }]
+    }
+}
+
+impl Iterator for Client {
+    type Item = Vec<Step>;
+
+    /// The next transaction, which has at least one step.
+    fn next(&mut self) -> Option<Vec<Step>> {
+        if self.left() == 0 {
+            return None;
+        }
+        self.begun += 1;
+        Some(match self.workload.kind {
+            Kind::General | Kind::ListAppend => self.general(),
+            Kind::Mini => self.mini(),
+            Kind::Lightweight => self.lightweight(),
+            Kind::Twitter => applications::twitter(self),
+            Kind::Rubis => applications::rubis(self),
+            Kind::Tpcc => applications::tpcc(self),
+        })
+    }
+}
+
+/// A seed for a part of the work, from the seed of all of it.
+pub(super) fn mixed(seed: u64, part: u64) -> u64 {
+    // Odd multipliers of SplitMix64 (Steele, Lea, Flood 2014); neighbouring parts get unrelated seeds.
+    let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part.wrapping_mul(0xBF58_476D_1CE4_E5B9));
+    z = (z ^ (z >> 30)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

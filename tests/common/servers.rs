@@ -1,0 +1,87 @@
+//! MariaDB and Redis servers of a test's own, each in a temporary folder and reachable by a socket in it, as
+//! [`postgres`](super::postgres) for PostgreSQL.
+
+use super::postgres::{is_root, missing};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A running server, killed on drop.
+pub(crate) struct Server {
+    process: Child,
+    folder: TempDir,
+    /// Its address for `--db`.
+    pub(crate) url: String,
+}
+
+/// Starts MariaDB with a database `test`; `None` where it is not installed.
+pub(crate) fn mariadb() -> Option<Server> {
+    let programs = (program("mariadbd"), program("mariadb-install-db"));
+    let (Some(daemon), Some(install)) = programs else { return missing("MariaDB (mariadbd, mariadb-install-db)") };
+    let folder = tempfile::Builder::new().prefix("my-").tempdir_in("/tmp").expect("a folder");
+    let data = folder.path().join("data");
+    let mut initialize = Command::new(install);
+    initialize.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
+    initialize.arg(format!("--datadir={}", data.display()));
+    if is_root() {
+        initialize.arg("--user=root");
+    }
+    let output = initialize.stdin(Stdio::null()).output().expect("mariadb-install-db starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let socket = folder.path().join("socket");
+    let mut serve = Command::new(daemon);
+    serve.args(["--no-defaults", "--skip-networking", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=2"]);
+    serve.arg(format!("--datadir={}", data.display())).arg(format!("--socket={}", socket.display()));
+    serve.args(["--innodb-buffer-pool-size=16M", "--innodb-lock-wait-timeout=2", "--pid-file=pid"]);
+    if is_root() {
+        serve.arg("--user=root");
+    }
+    let url = format!("mysql://root@localhost/test?socket={}", socket.display());
+    Some(Server::start(serve, folder, url, &socket))
+}
+
+/// Starts Redis; `None` where it is not installed.
+pub(crate) fn redis() -> Option<Server> {
+    let Some(daemon) = program("redis-server") else { return missing("Redis (redis-server)") };
+    let folder = tempfile::Builder::new().prefix("redis-").tempdir_in("/tmp").expect("a folder");
+    let socket = folder.path().join("socket");
+    let mut serve = Command::new(daemon);
+    serve.args(["--port", "0", "--save", "", "--dir"]).arg(folder.path()).arg("--unixsocket").arg(&socket);
+    let url = format!("redis+unix://{}", socket.display());
+    Some(Server::start(serve, folder, url, &socket))
+}
+
+impl Server {
+    fn start(mut command: Command, folder: TempDir, url: String, socket: &Path) -> Server {
+        let log = std::fs::File::create(folder.path().join("log")).expect("the folder is there");
+        let out = log.try_clone().expect("a file can be cloned");
+        let command = command.current_dir(folder.path()).stdin(Stdio::null()).stdout(out).stderr(log);
+        let process = command.spawn().expect("the server starts");
+        let mut server = Server { process, folder, url };
+        let begin = Instant::now();
+        while std::os::unix::net::UnixStream::connect(socket).is_err() {
+            let ended = server.process.try_wait().expect("it is our child");
+            if ended.is_some() || begin.elapsed() > Duration::from_secs(120) {
+                let log = std::fs::read_to_string(server.folder.path().join("log")).unwrap_or_default();
+                panic!("the server does not answer ({ended:?}):\n{log}");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A program in the search path or where daemons are.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
