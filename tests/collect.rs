@@ -119,6 +119,19 @@ impl Stage {
         connection.write(key, self.values)
     }
 
+    fn read_list(&mut self, client: usize, key: Key) {
+        let Client { connection, observed } = &mut self.clients[client];
+        observed.push(Observed::ReadList(key, connection.read_list(key).expect("a list")));
+    }
+
+    /// Tries to append.
+    fn append(&mut self, client: usize, key: Key) -> Result<(), Failure> {
+        self.values += 1;
+        let Client { connection, observed } = &mut self.clients[client];
+        observed.push(Observed::Append(key, self.values));
+        connection.append(key, self.values)
+    }
+
     /// Commits, or rolls back what was refused before; how it ended.
     fn end(&mut self, client: usize, commits: bool) -> Outcome {
         let Client { connection, observed } = &mut self.clients[client];
@@ -285,6 +298,15 @@ fn mariadb_does_what_its_documentation_says() {
     let history = non_repeatable_read(&*at("repeatable-read"));
     assert_satisfied(&check(&history), Level::Serializability, "a snapshot");
     assert_shows(&non_repeatable_read(&*at("read-committed")), Pattern::NonRepeatableRead, "read committed");
+    // An append works on what others have committed since the snapshot was taken, and pulls it into view.
+    let mut stage = Stage::new(&*at("repeatable-read"), 2);
+    stage.read_list(0, X);
+    stage.append(1, X).expect("nobody is in the way");
+    assert_eq!(stage.end(1, true), Outcome::Committed);
+    stage.append(0, X).expect("nobody is in the way any more");
+    stage.read_list(0, X);
+    assert_eq!(stage.end(0, true), Outcome::Committed);
+    assert_shows(&stage.history(), Pattern::NonRepeatableRead, "appends at repeatable read");
     let mut stage = Stage::new(&*at("read-uncommitted"), 2);
     stage.write(0, X).expect("nobody is in the way");
     stage.read(1, X);

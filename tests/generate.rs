@@ -168,9 +168,9 @@ fn values_are_unique_and_no_read_is_of_nothing() {
         for (kind, value) in history.kinds().iter().zip(history.values()) {
             assert!(*kind == OperationKind::Read || *value != Value(0) && written.insert(*value), "{value:?} twice");
         }
-        let reads = history.kinds().iter().zip(history.values()).filter(|(kind, _)| **kind == OperationKind::Read);
+        let mut reads = history.kinds().iter().zip(history.values()).filter(|(kind, _)| **kind == OperationKind::Read);
         let known = |value: Value| value == Value(0) || value == Value::INITIAL || written.contains(&value);
-        assert!(reads.into_iter().all(|(_, value)| known(*value)), "{kind}");
+        assert!(reads.all(|(_, value)| known(*value)), "{kind}");
         assert!(is(&check(&history), Level::Serializability, satisfied), "{kind}\n{}", text(&history));
     }
 }
