@@ -6,6 +6,8 @@ use common::examine::{self, examine};
 use common::oracle::Observation;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, read, write};
+use isoscope::checkers::{self, Options};
+use isoscope::control::Control;
 use isoscope::history::{OperationKind, Outcome, Value};
 
 /// Histories per shape in the ordinary run.
@@ -14,6 +16,7 @@ const CLEAN: u64 = 8_000;
 const AMBIGUOUS: u64 = 4_000;
 const FEW_VALUES: u64 = 2_000;
 const UNKNOWN: u64 = 3_000;
+const ALONE: u64 = 1_000;
 const LARGER: u64 = 100;
 /// Most ways to explain the reads of a history that are gone through by brute force.
 const MOST_COMBINATIONS: usize = 300;
@@ -89,6 +92,24 @@ fn engine_and_oracle_agree_where_it_is_open_who_takes_part() {
             }
         });
     }
+}
+
+#[test]
+fn a_level_asked_for_alone_has_the_verdict_that_it_has_among_all() {
+    for_histories(Shape::AMBIGUOUS, ALONE, |sketch| {
+        let history = with_unknown_outcomes(sketch).history();
+        let all = examine::check(&history);
+        for result in &all.levels {
+            let options = Options { levels: vec![result.level], ..Options::default() };
+            let alone = checkers::check(&history, &options, &Control::new(), &|_| {});
+            let word = alone.level(result.level).map(|result| result.verdict.word());
+            if word != Some(result.verdict.word()) {
+                return Err(format!("{} is {word:?} alone, {} among all", result.level, result.verdict.word()));
+            }
+            examine::evidence(&history, &alone)?;
+        }
+        Ok(())
+    });
 }
 
 /// Too large for brute force, but evidence speaks for itself.

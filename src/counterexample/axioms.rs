@@ -120,6 +120,15 @@ const COMMIT_ORDER: Quotation = Quotation {
     source: "Biswas & Enea 2019, Def. 2.2",
 };
 
+const PREFIX_CYCLES: Quotation = Quotation {
+    name: "Prefix consistency by starts and commits",
+    formula: "some order < of starts S and commits C has S(t) < C(t); C(t1) < S(t2) for so ∪ wr; C(t1) < C(t2) for some \
+              choice of ww; S(t1) < C(t2) for rw",
+    words: "every transaction reads what had been committed when it started, so dependencies without two \
+            anti-dependencies in a row never go in a circle",
+    source: "follows from Biswas & Enea 2019, Fig. 2d",
+};
+
 const SNAPSHOT_CYCLES: Quotation = Quotation {
     name: "Snapshot isolation by dependencies",
     formula: "some choice of ww makes ((so ∪ wr ∪ ww) ; rw?) acyclic",
@@ -167,6 +176,7 @@ pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> O
 /// What a cycle contradicts at `level`.
 pub(super) fn of_cycle(level: Level) -> Quotation {
     match level {
+        Level::PrefixConsistency => PREFIX_CYCLES,
         Level::SnapshotIsolation => SNAPSHOT_CYCLES,
         Level::Serializability | Level::StrictSerializability | Level::Linearizability => SERIAL_CYCLES,
         _ => COMMIT_ORDER,

@@ -23,6 +23,8 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     }
     out.push_str("\\documentclass[tikz,border=4pt]{standalone}\n\\usepackage{iftex}\n");
     out.push_str("\\ifPDFTeX\n  \\usepackage[T1]{fontenc}\n  \\usepackage[utf8]{inputenc}\n");
+    // A font that has all sizes.
+    out.push_str("  \\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n");
     for c in foreign(marks) {
         let _ = writeln!(out, "  \\DeclareUnicodeCharacter{{{:04X}}}{{{}}}", c as u32, stand_in(c));
     }

@@ -48,9 +48,11 @@ impl Teller<'_> {
             Reason::Overwrites { writer, .. } => {
                 let observed = words.reads("reads", edge.from_operation, edge.key, *writer);
                 let newer = words.content_or_key(edge.to_operation, edge.key);
+                // What the first clause says of the version ends in an apposition.
+                let comma = if observed.ends_with(", the initial version") { "," } else { "" };
                 (
                     StepRole::Inference,
-                    format!("{from} {observed} and {to} writes the newer {newer}, {from} does not see {to}"),
+                    format!("{from} {observed}{comma} and {to} writes the newer {newer}, {from} does not see {to}"),
                 )
             }
             Reason::Conflict { .. } => {
@@ -64,9 +66,10 @@ impl Teller<'_> {
                 let content = self.edge(*read).and_then(|e| e.to_operation);
                 let observed = words.reads("reads", content, edge.key, edge.from);
                 let key = words.key(edge.key);
+                let comma = if observed.ends_with(", the initial version") { "," } else { "" };
                 (
                     StepRole::Inference,
-                    format!("{to} {observed} before it writes {key} itself, its version is the newer one"),
+                    format!("{to} {observed}{comma} before it writes {key} itself, its version is the newer one"),
                 )
             }
             Reason::Listed { reader, read } => {

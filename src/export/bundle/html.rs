@@ -14,8 +14,8 @@ table { border-collapse: collapse; margin: .8rem 0; display: block; overflow-x: 
 th, td { border: 1px solid #d3d7dc; padding: .35rem .7rem; text-align: left; vertical-align: top }
 th { background: #f4f5f7 }
 code, pre { font-family: Hack, 'DejaVu Sans Mono', Menlo, monospace; font-size: .88em }
-pre { background: #f4f5f7; border: 1px solid #d3d7dc; border-radius: 6px; padding: .8rem; overflow-x: auto;
-  line-height: 1.4 }
+pre { background: #f4f5f7; border: 1px solid #d3d7dc; border-radius: 6px; padding: .8rem; line-height: 1.4;
+  white-space: pre-wrap; overflow-wrap: anywhere }
 figure { margin: 1rem 0; border: 1px solid #d3d7dc; border-radius: 6px; overflow-x: auto; text-align: center }
 figure svg { max-width: 100%; height: auto }
 details { margin: .6rem 0 }

@@ -15,7 +15,7 @@ pub(super) fn jira(document: &Document, picture: &str) -> String {
             Block::Paragraph(words) => writeln!(out, "{}", line(words)),
             Block::List(items) => items.iter().try_for_each(|item| writeln!(out, "* {}", line(item))),
             Block::Table { header, rows } => {
-                let cells = |cells: &[Line], bar: &str| cells.iter().map(|c| cell(c)).collect::<Vec<_>>().join(bar);
+                let cells = |cells: &[Line], bar: &str| cells.iter().map(cell).collect::<Vec<_>>().join(bar);
                 let head = writeln!(out, "||{}||", cells(header, "||"));
                 rows.iter().try_fold((), |(), row| writeln!(out, "|{}|", cells(row, "|"))).and(head)
             }

@@ -15,7 +15,7 @@ pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String 
             Block::Paragraph(words) => writeln!(out, "{}", line(words)),
             Block::List(items) => items.iter().try_for_each(|item| writeln!(out, "- {}", line(item))),
             Block::Table { header, rows } => {
-                let row = |cells: &[Line]| cells.iter().map(|cell| line(cell)).collect::<Vec<_>>().join(" | ");
+                let row = |cells: &[Line]| cells.iter().map(line).collect::<Vec<_>>().join(" | ");
                 let head = writeln!(out, "| {} |\n|{}", row(header), "---|".repeat(header.len()));
                 rows.iter().try_fold((), |(), cells| writeln!(out, "| {} |", row(cells))).and(head)
             }

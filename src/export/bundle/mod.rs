@@ -1,7 +1,7 @@
 //! The report of one counterexample for an issue tracker: words, pictures, files, scripts.
 //!
-//! [`bundle`] makes all files of it, [`page`] the one page that has everything inside. The text is made once, as data
-//! ([`document`]), and written in three dialects. Every history in it has been read back and checked again; a format that
+//! [`bundle()`] makes all files of it, [`page()`] the one page that has everything inside. The text is made once, as data,
+//! and written in three dialects. Every history in it has been read back and checked again; a format that
 //! cannot say what breaks the level is left out, and the report says why. The same input gives the same bytes.
 
 mod contents;

@@ -271,7 +271,8 @@ impl<'a> Search<'a> {
             (0..self.events.len()).any(|other| other != session && self.own_writes(other, key).next().is_some());
         let snapshot = self.state.snapshots[session].as_ref();
         let is_old = snapshot.is_some_and(|rows| rows[key.index()].writer != self.state.rows[key.index()].writer);
-        !is_locked && !(is_old && self.settings.contains(&Isolation::RepeatableRead))
+        let is_refused = is_old && self.settings.contains(&Isolation::RepeatableRead);
+        !is_locked && !is_refused
     }
 
     fn commit(&mut self, session: usize, t: TransactionId) -> bool {

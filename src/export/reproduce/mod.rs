@@ -1,8 +1,8 @@
 //! A counterexample as something to run: an order of its operations, a script for several terminals, a specification
 //! for PostgreSQL's isolation tester.
 //!
-//! [`interleave`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers what
-//! was observed; [`sql`] and [`spec`] write that order down. What is made is a text: nothing here talks to a database.
+//! [`interleave()`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers what
+//! was observed; [`sql()`] and [`spec()`] write that order down. What is made is a text: nothing here talks to a database.
 
 mod interleave;
 mod isolation;
