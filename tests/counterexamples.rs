@@ -6,7 +6,7 @@ use common::oracle::{self, LEVELS};
 use common::parts;
 use common::random::{Shape, for_histories};
 use common::{corpus, examine};
-use isoscope::checkers::{self, Checker, Findings, Level, Options, Pattern, Proof, Verdict, Violation};
+use isoscope::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Proof, Verdict, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample::replay::{self, Action, Explained};
 use isoscope::counterexample::{self, Counterexample, LayerKind, Minimality, StepRole, Supposition};
@@ -100,7 +100,16 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
     if let Err(what) = papers_agree(small, level) {
         return problem(what);
     }
-    let alone = Findings { violations: vec![example.violation.clone()], ..Findings::default() };
+    // A report names SSER and LIN only where they were decided.
+    let decided = |&(level, ref verdict): &(Level, Verdict)| LevelResult {
+        level,
+        verdict: verdict.clone(),
+        checker: "fast",
+        seconds: 0.0,
+        sources: Vec::new(),
+    };
+    let levels = example.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated).map(decided).collect();
+    let alone = Findings { levels, violations: vec![example.violation.clone()], ..Findings::default() };
     let verified = verify(small, &Report::new(small, &alone, Settings::default()));
     if !verified.as_ref().is_ok_and(|verified| verified.violations == 1) {
         return problem(format!("has no evidence: {verified:?}"));

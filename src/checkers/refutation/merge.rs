@@ -5,15 +5,20 @@ use crate::checkers::{LevelSet, Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
 
-/// One violation for all writers of a read, told by that of the first.
+/// One violation for all writers of a read. It violates what each of them does, and is told by the first of those whose
+/// weakest level is the strongest: the others have letters of levels that the whole need not violate.
 pub(in crate::checkers) fn merged(
     read: OperationId,
-    (writer, mut whole): (TransactionId, Violation),
+    first: (TransactionId, Violation),
     others: impl Iterator<Item = (TransactionId, Violation)>,
 ) -> Violation {
+    let mut cases: Vec<(TransactionId, Violation)> = std::iter::once(first).chain(others).collect();
+    let weakest = |at: usize| cases[at].1.levels.weakest();
+    let teller = (0..cases.len()).rev().max_by_key(|&at| weakest(at)).unwrap_or(0);
+    let (writer, mut whole) = cases.remove(teller);
     let first = std::mem::replace(&mut whole.proof, Proof::Read);
     let mut proofs = vec![(writer, first)];
-    for (writer, case) in others {
+    for (writer, case) in cases {
         proofs.push((writer, graft(&mut whole.edges, case.edges, &case.proof)));
         let pattern = case.id.pattern.id().to_owned();
         if case.id.pattern != whole.id.pattern && !whole.also.contains(&pattern) {

@@ -1,0 +1,108 @@
+//! Going on: to the next anomaly, the next step of the argument, a transaction of the history.
+
+use super::App;
+use super::picture::{self};
+use super::raw;
+use super::state::{Attention, Browser, Page};
+use super::versions::Wanted;
+use crate::history::{OperationId, TransactionId};
+use crate::relations::EdgeIndex;
+use std::sync::Arc;
+
+impl App {
+    pub(super) fn step_anomaly(&mut self, step: isize) {
+        let Some(document) = &self.state.document else { return };
+        let Some(catalogue) = &document.catalogue else { return };
+        if let Some(next) = document.tree.neighbour(document.selected, step, catalogue) {
+            self.select(next, true);
+        }
+    }
+
+    /// One step of whatever is being stepped through.
+    pub(super) fn step(&mut self, step: isize) {
+        if self.state.show_batch {
+            self.with_batch(|batch| {
+                let last = batch.order.len().saturating_sub(1);
+                batch.chosen = batch.chosen.saturating_add_signed(step).min(last);
+            });
+            return;
+        }
+        let order = self.state.document.as_ref().and_then(|document| document.order.as_ref());
+        match (self.state.page, order) {
+            (Page::Order, Some(order)) => self.go_to_step(order.step.saturating_add_signed(step), true),
+            (Page::Order, None) => {}
+            _ => self.step_argument(step),
+        }
+    }
+
+    pub(super) fn step_argument(&mut self, step: isize) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(n) = document.current_picture().map(|picture| picture.argument.explanation.steps.len() as isize)
+        else {
+            return;
+        };
+        if n == 0 {
+            return;
+        }
+        let next = match document.pinned {
+            Some(Attention::Step(now)) => (now as isize + step).clamp(0, n - 1),
+            _ if step > 0 => 0,
+            _ => n - 1,
+        };
+        document.pinned = Some(Attention::Step(next as usize));
+        document.scroll_to_step = true;
+        self.show_edges_of_step(next as usize);
+    }
+
+    /// A step that speaks of folded evidence unfolds it.
+    pub(super) fn show_edges_of_step(&mut self, step: usize) {
+        let Some(document) = &self.state.document else { return };
+        let Some(picture) = document.current_picture() else { return };
+        let steps = &picture.argument.explanation.steps;
+        let is_drawn = |edge: &EdgeIndex| picture.drawn.contains(edge);
+        if !steps.get(step).is_none_or(|step| step.edges.iter().all(is_drawn)) {
+            self.redraw(Some(picture::expandable(&picture.argument.counterexample.violation.edges)));
+        }
+    }
+
+    pub(super) fn pin(&mut self, attention: Option<Attention>) {
+        if let Some(document) = &mut self.state.document {
+            document.pinned = attention;
+        }
+    }
+
+    pub(super) fn browse(&mut self, transaction: TransactionId) {
+        let was = self.state.page;
+        let Some(document) = &mut self.state.document else { return };
+        let Some(history) = &document.history else { return };
+        if transaction.index() < history.n_transactions() {
+            let session = history.session_of(transaction);
+            let scroll = was != Page::Browser;
+            let (wanted, listing) = (document.browser.wanted.clone(), document.browser.listing.clone());
+            let transaction = Some(transaction);
+            document.browser = Browser { session, transaction, scroll, operation: None, wanted, listing };
+            self.state.page = Page::Browser;
+        }
+    }
+
+    pub(super) fn handle_operation(&mut self, operation: OperationId) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(history) = &document.history else { return };
+        if operation.index() >= history.n_operations() {
+            return;
+        }
+        let history = Arc::clone(history);
+        let transaction = history.transaction_of(operation);
+        if self.state.page != Page::Browser {
+            document.browser.session = history.session_of(transaction);
+            document.browser.transaction = Some(transaction);
+        }
+        document.browser.operation = Some((operation, None));
+        self.ask_for_key(Wanted::Key(history.operation(operation).key));
+        let Some(document) = &mut self.state.document else { return };
+        if history.spot_of(operation).is_some() {
+            let (number, source) = (self.revision.advance(), document.source.clone());
+            self.raw_line = Some(raw::start_one(history, source, operation, number, Arc::clone(&self.wake)));
+        }
+    }
+}
