@@ -5,20 +5,15 @@ use crate::checkers::{LevelSet, Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
 
-/// One violation for all writers of a read. It violates what each of them does, and is told by the first of those whose
-/// weakest level is the strongest: the others have letters of levels that the whole need not violate.
+/// One violation for all writers of a read, told by that of the first.
 pub(in crate::checkers) fn merged(
     read: OperationId,
-    first: (TransactionId, Violation),
+    (writer, mut whole): (TransactionId, Violation),
     others: impl Iterator<Item = (TransactionId, Violation)>,
 ) -> Violation {
-    let mut cases: Vec<(TransactionId, Violation)> = std::iter::once(first).chain(others).collect();
-    let weakest = |at: usize| cases[at].1.levels.weakest();
-    let teller = (0..cases.len()).rev().max_by_key(|&at| weakest(at)).unwrap_or(0);
-    let (writer, mut whole) = cases.remove(teller);
     let first = std::mem::replace(&mut whole.proof, Proof::Read);
     let mut proofs = vec![(writer, first)];
-    for (writer, case) in cases {
+    for (writer, case) in others {
         proofs.push((writer, graft(&mut whole.edges, case.edges, &case.proof)));
         let pattern = case.id.pattern.id().to_owned();
         if case.id.pattern != whole.id.pattern && !whole.also.contains(&pattern) {
@@ -32,6 +27,14 @@ pub(in crate::checkers) fn merged(
     whole.implied = false;
     whole.proof = Proof::Writers { read, cases: proofs };
     whole
+}
+
+/// [`merged`], told by the first of the cases whose weakest level is the strongest: the whole violates no weaker one, so
+/// the letters of the other cases would promise too much. `None` without cases.
+pub(super) fn merged_by_strongest(read: OperationId, mut cases: Vec<(TransactionId, Violation)>) -> Option<Violation> {
+    let teller = (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest())?;
+    let first = cases.remove(teller);
+    Some(merged(read, first, cases.into_iter()))
 }
 
 fn add_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {

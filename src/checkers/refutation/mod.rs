@@ -17,7 +17,7 @@ use super::{Instances, Level, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
-use merge::spelled_out;
+use merge::{merged_by_strongest, spelled_out};
 use needs::{Promotions, is_hopeless_read, needs};
 use std::collections::BTreeSet;
 
@@ -182,8 +182,7 @@ impl Refuter<'_> {
         needed.remove(&read);
         promotions.add_reads(self.history.transaction_of(read), &mut needed);
         needed.retain(|read| self.reads.binary_search(read).is_ok());
-        let mut cases = cases.into_iter();
-        Ok(cases.next().map(|first| Part { violation: merged(read, first, cases), needs: needed }))
+        Ok(merged_by_strongest(read, cases).map(|violation| Part { violation, needs: needed }))
     }
 
     /// The read, of somebody who takes part, with the fewest writers that do not contradict the level at once.
