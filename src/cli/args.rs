@@ -5,9 +5,11 @@ use super::hunt::HuntArguments;
 use super::workload::GenerateArguments;
 use crate::checkers::{Checker, Level, RcRule, ViolationId};
 use crate::diagram::layout::LayoutStyle;
-use crate::export::Evidence;
 use crate::export::reproduce::Isolation;
-use crate::history::{DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule};
+use crate::export::{ComposeOptions, Evidence};
+use crate::history::{
+    DuplicateRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
+};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -256,18 +258,8 @@ pub struct ExportArguments {
     /// Where to write it
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
-    /// How to arrange the transactions
-    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
-    pub(super) layout: LayoutName,
-    /// Show all operations of the transactions, not only those the argument is about
-    #[arg(long)]
-    pub(super) all_operations: bool,
-    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
-    pub(super) evidence: Evidence,
-    /// Draw the orders that were ruled out, too, with what would have followed from them
-    #[arg(long)]
-    pub(super) alternatives: bool,
+    #[command(flatten)]
+    pub(super) drawing: DrawingArguments,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
@@ -300,23 +292,43 @@ pub struct ReportArguments {
     /// [default: the weakest that claims the level violated]
     #[arg(long, value_name = "SETTING", value_parser = isolation)]
     pub(super) isolation: Option<Isolation>,
-    /// How to arrange the transactions
-    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
-    pub(super) layout: LayoutName,
-    /// Show all operations of the transactions, not only those the argument is about
-    #[arg(long)]
-    pub(super) all_operations: bool,
-    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
-    pub(super) evidence: Evidence,
-    /// Draw the orders that were ruled out, too, with what would have followed from them
-    #[arg(long)]
-    pub(super) alternatives: bool,
+    #[command(flatten)]
+    pub(super) drawing: DrawingArguments,
     /// Most violations per pattern
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
     #[command(flatten)]
     pub(super) reading: ReadingArguments,
+}
+
+/// What a picture shows.
+#[derive(Args, Debug)]
+pub(super) struct DrawingArguments {
+    /// How to arrange the transactions
+    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
+    layout: LayoutName,
+    /// Show all operations of the transactions, not only those the argument is about
+    #[arg(long)]
+    all_operations: bool,
+    /// Evidence to draw beside the contradiction: all, none, or some relations, for example SO,WR
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = evidence)]
+    evidence: Evidence,
+    /// Draw the orders that were ruled out, too, with what would have followed from them
+    #[arg(long)]
+    alternatives: bool,
+}
+
+impl DrawingArguments {
+    /// The same for the picture of a part of `history`.
+    pub(super) fn options(&self, history: &History) -> ComposeOptions {
+        ComposeOptions {
+            all_operations: self.all_operations,
+            layout: self.layout.into(),
+            evidence: self.evidence.clone(),
+            alternatives: self.alternatives,
+            ..ComposeOptions::for_history(history)
+        }
+    }
 }
 
 /// How to arrange the transactions of a picture.

@@ -6,7 +6,7 @@ use super::{ExitCode, ExportArguments, MINIMIZING, input};
 use crate::checkers::{self, Level, Options};
 use crate::control::Control;
 use crate::counterexample;
-use crate::export::{ComposeOptions, EXPORTERS, ExportKind, compose, export};
+use crate::export::{EXPORTERS, ExportKind, compose, export};
 use anyhow::Context;
 
 pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -28,13 +28,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         .with_context(|| format!("{}: {}", arguments.file.display(), unknown_violation(id, &findings)))?;
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example);
-    let options = ComposeOptions {
-        all_operations: arguments.all_operations,
-        layout: arguments.layout.into(),
-        evidence: arguments.evidence.clone(),
-        alternatives: arguments.alternatives,
-        ..ComposeOptions::for_history(&history)
-    };
+    let options = arguments.drawing.options(&history);
     let picture = compose(&example, &explanation, &history, &options);
     let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
     output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;

@@ -7,7 +7,6 @@ use super::{ExitCode, MINIMIZING, ReportArguments, complain, input};
 use crate::checkers::{Findings, Level, Options, Verdict, Violation};
 use crate::control::Control;
 use crate::counterexample;
-use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
 use anyhow::Context;
 use std::path::Path;
@@ -31,13 +30,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     };
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example);
-    let options = ComposeOptions {
-        all_operations: arguments.all_operations,
-        layout: arguments.layout.into(),
-        evidence: arguments.evidence.clone(),
-        alternatives: arguments.alternatives,
-        ..ComposeOptions::for_history(&history)
-    };
+    let options = arguments.drawing.options(&history);
     let brief = Brief {
         example: &example,
         explanation: &explanation,

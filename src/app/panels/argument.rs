@@ -163,13 +163,7 @@ fn step_ui(
     if document.pinned == Some(attention) && document.scroll_to_step {
         response.scroll_to_me(None);
     }
-    if response.hovered() {
-        requests.push(Request::Focus(Focus::Hover(attention)));
-    }
-    if response.clicked() {
-        let pin = (document.pinned != Some(attention)).then_some(attention);
-        requests.push(Request::Focus(Focus::Pin(pin)));
-    }
+    super::attend(&response, document, attention, requests);
     if !step.long.is_empty() {
         response.on_hover_text(&step.long);
     }

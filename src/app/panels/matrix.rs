@@ -2,7 +2,7 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::group_graph::GroupGraph;
-use crate::app::state::{Attention, Document, Focus};
+use crate::app::state::{Attention, Document};
 use crate::app::style::{self, Palette, counted};
 use crate::diagram::text_size::elide;
 use crate::history::{History, TransactionId};
@@ -147,7 +147,8 @@ fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, 
                 let at = origin + vec2(column as f32 * size, row as f32 * size);
                 let area = Rect::from_min_size(at, vec2(size, size)).shrink(1.0);
                 let ends = format!("from {} to {}", name(table.transactions[row]), name(table.transactions[column]));
-                cell_ui(ui, document, area, (row, column), cell, &ends, named < NAMED, requests);
+                let seen = Seen { area, place: (row, column), cell, ends: &ends, named: named < NAMED };
+                cell_ui(ui, document, seen, requests);
                 named += 1;
             }
         }
@@ -172,26 +173,22 @@ fn name_ui(
     if t.is_initial() {
         return;
     }
-    let attention = document.attention_of(t);
-    if response.hovered() {
-        requests.push(Request::Focus(Focus::Hover(attention)));
-    }
-    if response.clicked() {
-        requests.push(Request::Focus(Focus::Pin((document.pinned != Some(attention)).then_some(attention))));
-    }
+    super::attend(&response, document, document.attention_of(t), requests);
 }
 
-#[allow(clippy::too_many_arguments)]
-fn cell_ui(
-    ui: &Ui,
-    document: &Document,
+/// A cell that is in sight.
+struct Seen<'a> {
     area: Rect,
     place: (usize, usize),
-    cell: &Cell,
-    ends: &str,
+    cell: &'a Cell,
+    /// From where to where.
+    ends: &'a str,
+    /// Whether it has a name for screen readers.
     named: bool,
-    requests: &mut Requests,
-) {
+}
+
+fn cell_ui(ui: &Ui, document: &Document, seen: Seen<'_>, requests: &mut Requests) {
+    let Seen { area, place, cell, ends, named } = seen;
     let palette = Palette::of(ui);
     let codes: Vec<&str> = cell.iter().map(|(relation, _)| relation.code()).collect();
     let lit = cell.iter().any(|(_, stands)| match stands {
@@ -224,22 +221,17 @@ fn cell_ui(
         ui.painter().rect_stroke(area, CornerRadius::same(3), Stroke::new(2.0, palette.accent), StrokeKind::Outside);
     }
     let Some((_, first)) = cell.first() else { return };
-    let edge = match first {
-        Stands::Edge(edge) => Some(Attention::Edge(*edge)),
-        Stands::Anomaly(_) => None,
-    };
-    if let Some(edge) = edge.filter(|_| response.hovered()) {
-        requests.push(Request::Focus(Focus::Hover(edge)));
-    }
-    if response.clicked() {
-        match (first, edge) {
-            (_, Some(edge)) => {
-                requests.push(Request::Focus(Focus::Pin((document.pinned != Some(edge)).then_some(edge))))
-            }
-            (Stands::Anomaly(id), None) => requests.push(Request::Select(*id)),
-            (Stands::Edge(_), None) => {}
+    let hint = match first {
+        Stands::Edge(edge) => {
+            super::attend(&response, document, Attention::Edge(*edge), requests);
+            "Click to pin the edge"
         }
-    }
-    let hint = if edge.is_some() { "Click to pin the edge" } else { "Click to show an anomaly with this edge" };
+        Stands::Anomaly(id) => {
+            if response.clicked() {
+                requests.push(Request::Select(*id));
+            }
+            "Click to show an anomaly with this edge"
+        }
+    };
     response.on_hover_text(format!("{} {ends}\n{hint}", codes.join(" and ")));
 }

@@ -28,6 +28,7 @@ pub mod welcome;
 pub mod what_if;
 
 use super::command::{Command, Request, Requests};
+use super::state::{Attention, Document, Focus};
 use super::style::Palette;
 use crate::relations::Relation;
 use egui::{Color32, Pos2, Rect, Response, Stroke, Ui, pos2, vec2};
@@ -40,6 +41,16 @@ pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests)
         requests.push(Request::Run(command));
     }
     response
+}
+
+/// What stands for a thing of the anomaly: pointing at it previews the thing everywhere, a click pins it or lets it go.
+pub fn attend(response: &Response, document: &Document, attention: Attention, requests: &mut Requests) {
+    if response.hovered() {
+        requests.push(Request::Focus(Focus::Hover(attention)));
+    }
+    if response.clicked() {
+        requests.push(Request::Focus(Focus::Pin((document.pinned != Some(attention)).then_some(attention))));
+    }
 }
 
 /// What a command does and its key.

@@ -2,7 +2,7 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::lanes::{arrow, label};
-use crate::app::state::{Document, Focus, KeyView};
+use crate::app::state::{Document, KeyView};
 use crate::app::style::{self, Palette, counted};
 use crate::app::versions::{Chain, Wanted};
 use crate::diagram::text_size::elide;
@@ -99,6 +99,7 @@ fn chain_ui(ui: &mut Ui, history: &History, document: &Document, chain: &Chain, 
         .current_picture()
         .map(|p| p.argument.counterexample.renaming.transactions.iter().copied().collect())
         .unwrap_or_default();
+    let shown = Shown { history, document, chain, attended: &attended, involved: &involved };
     let wanted = scroll_target(ui, document.key.as_ref(), chain, &involved);
     let mut area = ScrollArea::horizontal().id_salt("versions").auto_shrink(false);
     if let Some(place) = wanted {
@@ -116,7 +117,7 @@ fn chain_ui(ui: &mut Ui, history: &History, document: &Document, chain: &Chain, 
                 let stroke = Stroke::new(1.4, palette.weak);
                 arrow(ui.painter(), card(place).right_center(), card(place + 1).left_center(), stroke, &[]);
             }
-            row_ui(ui, history, document, chain, place, card(place), (&attended, &involved), requests);
+            row_ui(ui, shown, place, card(place), requests);
         }
         forced_ui(ui, chain, first, last, &card);
     });
@@ -134,17 +135,20 @@ fn scroll_target(ui: &Ui, view: Option<&KeyView>, chain: &Chain, involved: &BTre
     Some(chain.rows.iter().position(|row| involved.contains(&row.writer)).unwrap_or(0))
 }
 
-#[allow(clippy::too_many_arguments)]
-fn row_ui(
-    ui: &mut Ui,
-    history: &History,
-    document: &Document,
-    chain: &Chain,
-    place: usize,
-    card: Rect,
-    (attended, involved): (&BTreeSet<TransactionId>, &BTreeSet<TransactionId>),
-    requests: &mut Requests,
-) {
+/// What a page of versions shows.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    history: &'a History,
+    document: &'a Document,
+    chain: &'a Chain,
+    /// Transactions that have attention.
+    attended: &'a BTreeSet<TransactionId>,
+    /// Transactions of the counterexample.
+    involved: &'a BTreeSet<TransactionId>,
+}
+
+fn row_ui(ui: &mut Ui, shown: Shown<'_>, place: usize, card: Rect, requests: &mut Requests) {
+    let Shown { history, document, chain, attended, involved } = shown;
     let palette = Palette::of(ui);
     let row = &chain.rows[place];
     let name = if row.writer.is_initial() { "initial".to_owned() } else { history.transaction_name(row.writer) };
@@ -172,14 +176,7 @@ fn row_ui(
     let small = FontId::proportional(style::SMALL);
     ui.painter().text(middle + vec2(0.0, 10.0), egui::Align2::CENTER_CENTER, elide(&name, 16), small, palette.weak);
     if !row.writer.is_initial() {
-        let attention = document.attention_of(row.writer);
-        if response.hovered() {
-            requests.push(Request::Focus(Focus::Hover(attention)));
-        }
-        if response.clicked() {
-            let pin = (document.pinned != Some(attention)).then_some(attention);
-            requests.push(Request::Focus(Focus::Pin(pin)));
-        }
+        super::attend(&response, document, document.attention_of(row.writer), requests);
         if response.double_clicked() {
             requests.push(Request::Browse(row.writer));
         }
@@ -188,20 +185,11 @@ fn row_ui(
             None => spoken,
         });
     }
-    readers_ui(ui, history, document, chain, place, card, attended, requests);
+    readers_ui(ui, shown, place, card, requests);
 }
 
-#[allow(clippy::too_many_arguments)]
-fn readers_ui(
-    ui: &mut Ui,
-    history: &History,
-    document: &Document,
-    chain: &Chain,
-    place: usize,
-    card: Rect,
-    attended: &BTreeSet<TransactionId>,
-    requests: &mut Requests,
-) {
+fn readers_ui(ui: &mut Ui, shown: Shown<'_>, place: usize, card: Rect, requests: &mut Requests) {
+    let Shown { history, document, chain, attended, .. } = shown;
     let palette = Palette::of(ui);
     let row = &chain.rows[place];
     let room =
@@ -219,13 +207,7 @@ fn readers_ui(
         let label = egui::Label::new(RichText::new(&name).size(style::SMALL).color(colour)).sense(Sense::click());
         let response = column.add(label.truncate());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Reader {name}")));
-        let attention = document.attention_of(*reader);
-        if response.hovered() {
-            requests.push(Request::Focus(Focus::Hover(attention)));
-        }
-        if response.clicked() {
-            requests.push(Request::Focus(Focus::Pin(Some(attention))));
-        }
+        super::attend(&response, document, document.attention_of(*reader), requests);
         if response.double_clicked() {
             requests.push(Request::Browse(*reader));
         }
