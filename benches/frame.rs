@@ -112,14 +112,9 @@ fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
 /// Processor time of this thread, milliseconds: what other programs do does not count.
 #[cfg(unix)]
 fn cpu_milliseconds() -> f64 {
-    use nix::sys::resource::{UsageWho, getrusage};
-    #[cfg(target_os = "linux")]
-    let who = UsageWho::RUSAGE_THREAD;
-    #[cfg(not(target_os = "linux"))]
-    let who = UsageWho::RUSAGE_SELF;
-    let usage = getrusage(who).expect("the system tells how much time was used");
-    let milliseconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 * 1e3 + time.tv_usec() as f64 / 1e3;
-    milliseconds(usage.user_time()) + milliseconds(usage.system_time())
+    use nix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("the system tells how much time was used");
+    time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6
 }
 
 /// Wall time, milliseconds, where processor time is not told.

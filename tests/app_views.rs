@@ -227,6 +227,8 @@ fn checkers_run_side_by_side_and_are_written_down() {
         assert!(says(&window, "Where two of them know an answer, it is the same."));
         window.get_by_label("Plot of times");
         window.get_by_label("Plot of memory");
+        window.get_by_label("Plot of processor time");
+        assert_eq!(window.query_all_by_label_contains("fast spent ").count(), 4, "a number for each stage");
         for ending in ["CSV", "SVG"] {
             window.get_by_label(&format!("Save as {ending}")).click();
             window.run_steps(3);
@@ -234,6 +236,50 @@ fn checkers_run_side_by_side_and_are_written_down() {
         let csv = std::fs::read_to_string(folder.path().join("history-checkers.csv")).expect("it was written");
         assert!(csv.lines().count() > 8 && csv.contains("be-sat,RA,violated"));
         assert!(folder.path().join("history-checkers.svg").is_file());
+    }
+}
+
+#[test]
+fn checkers_are_swept_over_generated_histories() {
+    for theme in themes() {
+        let (mut window, folder) = on_page(FRACTURED, theme, egui::Key::C);
+        window.get_by_label("Sweep").click();
+        window.run_steps(3);
+        assert!(says(&window, "a history is generated for each value"));
+        let type_values = |window: &mut Window, text: &str| {
+            window.get_by_label("Values of the sweep").focus();
+            window.run_steps(2);
+            window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+            window.get_by_label("Values of the sweep").type_text(text);
+            window.run_steps(3);
+            press(window, egui::Key::Escape);
+        };
+        type_values(&mut window, "two");
+        press(&mut window, egui::Key::R);
+        assert!(says(&window, "`two` is no value"));
+        type_values(&mut window, "2, 5");
+        assert!(!says(&window, "is no value"), "a new plan has no trouble yet");
+        press(&mut window, egui::Key::R);
+        wait(&mut window, "the sweep", |window| {
+            let contest = &document(window).contest;
+            contest.sweep.points.len() == 4 && contest.running.is_none()
+        });
+        window.run_steps(2);
+        for (checker, value) in [("fast", 2), ("fast", 5), ("plume", 2), ("plume", 5)] {
+            window.get_by_label_contains(&format!("{checker} at {value}: "));
+        }
+        window.get_by_label("Plot of the sweep: Time to check");
+        window.get_by_label("Plot of the sweep: Most memory");
+        for ending in ["CSV", "SVG"] {
+            window.get_by_label(&format!("Save as {ending}")).click();
+            window.run_steps(3);
+        }
+        let csv = std::fs::read_to_string(folder.path().join("history-sweep.csv")).expect("it was written");
+        assert!(csv.contains("transactions of a session,5,") && csv.contains(",plume,RA,satisfied,"), "{csv}");
+        assert!(folder.path().join("history-sweep.svg").is_file());
+        window.get_by_label("This history").click();
+        window.run_steps(3);
+        assert!(says(&window, "let them run on this history"), "what ran on generated histories is not about this one");
     }
 }
 

@@ -225,7 +225,7 @@ const ROWS: [CommandRow; 50] = [
     CommandRow { command: Command::ShowOrder, group: Group::View, name: "Order", tooltip: "An order that explains every read, step by step, of the strongest level that holds", keys: &[plain(Key::Num7)] },
     CommandRow { command: Command::ShowHealth, group: Group::View, name: "Health", tooltip: "Whether the history can be trusted, and by which rules it is read", keys: &[plain(Key::Num8)] },
     CommandRow { command: Command::ShowStatistics, group: Group::View, name: "Statistics", tooltip: "Access skew, transaction sizes, abort rate and where anomalies lie", keys: &[plain(Key::Num9)] },
-    CommandRow { command: Command::ShowCheckers, group: Group::View, name: "Checkers", tooltip: "Several checkers on this history: what each says, its time and memory", keys: &[plain(Key::C)] },
+    CommandRow { command: Command::ShowCheckers, group: Group::View, name: "Checkers", tooltip: "Several checkers on this history, or on generated ones of growing size: what each says, its time and memory", keys: &[plain(Key::C)] },
     CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
     CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
@@ -377,6 +377,10 @@ pub enum Request {
     BatchSort(super::batch::Column),
     /// Let this checker take part, or not.
     ToggleChecker(crate::checkers::Checker),
+    /// Whether checkers run on generated histories rather than on the open one.
+    Sweep(bool),
+    /// What checkers run on, when it is generated.
+    PlanSweep(Box<super::sweep::Plan>),
     /// Write the results of checkers: `csv` or `svg`.
     WriteContest(&'static str),
     /// Sort and search the history browser.

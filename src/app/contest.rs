@@ -2,8 +2,10 @@
 //! beside each other, so that it is seen where two of them differ.
 
 use super::App;
+use super::sweep::{self, Sweep};
 use crate::checkers::{self, Checker, Level, Options, Verdict};
-use crate::control::Control;
+use crate::control::{Control, Stage};
+use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::history::History;
 use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
 use std::collections::BTreeSet;
@@ -14,10 +16,21 @@ use std::time::{Duration, Instant};
 
 /// How long one checker may take; what is not known then is undecided.
 const EACH: Duration = Duration::from_secs(60);
-/// Time between two looks at how much memory is used.
+/// Time between two looks at what is used.
 const SAMPLE: Duration = Duration::from_millis(10);
 /// Most samples kept of one run.
 const SAMPLES: usize = 2000;
+
+/// What the process used at a moment of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Seconds since the run began.
+    pub at: f64,
+    /// Megabytes more than before.
+    pub megabytes: f64,
+    /// Processor time since the run began, seconds; zero where the system does not tell.
+    pub cpu: f64,
+}
 
 /// How one checker did.
 #[derive(Clone, Debug)]
@@ -32,11 +45,19 @@ pub struct Run {
     pub seconds: f64,
     /// Processor time of the process meanwhile, seconds, where the system tells.
     pub cpu: Option<f64>,
-    /// Memory over time: seconds since its start, and megabytes more than before.
-    pub memory: Vec<(f64, f64)>,
+    /// What was used over time.
+    pub samples: Vec<Sample>,
+    /// Seconds that the engines spent in each stage, in the order of [`Stage::ALL`], on all threads together; zeros where
+    /// a checker has no such stages.
+    pub stages: [f64; Stage::ALL.len()],
 }
 
 impl Run {
+    /// Its checker and how long it took.
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.checker, Unit::Seconds.text(self.seconds))
+    }
+
     /// Its verdict on a level.
     pub fn verdict(&self, level: Level) -> Option<&Verdict> {
         self.levels.iter().find(|(other, ..)| *other == level).map(|(_, verdict, _)| verdict)
@@ -44,7 +65,27 @@ impl Run {
 
     /// Most memory more than before, megabytes.
     pub fn most_memory(&self) -> f64 {
-        self.memory.iter().fold(0.0, |most, (_, megabytes)| f64::max(most, *megabytes))
+        self.samples.iter().fold(0.0, |most, sample| f64::max(most, sample.megabytes))
+    }
+}
+
+/// What is drawn over the time of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Used {
+    /// Megabytes more than before.
+    Memory,
+    /// Processor time, seconds.
+    Processor,
+}
+
+impl Used {
+    /// As a line over the seconds of a run.
+    pub fn line(self, run: &Run) -> Vec<(f64, f64)> {
+        let value = |sample: &Sample| match self {
+            Used::Memory => sample.megabytes,
+            Used::Processor => sample.cpu,
+        };
+        run.samples.iter().map(|sample| (sample.at, value(sample))).collect()
     }
 }
 
@@ -55,11 +96,20 @@ pub struct Contest {
     pub chosen: BTreeSet<Checker>,
     /// Results, in the order of finishing.
     pub runs: Vec<Run>,
-    /// The one at work.
-    pub running: Option<Checker>,
+    /// The one at work, and at which value of a sweep.
+    pub running: Option<(Checker, Option<u64>)>,
+    /// Whether the page is about generated histories rather than the open one.
+    pub is_sweep: bool,
+    /// On generated histories.
+    pub sweep: Sweep,
 }
 
 impl Contest {
+    /// Whether there is nothing to show of what the page is about.
+    pub fn has_nothing(&self) -> bool {
+        if self.is_sweep { self.sweep.points.is_empty() } else { self.runs.is_empty() }
+    }
+
     /// Levels on which two checkers that both know an answer give different ones.
     pub fn disputed(&self) -> Vec<Level> {
         let differs = |level: &Level| {
@@ -72,42 +122,32 @@ impl Contest {
 
     /// The table as comma-separated values.
     pub fn csv(&self) -> String {
-        let mut text = "checker,level,verdict,seconds,cpu_seconds,memory_mb\n".to_owned();
+        let stages = Stage::ALL.map(|stage| format!("{}_seconds", stage.name())).join(",");
+        let mut text = format!("checker,level,verdict,seconds,cpu_seconds,memory_mb,{stages}\n");
         for run in &self.runs {
             let cpu = run.cpu.map_or(String::new(), |cpu| format!("{cpu:.3}"));
+            let none = ",".repeat(Stage::ALL.len());
             for (level, verdict, seconds) in &run.levels {
-                let _ = writeln!(text, "{},{level},{},{seconds:.6},,", run.checker, verdict.word());
+                let _ = writeln!(text, "{},{level},{},{seconds:.6},,{none}", run.checker, verdict.word());
             }
-            let _ = writeln!(text, "{},all,,{:.6},{cpu},{:.1}", run.checker, run.seconds, run.most_memory());
+            let stages = run.stages.map(|seconds| format!("{seconds:.6}")).join(",");
+            let _ = writeln!(text, "{},all,,{:.6},{cpu},{:.1},{stages}", run.checker, run.seconds, run.most_memory());
         }
         text
     }
 
-    /// The times as bars, as a picture.
+    /// Memory and processor time over time, as a picture.
     pub fn svg(&self) -> String {
-        const ROW: usize = 26;
-        let most = self.runs.iter().fold(1e-6_f64, |most, run| most.max(run.seconds));
-        let height = 50 + ROW * self.runs.len();
-        let mut text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-             <rect width=\"640\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-             <text x=\"12\" y=\"24\" font-size=\"15\">Seconds to check the history</text>\n"
-        );
-        for (place, run) in self.runs.iter().enumerate() {
-            let y = 40 + ROW * place;
-            let width = (run.seconds / most * 400.0).max(1.0);
-            let _ = write!(
-                text,
-                "<text x=\"12\" y=\"{}\">{}</text>\n<rect x=\"110\" y=\"{y}\" width=\"{width:.1}\" height=\"18\" fill=\"#0b69ac\"/>\n\
-                 <text x=\"{:.1}\" y=\"{}\">{:.3} s</text>\n",
-                y + 14,
-                run.checker,
-                118.0 + width,
-                y + 14,
-                run.seconds
-            );
-        }
-        text + "</svg>\n"
+        let chart = |title: &str, unit, used: Used| Chart {
+            title: title.to_owned(),
+            x: Axis { name: "time since the start of each".to_owned(), unit: Unit::Seconds, logarithmic: false },
+            y: Axis { name: title.to_owned(), unit, logarithmic: false },
+            series: self.runs.iter().map(|run| Series { label: run.title(), points: used.line(run) }).collect(),
+        };
+        svg(&[
+            chart("Memory, more than before", Unit::Megabytes, Used::Memory),
+            chart("Processor time", Unit::Seconds, Used::Processor),
+        ])
     }
 }
 
@@ -146,15 +186,17 @@ fn report(outbox: &Outbox<Message>, run: Run) {
     outbox.send(Message::Ended(Box::new(run)));
 }
 
-fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) -> Run {
+/// Lets a checker decide all its levels that this kind of history can be asked for, for at most a minute.
+pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) -> Run {
     let possible = Level::of(history);
     let levels: Vec<Level> = checker.levels().iter().copied().filter(|level| possible.contains(level)).collect();
     let options = Options { levels, checker, max_instances: 1, ..Options::default() };
     let own = control.branch().with_time_limit(EACH);
     let ended = AtomicBool::new(false);
+    let stages_before = Stage::ALL.map(|stage| own.spent(stage).as_secs_f64());
     let (cpu, started) = (cpu_seconds(), Instant::now());
-    let (findings, memory) = std::thread::scope(|scope| {
-        let watch = scope.spawn(|| watch_memory(&ended, started));
+    let (findings, samples) = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| watch(&ended, started));
         let findings = pool.install(|| checkers::check(history, &options, &own, &|_| ()));
         ended.store(true, Ordering::Relaxed);
         (findings, watch.join().unwrap_or_default())
@@ -166,18 +208,22 @@ fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) 
         index_seconds: findings.index_seconds,
         seconds,
         cpu: cpu_seconds().zip(cpu).map(|(after, before)| after - before),
-        memory,
+        samples,
+        stages: std::array::from_fn(|at| own.spent(Stage::ALL[at]).as_secs_f64() - stages_before[at]),
     }
 }
 
-fn watch_memory(ended: &AtomicBool, started: Instant) -> Vec<(f64, f64)> {
+fn watch(ended: &AtomicBool, started: Instant) -> Vec<Sample> {
     let used = || memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
-    let before = used();
+    let (before, cpu_before) = (used(), cpu_seconds());
     let mut samples = Vec::new();
     loop {
         let last = ended.load(Ordering::Relaxed);
-        let more = used().saturating_sub(before) as f64 / f64::from(1 << 20);
-        samples.push((started.elapsed().as_secs_f64(), more));
+        samples.push(Sample {
+            at: started.elapsed().as_secs_f64(),
+            megabytes: used().saturating_sub(before) as f64 / f64::from(1 << 20),
+            cpu: cpu_seconds().zip(cpu_before).map_or(0.0, |(now, before)| now - before),
+        });
         if samples.len() > SAMPLES {
             // Every second one is enough from here on.
             samples = samples.into_iter().step_by(2).collect();
@@ -199,59 +245,105 @@ fn cpu_seconds() -> Option<f64> {
 }
 
 impl App {
-    /// Lets the chosen checkers run.
+    /// Lets the chosen checkers run, on the open history or over what the sweep's plan says.
     pub(super) fn start_contest(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = document.history.clone() else { return };
-        if document.contest.chosen.is_empty() {
+        let contest = &mut document.contest;
+        if contest.chosen.is_empty() {
             self.state.tell(true, "Choose at least one checker");
             return;
         }
-        document.contest.runs.clear();
-        let checkers = document.contest.chosen.iter().copied().collect();
-        let number = self.revision.advance();
-        self.contest = Some(start(history, checkers, self.pool.clone(), number, Arc::clone(&self.wake)));
+        let checkers: Vec<Checker> = contest.chosen.iter().copied().collect();
+        let (pool, number, wake) = (self.pool.clone(), self.revision.advance(), Arc::clone(&self.wake));
+        self.stop_contest();
+        let Some(contest) = self.contest_mut() else { return };
+        if !contest.is_sweep {
+            contest.runs.clear();
+            self.contest = Some(start(history, checkers, pool, number, wake));
+            return;
+        }
+        let plan = contest.sweep.plan.clone();
+        match plan.generations() {
+            Ok(generations) => {
+                contest.sweep = Sweep { ran: plan.clone(), plan, ..Sweep::default() };
+                self.sweeping = Some(sweep::start(generations, checkers, pool, number, wake));
+            }
+            Err(text) => contest.sweep.trouble = Some(text),
+        }
+    }
+
+    pub(super) fn contest_mut(&mut self) -> Option<&mut Contest> {
+        self.state.document.as_mut().map(|document| &mut document.contest)
+    }
+
+    /// Ends what the page of checkers has started; whether there was anything.
+    pub(super) fn stop_contest(&mut self) -> bool {
+        let any = self.contest.take().is_some() | self.sweeping.take().is_some();
+        if let Some(contest) = self.contest_mut() {
+            contest.running = None;
+        }
+        any
     }
 
     /// Takes in how checkers did.
     pub(super) fn take_in_contest(&mut self) {
-        let Some(job) = &mut self.contest else { return };
-        let messages = job.poll();
-        let ended = job.state().clone();
-        if let Some(document) = &mut self.state.document {
-            for message in messages {
-                match message {
-                    Message::Begun(checker) => document.contest.running = Some(checker),
-                    Message::Ended(run) => document.contest.runs.push(*run),
-                }
-            }
-            if ended != JobState::Running {
-                document.contest.running = None;
+        let (runs, run_state) = poll(&mut self.contest);
+        let (points, sweep_state) = poll(&mut self.sweeping);
+        let Some(contest) = self.contest_mut() else { return };
+        for message in runs {
+            match message {
+                Message::Begun(checker) => contest.running = Some((checker, None)),
+                Message::Ended(run) => contest.runs.push(*run),
             }
         }
-        if ended != JobState::Running {
-            self.contest = None;
+        for message in points {
+            match message {
+                sweep::Message::Begun(value, checker) => contest.running = Some((checker, Some(value))),
+                sweep::Message::Ended(point) => contest.sweep.points.push(*point),
+                sweep::Message::Failed(text) => contest.sweep.trouble = Some(text),
+            }
         }
-        if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("A checker ended unexpectedly: {text}"));
+        for state in [run_state, sweep_state].into_iter().flatten() {
+            if let Some(contest) = self.contest_mut() {
+                contest.running = None;
+            }
+            if let JobState::Failed(text) = state {
+                self.state.tell(true, format!("A checker ended unexpectedly: {text}"));
+            }
         }
     }
 
     /// Writes the results beside the history, under its name with another ending.
     pub(super) fn write_contest(&mut self, ending: &str) {
         let Some(document) = &self.state.document else { return };
-        let text = match ending {
-            "csv" => document.contest.csv(),
-            _ => document.contest.svg(),
+        let contest = &document.contest;
+        let (text, what) = match (ending, contest.is_sweep) {
+            ("csv", false) => (contest.csv(), "checkers"),
+            ("csv", true) => (contest.sweep.csv(), "sweep"),
+            (_, false) => (contest.svg(), "checkers"),
+            (_, true) => (contest.sweep.svg(), "sweep"),
         };
         let folder = super::dialogs::folder_of(Some(&document.source));
         let stem = document.title.split('.').next().unwrap_or("history");
-        let path = folder.join(format!("{stem}-checkers.{ending}"));
+        let path = folder.join(format!("{stem}-{what}.{ending}"));
         match super::project::write_whole(&path, text.as_bytes()) {
             Ok(()) => self.state.tell(false, format!("Written: {}", path.display())),
             Err(text) => self.state.tell(true, text),
         }
     }
+}
+
+/// The messages of a job, and how it ended; one that has ended is forgotten.
+fn poll<T: Send + 'static>(slot: &mut Option<Job<T>>) -> (Vec<T>, Option<JobState>) {
+    let Some(job) = slot else { return (Vec::new(), None) };
+    let messages = job.poll();
+    let state = job.state().clone();
+    if state == JobState::Running {
+        return (messages, None);
+    }
+    *slot = None;
+    (messages, Some(state))
 }
 
 #[cfg(test)]
@@ -268,7 +360,10 @@ mod tests {
         let verdict = contest.runs[1].verdict(Level::ReadAtomic).map(Verdict::word);
         assert_eq!(verdict, Some("violated"));
         assert!(contest.csv().contains("plume,RA,violated,") && contest.csv().starts_with("checker,level,"));
-        assert!(contest.svg().contains(">plume</text>") && contest.svg().ends_with("</svg>\n"));
+        assert!(contest.svg().contains(">plume, ") && contest.svg().ends_with("</svg>\n"));
+        let n_fields = |line: &str| line.split(',').count();
+        let lines: Vec<usize> = contest.csv().lines().map(n_fields).collect();
+        assert!(lines.iter().all(|n| *n == lines[0]), "{}", contest.csv());
     }
 
     #[test]
@@ -279,7 +374,8 @@ mod tests {
             index_seconds: 0.0,
             seconds: 0.0,
             cpu: None,
-            memory: Vec::new(),
+            samples: Vec::new(),
+            stages: Default::default(),
         };
         let runs = vec![
             run(Checker::Fast, Verdict::Violated),

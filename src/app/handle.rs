@@ -78,10 +78,21 @@ impl App {
             }),
             Request::BatchSort(column) => self.with_batch(|batch| batch.sort_by(column)),
             Request::ToggleChecker(checker) => {
-                if let Some(document) = &mut self.state.document
-                    && !document.contest.chosen.remove(&checker)
+                if let Some(contest) = self.contest_mut()
+                    && !contest.chosen.remove(&checker)
                 {
-                    document.contest.chosen.insert(checker);
+                    contest.chosen.insert(checker);
+                }
+            }
+            Request::Sweep(is_sweep) => {
+                if let Some(contest) = self.contest_mut() {
+                    contest.is_sweep = is_sweep;
+                }
+            }
+            Request::PlanSweep(plan) => {
+                if let Some(contest) = self.contest_mut() {
+                    contest.sweep.plan = *plan;
+                    contest.sweep.trouble = None;
                 }
             }
             Request::WriteContest(ending) => self.write_contest(ending),
@@ -301,10 +312,7 @@ impl App {
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
-        } else if self.contest.take().is_some() {
-            if let Some(document) = &mut self.state.document {
-                document.contest.running = None;
-            }
+        } else if self.stop_contest() {
         } else if self.state.show_batch && self.batching.take().is_some() {
             self.with_batch(|batch| batch.done = true);
         } else if self.looking.take().is_some() {

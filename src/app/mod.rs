@@ -39,6 +39,7 @@ pub mod settings;
 pub mod state;
 mod stepping;
 pub mod style;
+pub mod sweep;
 mod take_in;
 pub mod timeline;
 pub mod tour;
@@ -142,6 +143,7 @@ pub struct App {
     watching: Option<Job<()>>,
     batching: Option<Job<batch::Message>>,
     contest: Option<Job<contest::Message>>,
+    sweeping: Option<Job<sweep::Message>>,
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
@@ -181,6 +183,7 @@ impl App {
             watching: None,
             batching: None,
             contest: None,
+            sweeping: None,
             listing: None,
             wanted_listing: None,
             counting: None,
@@ -301,6 +304,7 @@ impl App {
             || self.asking.is_some()
             || self.batching.is_some()
             || self.contest.is_some()
+            || self.sweeping.is_some()
             || self.listing.is_some()
             || self.counting.is_some()
             || self.dialogs.is_waiting()

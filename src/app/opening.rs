@@ -99,6 +99,7 @@ impl App {
         self.chaining = None;
         self.counting = None;
         self.contest = None;
+        self.sweeping = None;
         self.listing = None;
         self.asking = None;
         self.watching = None;

@@ -5,6 +5,7 @@
 //! gives the same bytes. The window and its widgets are not known here.
 
 pub mod bundle;
+pub mod chart;
 mod digest;
 mod dot;
 mod drawing;

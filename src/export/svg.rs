@@ -155,7 +155,7 @@ pub(super) fn number(value: f32) -> String {
 }
 
 /// Text for XML; characters that XML cannot hold become `·`.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -105,7 +105,7 @@ impl FromStr for Length {
 }
 
 /// What clients do. The same workload is the same transactions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Workload {
     /// What kind of transactions.
     pub kind: Kind,

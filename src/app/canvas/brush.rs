@@ -1,7 +1,7 @@
 //! Marks of a scene as shapes on the screen: the theme's look, what is lit, and less detail from afar.
 
+use super::clip::in_sight;
 use super::look::Look;
-use super::sketch::{CardSketch, EdgeSketch};
 use crate::app::style::colour32;
 use crate::diagram::Target;
 use crate::diagram::scene::{Align, Mark, Shape as SceneShape};
@@ -12,8 +12,8 @@ use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, St
 
 /// Below this size on the screen text is drawn as bars, in points.
 const LEGIBLE: f32 = 5.5;
-/// Below this zoom cards are blocks and edges thin lines.
-const FAR: f32 = 0.17;
+/// How far out of sight a line is still drawn, in points: more than any width.
+const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
 
@@ -111,29 +111,6 @@ impl Brush<'_> {
         }
     }
 
-    /// Whether everything is so small that only blocks and lines can be told apart.
-    pub(super) fn is_far(&self) -> bool {
-        self.zoom < FAR
-    }
-
-    /// A card from afar: a block.
-    pub(super) fn draw_far_card(&self, sketch: &CardSketch, lit: bool, out: &mut Vec<Shape>) {
-        let palette = &self.look.palette;
-        let colour = if self.hovered || (lit && self.look.lit.any) { palette.accent } else { palette.weak };
-        let area = self.area(sketch.rect);
-        out.push(Shape::rect_filled(area, CornerRadius::ZERO, colour.gamma_multiply(self.look.strength(lit))));
-    }
-
-    /// An edge from afar: a thin line through the ends of its straight pieces, without dashes and head.
-    pub(super) fn draw_far_edge(&self, sketch: &EdgeSketch, lit: bool, out: &mut Vec<Shape>) {
-        let width = if lit && self.look.lit.any { 1.6 } else { 0.8 };
-        let colour = self.look.palette.relation(sketch.arrow.relation).gamma_multiply(self.look.strength(lit) * 0.7);
-        let stroke = Stroke::new(width, colour);
-        let far = sketch.far.iter().map(|point| self.point(*point));
-        let points: Vec<Pos2> = far.collect();
-        out.extend(points.windows(2).map(|pair| Shape::line_segment([pair[0], pair[1]], stroke)));
-    }
-
     /// A second frame around a card that was chosen.
     pub(super) fn draw_choice(&self, rect: Rect, out: &mut Vec<Shape>) {
         let area = self.area(rect).expand(4.0);
@@ -145,13 +122,18 @@ impl Brush<'_> {
     fn line(&self, points: Vec<Pos2>, stroke: &ThemeStroke, wide: f32, strength: f32, out: &mut Vec<Shape>) {
         let scale = self.zoom.clamp(0.4, 1.6);
         let line = Stroke::new((stroke.width * scale * wide).max(0.7), colour32(stroke.color).gamma_multiply(strength));
-        if stroke.dash.is_empty() {
-            out.push(Shape::line(points, line));
-            return;
-        }
         let lengths: Vec<f32> = stroke.dash.iter().step_by(2).map(|length| length * scale).collect();
         let gaps: Vec<f32> = stroke.dash.iter().skip(1).step_by(2).map(|gap| gap * scale).collect();
-        out.extend(Shape::dashed_line_with_offset(&points, line, &lengths, &gaps, 0.0));
+        let period: f32 = lengths.iter().chain(&gaps).sum();
+        for run in in_sight(&points, self.painter.clip_rect().expand(MARGIN + period)) {
+            if stroke.dash.is_empty() {
+                out.push(Shape::line(run.points, line));
+                continue;
+            }
+            // Dashes stand where they would if the line were drawn from its beginning.
+            let offset = period - run.begin % period;
+            out.extend(Shape::dashed_line_with_offset(&run.points, line, &lengths, &gaps, offset % period));
+        }
     }
 
     #[allow(clippy::too_many_arguments)]

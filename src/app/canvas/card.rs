@@ -43,10 +43,7 @@ impl<E: Clone, Ty: EdgeType, Ix: IndexType> DisplayNode<Arc<CardSketch>, E, Ty, 
         let mut shapes = Vec::new();
         if ctx.painter.clip_rect().intersects(brush.area(self.sketch.rect).expand(4.0)) {
             let lit = self.look.lit.transactions.contains(&self.sketch.card.transaction);
-            match brush.is_far() {
-                true => brush.draw_far_card(&self.sketch, lit, &mut shapes),
-                false => brush.draw(&self.sketch.marks, lit, &mut shapes),
-            }
+            brush.draw(&self.sketch.marks, lit, &mut shapes);
             if self.look.chosen.contains(&self.sketch.card.transaction) {
                 brush.draw_choice(self.sketch.rect, &mut shapes);
             }

@@ -3,6 +3,7 @@
 use crate::app::picture::Picture;
 use crate::app::state::Attention;
 use crate::app::style::Palette;
+use crate::diagram::Arrow;
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeSet;
@@ -108,6 +109,12 @@ impl Default for Look {
 }
 
 impl Look {
+    /// Whether the pointer or the argument is at an edge.
+    pub fn is_lit(&self, arrow: &Arrow) -> bool {
+        let is_lit = |edge: &EdgeIndex| self.lit.edges.contains(edge);
+        is_lit(&arrow.edge) || arrow.also.iter().any(is_lit)
+    }
+
     /// Opacity of something that is lit or not.
     pub fn strength(&self, lit: bool) -> f32 {
         if self.lit.any && !lit { self.pale * self.opacity } else { self.opacity }

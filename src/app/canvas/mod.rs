@@ -1,15 +1,20 @@
-//! The interactive graph: egui_graphs for the model, drawing order and hit test, everything else our own.
+//! The interactive graph: egui_graphs for the model, the order of drawing and the card under the pointer, everything else
+//! our own.
 //!
 //! What egui_graphs does otherwise, and what is done about it here:
 //! * it asks for a repaint after every frame: frames in which nothing happened paint the shapes of the frame before;
 //! * it moves a pressed card's centre under the pointer: its dragging is off, cards are moved by the pointer's way;
 //! * it zooms by a fixed factor per frame, without bounds, and fits without knowing how wide cards are: its navigation
 //!   is off, see [`navigation`];
-//! * it draws cards over labels: labels are painted after it.
+//! * it draws cards over labels: labels are painted after it;
+//! * it asks every card and edge in every frame: from afar, where thousands are in sight, they are one mesh, see [`far`].
 
+mod batch;
 mod brush;
 mod card;
+mod clip;
 mod edge;
+mod far;
 pub mod look;
 pub mod navigation;
 mod overview;
@@ -17,6 +22,7 @@ pub mod sketch;
 
 use super::state::Attention;
 use crate::diagram::Target;
+use crate::diagram::path::distance_to_line;
 use crate::history::TransactionId;
 use brush::Brush;
 use card::CardNode;
@@ -24,10 +30,12 @@ use edge::ArrowEdge;
 use egui::epaint::ClippedShape;
 use egui::{CursorIcon, Pos2, Rect, Response, Sense, Ui, Vec2, WidgetInfo, WidgetType};
 use egui_graphs::{Graph, GraphView, MetadataFrame, SettingsInteraction, SettingsNavigation, SettingsStyle};
+use far::Far;
 use look::Look;
 use navigation::Navigation;
+use overview::Overview;
 use petgraph::Directed;
-use petgraph::stable_graph::{DefaultIx, EdgeIndex};
+use petgraph::stable_graph::DefaultIx;
 use sketch::{CardSketch, EdgeSketch, Parts, Sketch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +50,8 @@ const LEGIBLE_LABEL: f32 = 5.5;
 const NAMED_ZOOM: f32 = 0.12;
 /// Most cards, and most edges, that have such names.
 const NAMED: usize = 500;
+/// How near the pointer must be to an edge, in points on the screen.
+const REACH: f32 = 6.0;
 /// Frames drawn afresh after anything happened.
 const FRESH_FRAMES: u8 = 3;
 
@@ -107,6 +117,8 @@ pub struct Canvas {
     /// Where a box was begun.
     boxing: Option<Pos2>,
     menu: Option<Attention>,
+    far: Far,
+    overview: Overview,
     last: Last,
 }
 
@@ -160,9 +172,10 @@ impl Canvas {
         }
         self.note_changes(ui, rect, look);
         self.draw_marks(ui, rect, &self.parts.lanes, false);
-        let response = match self.last.fresh {
-            0 => self.repeat(ui),
-            _ => self.draw(ui, rect),
+        let response = match (far::is_far(self.navigation.zoom()), self.last.fresh) {
+            (true, _) => self.draw_far(ui, rect),
+            (false, 0) => self.repeat(ui),
+            (false, _) => self.draw(ui, rect),
         };
         let boxed = self.draw_box(ui, rect, &response);
         if self.boxing.is_none() {
@@ -171,7 +184,7 @@ impl Canvas {
         self.draw_labels(ui, rect);
         self.name_things(ui, rect);
         let bounds = self.bounds.unwrap_or(Rect::NOTHING);
-        if let Some(at) = overview::overview_ui(ui, rect, bounds, &self.parts, &self.navigation) {
+        if let Some(at) = self.overview.ui(ui, rect, bounds, &self.parts, &self.navigation) {
             self.navigation.look_at(at);
             self.last.fresh = FRESH_FRAMES;
             ui.request_repaint();
@@ -217,6 +230,8 @@ impl Canvas {
 
     /// Takes the scene apart and makes the graph of it.
     fn build(&mut self, sketch: &Sketch) {
+        self.far.clear();
+        self.overview.clear();
         self.parts = sketch.parts();
         self.bounds = Some(sketch.layout.bounds);
         let mut model = Model::new();
@@ -310,6 +325,20 @@ impl Canvas {
         answer.response
     }
 
+    fn draw_far(&mut self, ui: &mut Ui, rect: Rect) -> Response {
+        self.last.fresh = FRESH_FRAMES;
+        let response = ui.allocate_rect(rect, Sense::click_and_drag());
+        let painter = ui.painter_at(rect);
+        let (zoom, origin) = (self.navigation.zoom(), self.navigation.to_screen(rect, Pos2::ZERO));
+        self.far.draw(&painter, &self.parts, &self.look, zoom, origin);
+        let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
+        let mut frames = Vec::new();
+        let chosen = |card: &&CardSketch| self.look.chosen.contains(&card.card.transaction);
+        self.parts.cards.iter().filter(chosen).for_each(|card| brush.draw_choice(card.rect, &mut frames));
+        painter.extend(frames);
+        response
+    }
+
     fn repeat(&self, ui: &mut Ui) -> Response {
         let (response, painter) = ui.allocate_painter(ui.available_size(), Sense::click_and_drag());
         for kept in &self.last.shapes {
@@ -352,13 +381,15 @@ impl Canvas {
         self.parts.cards.iter().rposition(|card| card.rect.contains(at))
     }
 
+    /// The edge nearest to a point, among those within reach. O(edges).
     fn edge_at(&self, rect: Rect, at: Pos2) -> Option<&EdgeSketch> {
-        let mut frame = MetadataFrame::new(Some(ID.to_owned()));
-        frame.zoom = self.navigation.zoom();
-        frame.pan = self.navigation.pan();
-        let model = self.model.as_ref()?;
-        let index: EdgeIndex<DefaultIx> = model.edge_by_screen_pos(&frame, (at - rect.min).to_pos2())?;
-        model.edge(index).map(|edge| &*edge.display().sketch)
+        let reach = REACH / self.navigation.zoom().max(0.02);
+        let at = self.navigation.to_picture(rect, at);
+        let shown = |edge: &&EdgeSketch| !self.look.hidden.contains(&edge.arrow.relation);
+        let near = self.parts.edges.iter().filter(|edge| edge.bounds.expand(reach).contains(at)).filter(shown);
+        let distances = near.map(|edge| (distance_to_line(at, &edge.points), edge));
+        let nearest = distances.min_by(|a, b| a.0.total_cmp(&b.0));
+        nearest.filter(|(distance, _)| *distance <= reach).map(|(_, edge)| edge)
     }
 
     fn attention_at(&self, rect: Rect, at: Pos2) -> Option<Attention> {

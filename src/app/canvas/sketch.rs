@@ -35,6 +35,8 @@ pub struct EdgeSketch {
     pub arrow: Arrow,
     /// Its line, as points close enough to look round.
     pub points: Vec<Pos2>,
+    /// What its line keeps within.
+    pub bounds: Rect,
     /// Its line as few points as tell its way.
     pub far: Vec<Pos2>,
     /// Line and head.
@@ -72,6 +74,7 @@ impl Sketch {
         let edges = routes.map(|(arrow, route)| EdgeSketch {
             arrow: arrow.clone(),
             points: route.path.flatten(6),
+            bounds: route.path.bounds(),
             far: route.path.flatten(1),
             marks: Vec::new(),
             label: route.label,

@@ -1,13 +1,14 @@
 //! Checkers beside each other: verdicts, times and memory.
 
-use super::{paint_cross, paint_tick};
+use super::{paint_cross, paint_tick, sweep};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::contest::{Contest, Run};
+use crate::app::contest::{Contest, Run, Used};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
 use crate::checkers::{Checker, Level, Verdict};
+use crate::control::Stage;
 use egui::{Color32, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
-use egui_plot::{Bar, BarChart, Legend, Line, Plot, PlotPoints};
+use egui_plot::{Bar, BarChart, Legend, Line, LineStyle, Plot, PlotPoints};
 
 /// Height of a plot.
 const HEIGHT: f32 = 170.0;
@@ -16,25 +17,47 @@ const HEIGHT: f32 = 170.0;
 pub fn contest_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let contest = &document.contest;
     choose_ui(ui, contest, requests);
-    if contest.runs.is_empty() {
-        style::note(
-            ui,
-            "Choose checkers and let them run on this history: the engines of this program, or algorithms as published.",
-        );
+    if contest.has_nothing() {
+        let text = match contest.is_sweep {
+            false => {
+                "Choose checkers and let them run on this history: the engines of this program, or algorithms as published."
+            }
+            true => {
+                "Choose checkers and what grows: a history is generated for each value, and each checker runs on it."
+            }
+        };
+        style::note(ui, text);
         return;
     }
     ScrollArea::vertical().id_salt("contest").auto_shrink(false).show(ui, |ui| {
+        if contest.is_sweep {
+            sweep::results_ui(ui, &contest.sweep);
+            return;
+        }
         table_ui(ui, contest);
         ui.add_space(10.0);
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
             times_ui(left, contest);
-            memory_ui(right, contest);
+            used_ui(right, contest, "Memory", "megabytes more than before, over seconds", Used::Memory);
+            used_ui(left, contest, "Processor time", "seconds, over seconds since the start of each", Used::Processor);
+            stages_ui(right, contest);
         });
     });
 }
 
 fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
+    ui.horizontal(|ui| {
+        for (is_sweep, name, hint) in [
+            (false, "This history", "Checkers on the open history"),
+            (true, "Sweep", "Checkers on generated histories, one parameter of which grows"),
+        ] {
+            let button = egui::Button::selectable(contest.is_sweep == is_sweep, name);
+            if ui.add(button).on_hover_text(hint).clicked() {
+                requests.push(Request::Sweep(is_sweep));
+            }
+        }
+    });
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
         for checker in Checker::ALL {
@@ -46,18 +69,22 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
             }
         }
     });
+    if contest.is_sweep {
+        sweep::plan_ui(ui, &contest.sweep, requests);
+    }
     ui.horizontal(|ui| {
         match contest.running {
             None => drop(super::command_button_ui(ui, Command::RunCheckers, requests)),
-            Some(checker) => {
+            Some((checker, value)) => {
                 if ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
                     requests.push(Request::Run(Command::Escape));
                 }
                 ui.add(egui::Spinner::new().size(14.0));
-                style::note(ui, format!("{checker} is at work…"));
+                let at = value.map_or(String::new(), |value| format!(" at {value}"));
+                style::note(ui, format!("{checker} is at work{at}…"));
             }
         }
-        if !contest.runs.is_empty() {
+        if !contest.has_nothing() {
             for ending in ["csv", "svg"] {
                 let name = format!("Save as {}", ending.to_uppercase());
                 if ui.button(name).on_hover_text("Written beside the history").clicked() {
@@ -149,34 +176,76 @@ fn times_ui(ui: &mut Ui, contest: &Contest) {
         BarChart::new("index", bars(&|run| run.index_seconds.min(run.seconds), palette.weak)).color(palette.weak);
     let levels = bars(&|run| (run.seconds - run.index_seconds).max(0.0), palette.accent);
     let levels = BarChart::new("levels", levels).color(palette.accent).stack_on(&[&index]);
-    let plot = still("time").show(ui, |plot| {
+    let plot = still("time").include_y(0.0).show(ui, |plot| {
         plot.bar_chart(index);
         plot.bar_chart(levels);
     });
     plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Plot of times"));
 }
 
-fn memory_ui(ui: &mut Ui, contest: &Contest) {
+/// What each used over its time.
+fn used_ui(ui: &mut Ui, contest: &Contest, title: &'static str, about: &str, used: Used) {
     let palette = Palette::of(ui);
-    style::bold(ui, "Memory", style::HEADING, palette.strong);
-    style::note(ui, "megabytes more than before, over seconds since the start of each");
-    let colours = [palette.accent, palette.good, palette.bad, palette.caution, palette.strong, palette.weak];
-    let plot = still("memory").legend(Legend::default()).show(ui, |plot| {
-        for (run, colour) in contest.runs.iter().zip(colours.into_iter().cycle()) {
-            let points: PlotPoints<'_> = run.memory.iter().map(|(x, y)| [*x, *y]).collect();
-            plot.line(Line::new(run.checker.name(), points).color(colour).width(1.8));
+    style::bold(ui, title, style::HEADING, palette.strong);
+    style::note(ui, about);
+    let plot = still(title).include_y(0.0).legend(Legend::default()).show(ui, |plot| {
+        for (place, run) in contest.runs.iter().enumerate() {
+            let points: PlotPoints<'_> = used.line(run).into_iter().map(|(x, y)| [x, y]).collect();
+            plot.line(styled(Line::new(run.checker.name(), points), place, &palette));
         }
     });
-    plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, "Plot of memory"));
+    let said = format!("Plot of {}", title.to_lowercase());
+    plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
 }
 
-fn still(name: &'static str) -> Plot<'static> {
-    Plot::new(name)
+/// Time of each stage, where a checker has stages.
+fn stages_ui(ui: &mut Ui, contest: &Contest) {
+    let palette = Palette::of(ui);
+    style::bold(ui, "Stages", style::HEADING, palette.strong);
+    style::note(ui, "of what PC, SI, SER and SSER need, on all threads together");
+    egui::Grid::new("stages").num_columns(Stage::ALL.len() + 1).spacing(vec2(18.0, 5.0)).show(ui, |ui| {
+        ui.label("");
+        for stage in Stage::ALL {
+            style::note(ui, stage.name());
+        }
+        ui.end_row();
+        for run in contest.runs.iter().filter(|run| run.stages.iter().any(|seconds| *seconds > 0.0)) {
+            ui.colored_label(palette.strong, run.checker.name());
+            for (stage, seconds) in Stage::ALL.into_iter().zip(run.stages) {
+                let said = format!("{} spent {} on {}", run.checker, duration(seconds), stage.name());
+                let response = ui.label(duration(seconds));
+                response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+            }
+            ui.end_row();
+        }
+    });
+}
+
+/// The colour of the line at a place.
+pub(super) fn colour(place: usize, palette: &Palette) -> Color32 {
+    let colours = [palette.accent, palette.bad, palette.good, palette.strong, palette.caution, palette.weak];
+    colours[place % colours.len()]
+}
+
+/// A line that can be told from the others without its colour too.
+pub(super) fn styled<'a>(line: Line<'a>, place: usize, palette: &Palette) -> Line<'a> {
+    let styles = [
+        LineStyle::Solid,
+        LineStyle::dashed_loose(),
+        LineStyle::dotted_dense(),
+        LineStyle::dashed_dense(),
+        LineStyle::dotted_loose(),
+    ];
+    line.color(colour(place, palette)).width(1.8).style(styles[place % styles.len()])
+}
+
+/// A plot that stands still under the pointer, so that the page can be scrolled.
+pub(super) fn still(name: &str) -> Plot<'static> {
+    Plot::new(name.to_owned())
         .height(HEIGHT)
         .show_background(false)
         .allow_scroll(false)
         .allow_drag(false)
         .allow_zoom(false)
         .allow_boxed_zoom(false)
-        .include_y(0.0)
 }

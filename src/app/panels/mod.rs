@@ -20,6 +20,7 @@ pub mod raw_lines;
 pub mod rules;
 pub mod statistics;
 pub mod status;
+mod sweep;
 pub mod text;
 pub mod top_bar;
 pub mod tour;

@@ -101,7 +101,10 @@ fn plot_ui<'a>(ui: &mut Ui, title: &str, about: &str, draw: impl FnOnce(&mut egu
         .allow_drag(false)
         .allow_zoom(false)
         .allow_boxed_zoom(false)
-        .include_y(0.0);
+        .include_y(0.0)
+        // Nothing here is below zero: where all is zero, the plot ends at one.
+        .include_y(1.0)
+        .set_margin_fraction(vec2(0.03, 0.0));
     let response = plot.show(ui, draw).response;
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, format!("Plot {title}: {about}")));
     ui.add_space(10.0);

@@ -1,0 +1,90 @@
+//! Very many blocks and thin lines as one mesh: the picture from afar and the overview map.
+//!
+//! egui makes triangles of every shape anew in every frame. Tens of thousands of lines are made into triangles once
+//! instead, and kept until they look different.
+
+use egui::epaint::WHITE_UV;
+use egui::epaint::{Mesh, Vertex};
+use egui::{Color32, Pos2, Rect, Vec2};
+
+/// Pieces of a line shorter than this are joined, in points.
+const SHORTEST: f32 = 1.0;
+
+/// A mesh in the making.
+#[derive(Default)]
+pub(super) struct Batch(Mesh);
+
+impl Batch {
+    /// A filled rectangle.
+    pub(super) fn block(&mut self, area: Rect, colour: Color32) {
+        self.0.add_colored_rect(area, colour);
+    }
+
+    /// A line about as wide as a pixel, with soft sides.
+    pub(super) fn line(&mut self, points: impl IntoIterator<Item = Pos2>, width: f32, colour: Color32) {
+        let mut points = points.into_iter().peekable();
+        let Some(mut from) = points.next() else { return };
+        while let Some(to) = points.next() {
+            if points.peek().is_some() && from.distance_sq(to) < SHORTEST * SHORTEST {
+                continue;
+            }
+            self.piece(from, to, (width + 1.0) / 2.0, colour);
+            from = to;
+        }
+    }
+
+    /// Full colour along the middle, none at both sides.
+    fn piece(&mut self, from: Pos2, to: Pos2, half: f32, colour: Color32) {
+        let side: Vec2 = (to - from).normalized().rot90() * half;
+        let first = self.0.vertices.len() as u32;
+        for end in [from, to] {
+            for (at, color) in [(end - side, Color32::TRANSPARENT), (end, colour), (end + side, Color32::TRANSPARENT)] {
+                self.0.vertices.push(Vertex { pos: at, uv: WHITE_UV, color });
+            }
+        }
+        for near in [first, first + 1] {
+            self.0.add_triangle(near, near + 1, near + 3);
+            self.0.add_triangle(near + 1, near + 3, near + 4);
+        }
+    }
+
+    /// What was added.
+    pub(super) fn mesh(self) -> Mesh {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    #[test]
+    fn a_line_covers_its_way_and_is_as_wide_as_asked() {
+        let mut batch = Batch::default();
+        batch.line([pos2(0.0, 0.0), pos2(10.0, 0.0), pos2(10.3, 0.1), pos2(10.0, 20.0)], 1.0, Color32::RED);
+        let mesh = batch.mesh();
+        assert!(mesh.is_valid());
+        // Two pieces of six corners: the tiny one in between is part of the second.
+        assert_eq!((mesh.vertices.len(), mesh.indices.len()), (12, 24));
+        assert_eq!(mesh.calc_bounds(), Rect::from_min_max(pos2(0.0, -1.0), pos2(11.0, 20.0)));
+    }
+
+    #[test]
+    fn a_line_of_tiny_pieces_still_reaches_its_end() {
+        let mut batch = Batch::default();
+        batch.line((0..=30).map(|n| pos2(n as f32 * 0.1, 0.0)), 1.0, Color32::RED);
+        batch.block(Rect::from_min_max(pos2(1.0, 1.0), pos2(2.0, 2.0)), Color32::GREEN);
+        let mesh = batch.mesh();
+        assert_eq!(mesh.calc_bounds().right(), 3.0);
+        assert!(mesh.vertices.len() <= 4 * 6 + 4);
+    }
+
+    #[test]
+    fn no_points_are_no_line() {
+        let mut batch = Batch::default();
+        batch.line([], 1.0, Color32::RED);
+        batch.line([pos2(1.0, 1.0)], 1.0, Color32::RED);
+        assert!(batch.mesh().is_empty());
+    }
+}

@@ -1,0 +1,286 @@
+//! Lines over a parameter as an SVG: what the window's page of checkers and the benches write down.
+//!
+//! Each line has a colour, a dash and its name beside it, so that none has to be told by colour alone. The colours are
+//! those of Okabe and Ito, which colour-blind people can tell apart.
+
+use super::svg::escape;
+use std::fmt::Write;
+
+/// Colours and dashes of lines, in turn.
+pub const STYLES: [(&str, &str); 8] = [
+    ("#0072b2", "none"),
+    ("#d55e00", "8 3"),
+    ("#009e73", "2 3"),
+    ("#000000", "10 3 2 3"),
+    ("#b0609a", "none"),
+    ("#777777", "6 3"),
+    ("#56b4e9", "2 3"),
+    ("#e69f00", "12 4"),
+];
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name.
+    pub label: String,
+    /// Where it goes through, ascending in the first coordinate.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// How numbers of an axis are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// As they are.
+    Number,
+    /// A share of one, as per cent.
+    Percent,
+    /// Seconds, as ms or µs where they are small.
+    Seconds,
+    /// Megabytes.
+    Megabytes,
+}
+
+impl Unit {
+    /// A number with its unit.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Unit::Number => short(value),
+            Unit::Percent => format!("{} %", short(100.0 * value)),
+            Unit::Megabytes => format!("{} MB", short(value)),
+            Unit::Seconds if value != 0.0 && value < 1e-3 => format!("{} µs", short(1e6 * value)),
+            Unit::Seconds if value != 0.0 && value < 1.0 => format!("{} ms", short(1e3 * value)),
+            Unit::Seconds => format!("{} s", short(value)),
+        }
+    }
+}
+
+/// Three significant digits, 20000 as 20k.
+fn short(value: f64) -> String {
+    let digits = |value: f64| {
+        let text = format!("{value:.*}", (2 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 9) as usize);
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    };
+    match value {
+        v if v.abs() >= 1e6 => format!("{}M", digits(v / 1e6)),
+        v if v.abs() >= 1e3 => format!("{}k", digits(v / 1e3)),
+        v => digits(v),
+    }
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// What it measures.
+    pub name: String,
+    /// In what unit.
+    pub unit: Unit,
+    /// Whether equal steps are equal ratios; values that are not above zero are then left out.
+    pub logarithmic: bool,
+}
+
+/// Lines over one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What stands above it.
+    pub title: String,
+    /// From left to right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+const WIDTH: f64 = 800.0;
+const HEIGHT: f64 = 380.0;
+const LEFT: f64 = 72.0;
+const RIGHT: f64 = 560.0;
+const TOP: f64 = 44.0;
+const BOTTOM: f64 = 316.0;
+
+/// Charts below each other in one picture. The same charts give the same text.
+pub fn svg(charts: &[Chart]) -> String {
+    let height = HEIGHT * charts.len() as f64;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
+         font-family=\"Hack, monospace\" font-size=\"13\">\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n"
+    );
+    for (place, chart) in charts.iter().enumerate() {
+        let _ = writeln!(out, "<g transform=\"translate(0 {})\">", HEIGHT * place as f64);
+        chart.draw(&mut out);
+        out.push_str("</g>\n");
+    }
+    out + "</svg>\n"
+}
+
+impl Chart {
+    /// Whether there is anything to draw.
+    pub fn is_empty(&self) -> bool {
+        self.points().next().is_none()
+    }
+
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        let fits = |axis: &Axis, value: f64| value.is_finite() && (!axis.logarithmic || value > 0.0);
+        let all = self.series.iter().flat_map(|series| series.points.iter().copied());
+        all.filter(move |(x, y)| fits(&self.x, *x) && fits(&self.y, *y))
+    }
+
+    fn draw(&self, out: &mut String) {
+        let _ = writeln!(out, r#"<text x="{LEFT}" y="24" font-size="16">{}</text>"#, escape(&self.title));
+        let xs = Scale::new(self.points().map(|point| point.0), &self.x, (LEFT, RIGHT), false);
+        let ys = Scale::new(self.points().map(|point| point.1), &self.y, (BOTTOM, TOP), true);
+        for value in ys.ticks() {
+            let (y, label) = (ys.place(value), self.y.unit.text(value));
+            let _ = writeln!(out, r##"<path d="M{LEFT} {y:.1}H{RIGHT}" stroke="#cccccc"/>"##);
+            let _ = writeln!(out, r#"<text x="{}" y="{:.1}" text-anchor="end">{label}</text>"#, LEFT - 8.0, y + 4.5);
+        }
+        let mut right = f64::NEG_INFINITY;
+        for value in self.x_ticks(&xs) {
+            let (x, label) = (xs.place(value), self.x.unit.text(value));
+            let half = 4.2 * label.chars().count() as f64;
+            let _ = writeln!(out, r##"<path d="M{x:.1} {BOTTOM}v5" stroke="#444444"/>"##);
+            // A number that would stand on the one before is left out; its mark stays.
+            if x - half > right {
+                let y = BOTTOM + 20.0;
+                let _ = writeln!(out, r#"<text x="{x:.1}" y="{y}" text-anchor="middle">{label}</text>"#);
+                right = x + half + 6.0;
+            }
+        }
+        let _ = writeln!(out, r##"<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="#444444"/>"##);
+        let (middle, below) = ((LEFT + RIGHT) / 2.0, BOTTOM + 44.0);
+        let name = escape(&self.x.name);
+        let _ = writeln!(out, r#"<text x="{middle}" y="{below}" text-anchor="middle">{name}</text>"#);
+        for (place, series) in self.series.iter().enumerate() {
+            self.draw_series(out, place, series, (&xs, &ys));
+        }
+    }
+
+    /// Where lines have points, or round numbers where there are many of them.
+    fn x_ticks(&self, xs: &Scale) -> Vec<f64> {
+        let mut values: Vec<f64> = self.points().map(|point| point.0).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        if values.len() > 12 { xs.ticks() } else { values }
+    }
+
+    fn draw_series(&self, out: &mut String, place: usize, series: &Series, (xs, ys): (&Scale, &Scale)) {
+        let (colour, dashes) = STYLES[place % STYLES.len()];
+        let alone = Chart { series: vec![series.clone()], ..self.clone() };
+        let points: Vec<(f64, f64)> = alone.points().map(|(x, y)| (xs.place(x), ys.place(y))).collect();
+        let line: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let pen = format!(r#"fill="none" stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dashes}""#);
+        if points.len() > 1 {
+            let _ = writeln!(out, r#"<path d="M{}" {pen}/>"#, line.join("L"));
+        }
+        if points.len() <= 40 {
+            for (x, y) in points {
+                let _ = writeln!(out, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.2" fill="{colour}"/>"#);
+            }
+        }
+        let (from, to, y) = (RIGHT + 14.0, RIGHT + 46.0, TOP + 10.0 + 22.0 * place as f64);
+        let _ = writeln!(out, r#"<path d="M{from} {y}H{to}" {pen}/>"#);
+        let (x, baseline, label) = (to + 8.0, y + 4.5, escape(&series.label));
+        let _ = writeln!(out, r#"<text x="{x}" y="{baseline}" fill="{colour}">{label}</text>"#);
+    }
+}
+
+/// From values to places.
+struct Scale {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+    logarithmic: bool,
+}
+
+impl Scale {
+    /// Holds all `values`; with `round` it ends on round numbers, and begins at zero where it is not logarithmic.
+    fn new(values: impl Iterator<Item = f64>, axis: &Axis, (from, to): (f64, f64), round: bool) -> Scale {
+        let as_drawn = |value: f64| if axis.logarithmic { value.log10() } else { value };
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        values.map(as_drawn).for_each(|value| (low, high) = (low.min(value), high.max(value)));
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        }
+        match (round, axis.logarithmic) {
+            (true, true) => (low, high) = (low.floor(), high.ceil()),
+            (true, false) => {
+                low = low.min(0.0);
+                high = (high / step(high - low)).ceil() * step(high - low);
+            }
+            _ => {}
+        }
+        if high <= low {
+            high = low + 1.0;
+        }
+        Scale { low, high, from, to, logarithmic: axis.logarithmic }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        let value = if self.logarithmic { value.log10() } else { value };
+        self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low)
+    }
+
+    /// Round numbers within the scale, ascending.
+    fn ticks(&self) -> Vec<f64> {
+        let step = if self.logarithmic { ((self.high - self.low) / 8.0).ceil() } else { step(self.high - self.low) };
+        let (first, last) = ((self.low / step).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
+        let value = |n: i64| if self.logarithmic { 10f64.powf(n as f64 * step) } else { n as f64 * step };
+        (first..=last).map(value).collect()
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, so that a range has four to ten of them.
+fn step(range: f64) -> f64 {
+    let range = if range > 0.0 { range } else { 1.0 };
+    let power = 10f64.powf((range / 4.0).log10().floor());
+    let fits = |factor: &&f64| range / (**factor * power) >= 4.0;
+    power * [5.0, 2.0].iter().find(fits).unwrap_or(&1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(logarithmic: bool, points: &[(f64, f64)]) -> Chart {
+        let axis = |name: &str, unit, logarithmic| Axis { name: name.to_owned(), unit, logarithmic };
+        let series = vec![Series { label: "a < b".to_owned(), points: points.to_vec() }];
+        let (x, y) = (axis("sessions", Unit::Number, false), axis("time", Unit::Seconds, logarithmic));
+        Chart { title: "Time".to_owned(), x, y, series }
+    }
+
+    #[test]
+    fn values_stand_where_they_belong_and_the_axes_end_on_round_numbers() {
+        let text = svg(&[chart(false, &[(1.0, 0.0), (11.0, 0.9)])]);
+        // From the lower left corner to nine tenths of the height.
+        assert!(text.contains("M72.0 316.0L560.0 71.2"), "{text}");
+        assert!(text.contains(">1 s</text>") && text.contains(">a &lt; b</text>"), "{text}");
+        let text = svg(&[chart(true, &[(1.0, 0.001), (2.0, 0.1), (3.0, 0.0)])]);
+        assert!(text.contains("M72.0 316.0L560.0 44.0"), "zero has no logarithm and is left out: {text}");
+        assert!(text.contains(">1 ms</text>") && text.contains(">100 ms</text>"), "{text}");
+    }
+
+    #[test]
+    fn nothing_and_one_point_are_drawn_too() {
+        assert!(chart(true, &[(1.0, 0.0)]).is_empty());
+        for points in [&[][..], &[(5.0, 3.0)]] {
+            for logarithmic in [false, true] {
+                let text = svg(&[chart(logarithmic, points), chart(false, points)]);
+                assert!(text.ends_with("</svg>\n") && !text.contains("NaN") && !text.contains("inf"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let texts =
+            [(Unit::Number, 20000.0), (Unit::Percent, 0.125), (Unit::Seconds, 0.00042), (Unit::Megabytes, 1536.0)];
+        let texts = texts.map(|(unit, value)| unit.text(value));
+        assert_eq!(texts, ["20k", "12.5 %", "420 µs", "1.54k MB"]);
+    }
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!([1.0, 10.0, 25.0, 0.0].map(step), [0.2, 2.0, 5.0, 0.2]);
+    }
+}
