@@ -271,13 +271,21 @@ impl Command {
     /// The command whose keys were pressed in this frame; consumes them. While a text field is being typed into
     /// (`typing`), plain keys belong to the field, except Esc.
     pub fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Command> {
-        let usable = |keys: &&KeyboardShortcut| {
-            !typing || keys.modifiers.command || keys.modifiers.alt || keys.logical_key == Key::Escape
-        };
+        let usable = |keys: &&KeyboardShortcut| !typing || !belongs_to_field(keys);
         let hit = |row: &&CommandRow, input: &mut egui::InputState| {
             row.keys.iter().filter(usable).any(|keys| consume(input, keys))
         };
         ROWS.iter().find(|row| hit(row, input)).map(|row| row.command)
+    }
+}
+
+/// Whether a text field that is typed into has its own use for some keys: letters, moving by a word, deleting one,
+/// taking back.
+fn belongs_to_field(keys: &KeyboardShortcut) -> bool {
+    match (keys.modifiers.command, keys.modifiers.alt) {
+        (true, _) => matches!(keys.logical_key, Key::W | Key::K | Key::Z | Key::Y),
+        (false, true) => matches!(keys.logical_key, Key::ArrowLeft | Key::ArrowRight),
+        (false, false) => keys.logical_key != Key::Escape,
     }
 }
 
@@ -409,6 +417,8 @@ pub enum Request {
     UseOwnDialog,
     /// Take away the message at this place.
     Dismiss(usize),
+    /// Stop the work in sight, whatever else is open or being typed.
+    Stop,
     /// Put text on the clipboard.
     Copy(String),
 }

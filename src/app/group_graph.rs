@@ -3,11 +3,34 @@
 use super::tree::Catalogue;
 use crate::checkers::ViolationId;
 use crate::history::TransactionId;
+use crate::jobs::{Job, Revision, Wake};
 use crate::relations::Relation;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Most edges gathered.
 const MAX_EDGES: usize = 200_000;
+
+/// What a cell shows, and what a click on it chooses.
+pub type Cell = Vec<(Relation, Stands)>;
+
+/// What a click on a cell chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// An edge of the chosen anomaly.
+    Edge(usize),
+    /// An anomaly that shows the relation.
+    Anomaly(ViolationId),
+}
+
+/// Who depends on whom, in terms of the whole history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// In the order of the sessions; ⊥ first where it takes part.
+    pub transactions: Vec<TransactionId>,
+    /// By places of both ends: the relations.
+    pub cells: BTreeMap<(usize, usize), Cell>,
+}
 
 /// Transactions and the relations between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +39,17 @@ pub struct GroupGraph {
     pub of: ViolationId,
     /// Number of anomalies in the group.
     pub n: usize,
-    /// In the order of the sessions; ⊥ first where it takes part.
-    pub transactions: Vec<TransactionId>,
-    /// By places of both ends: the relations, each with an anomaly that shows it.
-    pub cells: BTreeMap<(usize, usize), Vec<(Relation, ViolationId)>>,
+    /// What is drawn.
+    pub table: Table,
+}
+
+/// Starts gathering; nothing comes where the anomaly is not listed.
+pub fn start(catalogue: Arc<Catalogue>, of: ViolationId, revision: Revision, wake: Wake) -> Job<Arc<GroupGraph>> {
+    Job::start("group", revision, wake, move |_, outbox| {
+        if let Some(graph) = GroupGraph::new(&catalogue, of) {
+            outbox.send(Arc::new(graph));
+        }
+    })
 }
 
 impl GroupGraph {
@@ -30,17 +60,17 @@ impl GroupGraph {
         let members = || catalogue.findings.violations.iter().filter(|v| same(v.id, v.group));
         let edges = members().flat_map(|v| v.edges.iter().map(|edge| (edge, v.id))).take(MAX_EDGES);
         let mut transactions: BTreeSet<(bool, TransactionId)> = BTreeSet::new();
-        let mut known: BTreeMap<(TransactionId, TransactionId), Vec<(Relation, ViolationId)>> = BTreeMap::new();
+        let mut known: BTreeMap<(TransactionId, TransactionId), Cell> = BTreeMap::new();
         for (edge, id) in edges {
             transactions.extend([edge.from, edge.to].map(|t| (!t.is_initial(), t)));
             let cell = known.entry((edge.from, edge.to)).or_default();
             if cell.iter().all(|(relation, _)| *relation != edge.relation) {
-                cell.push((edge.relation, id));
+                cell.push((edge.relation, Stands::Anomaly(id)));
             }
         }
         let transactions: Vec<TransactionId> = transactions.into_iter().map(|(_, t)| t).collect();
         let place: BTreeMap<TransactionId, usize> = transactions.iter().enumerate().map(|(at, &t)| (t, at)).collect();
         let cells = known.into_iter().map(|((from, to), cell)| ((place[&from], place[&to]), cell)).collect();
-        Some(GroupGraph { of, n: members().count(), transactions, cells })
+        Some(GroupGraph { of, n: members().count(), table: Table { transactions, cells } })
     }
 }

@@ -39,6 +39,7 @@ impl App {
     pub(super) fn handle(&mut self, ctx: &egui::Context, request: Request) {
         match request {
             Request::Run(command) => self.run(ctx, command),
+            Request::Stop => drop(self.stop_work()),
             Request::OpenFile(path) => self.open_path(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
@@ -312,34 +313,57 @@ impl App {
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
-        } else if self.stop_contest() {
-        } else if self.state.show_batch && self.batching.take().is_some() {
-            self.with_batch(|batch| batch.done = true);
-        } else if self.looking.take().is_some() {
-            self.state.looking = None;
-        } else if let Some(job) = &self.loading {
-            // The window shows it at once; the threads come to their next look at the flag soon after.
-            job.cancel();
-            if let Some(document) = &mut self.state.document {
-                document.phase = Phase::Cancelled;
-            }
+        } else if self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
             if document.pinned.is_some() {
                 document.pinned = None;
-            } else if document.drawing {
-                document.drawing = false;
-                self.drawing = None;
             } else if !document.chosen.is_empty() {
                 document.chosen.clear();
             } else if !document.tree.filter().is_empty() {
                 self.set_filter(String::new());
             }
         }
-        if let Some(document) = &mut self.state.document
-            && self.loading.is_none()
-            && document.is_busy()
-        {
-            document.phase = Phase::Cancelled;
+    }
+
+    /// Stops what is at work; whether anything was.
+    fn stop_work(&mut self) -> bool {
+        if self.stop_contest() || self.stop_asking() {
+            return true;
         }
+        if self.exporting.take().is_some() {
+            self.state.tell(false, "Writing was cancelled");
+            return true;
+        }
+        if self.state.show_batch && self.batching.take().is_some() {
+            self.with_batch(|batch| batch.done = true);
+            return true;
+        }
+        if self.looking.take().is_some() {
+            self.state.looking = None;
+            return true;
+        }
+        // The window shows it at once; the threads come to their next look at the flag soon after.
+        if let Some(job) = self.loading.as_ref().filter(|job| !job.is_cancelled()) {
+            job.cancel();
+            if let Some(document) = &mut self.state.document {
+                document.phase = Phase::Cancelled;
+            }
+            return true;
+        }
+        let Some(document) = &mut self.state.document else { return false };
+        if document.drawing {
+            document.drawing = false;
+            self.drawing = None;
+            return true;
+        }
+        if self.loading.is_none() && document.is_busy() {
+            document.phase = Phase::Cancelled;
+            return true;
+        }
+        if self.batching.take().is_some() {
+            self.with_batch(|batch| batch.done = true);
+            return true;
+        }
+        false
     }
 }

@@ -32,6 +32,8 @@ const GRAIN: f32 = 3.0;
 const REACH: f32 = 5.0;
 /// Most bars that get a name for screen readers.
 const NAMED: usize = 300;
+/// Most marks of the axis.
+const TICKS: u32 = 500;
 
 /// Zoom and place of the view.
 #[derive(Clone, Debug, Default)]
@@ -121,6 +123,9 @@ impl LanesView {
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, "Sessions on a time axis"));
         let lanes = input.lanes();
         let plot = Rect::from_min_max(area.min + vec2(NAMES, AXIS), area.max);
+        if plot.width() < 10.0 || plot.height() < 1.0 {
+            return LanesAnswer::default();
+        }
         self.lane = (plot.height() / (lanes.len() as f32 + 0.5)).clamp(LANE.0, LANE.1);
         self.fit_if_wanted(plot, input);
         self.navigate(ui, plot, &response, input.axis().length, lanes.len());
@@ -179,9 +184,7 @@ impl LanesView {
             if factor != 1.0 {
                 let at = f64::from(pointer.map_or(plot.center().x, |at| at.x) - plot.left());
                 let fixed = self.left + at / self.zoom;
-                let width = f64::from(plot.width());
-                self.zoom =
-                    (self.zoom * f64::from(factor)).clamp(width / (length * 4.0).max(1e-9), width * 1e7 / length);
+                self.zoom = within_bounds(self.zoom * f64::from(factor), plot, length);
                 self.left = fixed - at / self.zoom;
             } else {
                 let (x, y) = if sideways && way.x == 0.0 { (way.y, 0.0) } else { (way.x, way.y) };
@@ -194,10 +197,17 @@ impl LanesView {
             self.left -= f64::from(way.x) / self.zoom;
             self.top -= way.y;
         }
+        self.zoom = within_bounds(self.zoom, plot, length);
         let sight = f64::from(plot.width()) / self.zoom;
         self.left = self.left.clamp(-sight * 0.5, (length - sight * 0.5).max(-sight * 0.5));
         self.top = self.top.clamp(0.0, (n_lanes as f32 * self.lane - plot.height() + self.lane).max(0.0));
     }
+}
+
+/// A zoom at which at least a quarter of the width is used, and moments can still be told apart.
+fn within_bounds(zoom: f64, plot: Rect, length: f64) -> f64 {
+    let (width, length) = (f64::from(plot.width()), length.max(1e-9));
+    zoom.clamp(width / (length * 4.0), width * 1e7 / length)
 }
 
 /// Everything that is the same for all lanes of a frame.
@@ -251,15 +261,14 @@ impl Frame<'_> {
         let inside = painter.with_clip_rect(Rect::from_min_max(pos2(self.plot.left(), area.top()), area.max));
         let step = nice(110.0 / self.view.zoom);
         let step = if self.input.timeline.clock.is_none() { step.max(1.0) } else { step };
-        let mut at = (self.view.left / step).ceil() * step;
+        let first = (self.view.left / step).ceil() * step;
         let end = self.view.left + f64::from(self.plot.width()) / self.view.zoom;
-        while at <= end {
+        for at in (0..TICKS).map(|n| first + f64::from(n) * step).take_while(|at| *at <= end) {
             let x = self.x(at);
             let line = Stroke::new(1.0, self.palette.line);
             inside.line_segment([pos2(x, axis.bottom() - 5.0), pos2(x, area.bottom())], line);
             let text = self.tick(at);
             inside.text(pos2(x + 3.0, axis.center().y), Align2::LEFT_CENTER, text, font.clone(), self.palette.weak);
-            at += step;
         }
         if let (Some(clock), false) = (&self.input.timeline.clock, self.input.true_time) {
             for cut in clock.cuts(self.view.left, end).into_iter().take(200) {

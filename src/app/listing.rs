@@ -1,5 +1,6 @@
 //! The order in which the history browser lists sessions and transactions, and which it lists. Made off the frame.
 
+use crate::control::Control;
 use crate::history::{History, Outcome, SessionId, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use std::cmp::Reverse;
@@ -50,12 +51,17 @@ pub struct Listing {
 
 /// Starts making a listing.
 pub fn start(history: Arc<History>, wanted: Wanted, revision: Revision, wake: Wake) -> Job<Arc<Listing>> {
-    Job::start("listing", revision, wake, move |_, outbox| outbox.send(Arc::new(Listing::new(&history, wanted))))
+    Job::start("listing", revision, wake, move |control, outbox| {
+        let listing = Listing::new(&history, wanted, control);
+        if !control.is_stopped() {
+            outbox.send(Arc::new(listing));
+        }
+    })
 }
 
 impl Listing {
-    /// O(sessions log sessions + operations of the session).
-    pub fn new(history: &History, wanted: Wanted) -> Listing {
+    /// O(sessions log sessions + operations of the session). Ends early, with less in it, when it is stopped.
+    pub fn new(history: &History, wanted: Wanted, control: &Control) -> Listing {
         let mut sessions: Vec<SessionId> = history.sessions().collect();
         if wanted.sessions == SortBy::Size {
             sessions.sort_by_key(|session| Reverse(history.transactions_of(*session).len()));
@@ -67,7 +73,9 @@ impl Listing {
                 || history.operations_of(*t).any(|o| history.operation_text(o).to_lowercase().contains(&text))
         };
         let mut transactions: Vec<TransactionId> = match wanted.session.index() < history.n_sessions() {
-            true => history.transactions_of(wanted.session).filter(says).collect(),
+            true => {
+                history.transactions_of(wanted.session).take_while(|_| !control.is_stopped()).filter(says).collect()
+            }
             false => Vec::new(),
         };
         match wanted.transactions {
@@ -92,14 +100,15 @@ mod tests {
         let text = "a: [w x 1] [w x 2, w y 3] [w z 4]!\nb: [r x 1] [r x 2] [r x 2] [r y 3]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let list = |wanted: Wanted| -> Vec<String> {
-            let listing = Listing::new(&history, wanted);
+            let listing = Listing::new(&history, wanted, &Control::new());
             listing.transactions.iter().map(|t| history.transaction_name(*t)).collect()
         };
         assert_eq!(list(Wanted { transactions: SortBy::Size, ..Wanted::default() }), ["a2", "a1", "a3"]);
         assert_eq!(list(Wanted { transactions: SortBy::Outcome, ..Wanted::default() }), ["a3", "a1", "a2"]);
         assert_eq!(list(Wanted { text: "W(X)".to_owned(), ..Wanted::default() }), ["a1", "a2"]);
         assert_eq!(list(Wanted { text: "a3".to_owned(), ..Wanted::default() }), ["a3"]);
-        let sessions = Listing::new(&history, Wanted { sessions: SortBy::Size, ..Wanted::default() }).sessions;
+        let wanted = Wanted { sessions: SortBy::Size, ..Wanted::default() };
+        let sessions = Listing::new(&history, wanted, &Control::new()).sessions;
         assert_eq!(sessions.iter().map(|s| s.index()).collect::<Vec<_>>(), [1, 0]);
     }
 }

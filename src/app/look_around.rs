@@ -1,12 +1,11 @@
 //! Turning to other views of what is selected, and finding things.
 
 use super::App;
-use super::group_graph::GroupGraph;
 use super::palette::{self, Palette};
 use super::places::Place;
 use super::state::{Document, KeyView, Page};
 use super::versions::{self, Question, Wanted};
-use super::{figures, listing, panels, timeline};
+use super::{figures, group_graph, listing, panels, timeline};
 use crate::checkers::Level;
 use crate::history::TransactionId;
 use crate::jobs::{Job, State as JobState};
@@ -58,11 +57,13 @@ impl App {
 
     fn prepare_matrix(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        if !document.whole_group || document.group.as_ref().map(|group| group.of) == document.selected {
+        if !document.whole_group || document.group_asked == document.selected {
             return;
         }
-        let made = document.selected.zip(document.catalogue.as_ref());
-        document.group = made.and_then(|(id, catalogue)| GroupGraph::new(catalogue, id)).map(Arc::new);
+        (document.group, document.group_asked) = (None, document.selected);
+        let Some((id, catalogue)) = document.selected.zip(document.catalogue.clone()) else { return };
+        let number = self.revision.advance();
+        self.gathering = Some(group_graph::start(catalogue, id, number, Arc::clone(&self.wake)));
     }
 
     /// Makes the listing that the browser wants, unless all stands as in the file.
@@ -136,6 +137,7 @@ impl App {
         let found = last(&mut self.finding, &mut troubles);
         let listing = last(&mut self.listing, &mut troubles);
         let figures = last(&mut self.counting, &mut troubles);
+        let group = last(&mut self.gathering, &mut troubles);
         if let Some(document) = &mut self.state.document {
             if let Some(timeline) = timeline {
                 document.timeline = Some(timeline);
@@ -144,6 +146,7 @@ impl App {
                 document.browser.listing = listing;
             }
             document.figures = figures.or(document.figures.take());
+            document.group = group.filter(|group| document.group_asked == Some(group.of)).or(document.group.take());
             if let (Some(view), Some(chain)) = (&mut document.key, chain) {
                 match chain {
                     Ok(chain) => view.chain = Some(chain),

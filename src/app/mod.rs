@@ -144,6 +144,7 @@ pub struct App {
     batching: Option<Job<batch::Message>>,
     contest: Option<Job<contest::Message>>,
     sweeping: Option<Job<sweep::Message>>,
+    gathering: Option<Job<Arc<group_graph::GroupGraph>>>,
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
@@ -184,6 +185,7 @@ impl App {
             batching: None,
             contest: None,
             sweeping: None,
+            gathering: None,
             listing: None,
             wanted_listing: None,
             counting: None,
@@ -280,7 +282,8 @@ impl App {
     }
 
     fn take_in_keys(&self, ctx: &egui::Context, requests: &mut Requests) {
-        if self.dialogs.own_is_open() {
+        // A list or menu that is open takes Esc for itself.
+        if self.dialogs.own_is_open() || egui::Popup::is_any_open(ctx) {
             return;
         }
         let typing = ctx.text_edit_focused();
@@ -305,6 +308,7 @@ impl App {
             || self.batching.is_some()
             || self.contest.is_some()
             || self.sweeping.is_some()
+            || self.gathering.is_some()
             || self.listing.is_some()
             || self.counting.is_some()
             || self.dialogs.is_waiting()

@@ -100,6 +100,8 @@ impl App {
         self.counting = None;
         self.contest = None;
         self.sweeping = None;
+        self.gathering = None;
+        self.lanes.fit();
         self.listing = None;
         self.asking = None;
         self.watching = None;

@@ -294,6 +294,8 @@ pub struct Document {
     pub whole_group: bool,
     /// The edges of all anomalies with the root cause of the chosen one, once they were asked for.
     pub group: Option<Arc<GroupGraph>>,
+    /// For which anomaly they were asked for.
+    pub group_asked: Option<ViolationId>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
     /// The field of the note takes the keyboard in the next frame.
@@ -351,6 +353,7 @@ impl Document {
             key: None,
             whole_group: false,
             group: None,
+            group_asked: None,
             notes: Notes::default(),
             focus_note: false,
             chosen: BTreeSet::new(),
@@ -396,10 +399,18 @@ impl Document {
             }
             Attention::Edge(index) => edge(index),
             Attention::Transaction(t) => vec![t],
-            Attention::Operation(o) => vec![example.history.transaction_of(o)],
-            Attention::Elsewhere(_) | Attention::Anomaly(_) => Vec::new(),
+            Attention::Operation(o) if o.index() < example.history.n_operations() => {
+                vec![example.history.transaction_of(o)]
+            }
+            Attention::Operation(_) | Attention::Elsewhere(_) | Attention::Anomaly(_) => Vec::new(),
         };
-        small.into_iter().map(|t| example.renaming.old_transaction(t)).collect()
+        let known = |t: &TransactionId| t.is_initial() || t.index() < example.history.n_transactions();
+        small.into_iter().filter(known).map(|t| example.renaming.old_transaction(t)).collect()
+    }
+
+    /// Whether the edges around the chosen anomaly are being gathered.
+    pub fn gathers(&self) -> bool {
+        self.group_asked.is_some() && self.group_asked == self.selected
     }
 
     /// Whether work on it goes on.

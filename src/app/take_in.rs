@@ -126,6 +126,16 @@ impl App {
         let Some(document) = &mut self.state.document else { return };
         let before = document.catalogue.take();
         let selected = document.selected.and_then(|id| before.as_ref().and_then(|c| c.violation(id).cloned()));
+        if let Some(before) = &before {
+            // Numbers may have changed hands: what is kept by number is kept only where it means the same.
+            let same = |id| before.violation(id) == catalogue.violation(id);
+            let n = self.pictures.len();
+            self.pictures.retain(|picture| same(picture.argument.id));
+            if self.pictures.len() < n {
+                self.state.places.clear();
+            }
+            (document.group, document.group_asked) = (None, None);
+        }
         document.tree.rebuild(&catalogue, &document.notes);
         document.catalogue = Some(Arc::clone(&catalogue));
         document.complete = complete;

@@ -103,10 +103,16 @@ impl Clock {
         }
     }
 
-    /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn.
+    /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn; none where
+    /// there are so many stamps that they could not be told apart.
     pub fn cuts(&self, from: f64, to: f64) -> Vec<f64> {
-        let first = self.stamps.partition_point(|(_, place)| *place < from);
-        let long = self.stamps.windows(2).skip(first.saturating_sub(1)).take_while(|pair| pair[0].1 <= to);
+        let first = self.stamps.partition_point(|(_, place)| *place < from).saturating_sub(1);
+        let end = self.stamps.partition_point(|(_, place)| *place <= to) + 1;
+        let sight = self.stamps.get(first..end.min(self.stamps.len())).unwrap_or_default();
+        if sight.len() > MOST_STAMPS {
+            return Vec::new();
+        }
+        let long = sight.windows(2);
         let is_cut = |pair: &&[(f64, f64)]| pair[1].1 - pair[0].1 >= WIDEST;
         long.filter(is_cut).map(|pair| (pair[0].1 + pair[1].1) / 2.0).collect()
     }
@@ -121,6 +127,8 @@ pub struct Timeline {
     pub clock: Option<Clock>,
 }
 
+/// Most stamps in sight among which cuts are shown.
+const MOST_STAMPS: usize = 5000;
 /// No two stamps are further apart than this on the warped axis.
 const WIDEST: f64 = 5.0;
 

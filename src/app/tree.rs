@@ -137,15 +137,18 @@ impl Tree {
     pub fn reveal(&mut self, id: ViolationId, catalogue: &Catalogue, notes: &Notes) {
         let Some(place) = catalogue.place(id) else { return };
         let entry = &catalogue.entries[place];
+        let mut changed = self.lines.is_empty();
         if let Some(heaps) = catalogue.heaps(self.by) {
             let heap = heaps.of(place);
-            self.opened.insert(Branch::Heap(self.by, heap));
-            self.folded.remove(&Branch::HeapPattern(self.by, heap, id.pattern));
+            changed |= self.opened.insert(Branch::Heap(self.by, heap));
+            changed |= self.folded.remove(&Branch::HeapPattern(self.by, heap, id.pattern));
         }
-        self.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
-        self.opened.insert(Branch::Pattern(id.pattern));
-        self.opened.insert(Branch::Group(id.pattern, entry.group));
-        self.rebuild(catalogue, notes);
+        changed |= self.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
+        changed |= self.opened.insert(Branch::Pattern(id.pattern));
+        changed |= self.opened.insert(Branch::Group(id.pattern, entry.group));
+        if changed {
+            self.rebuild(catalogue, notes);
+        }
     }
 
     /// The line on which an instance stands, if it is in sight of the filter and its branches are open.

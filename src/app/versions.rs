@@ -58,6 +58,8 @@ pub struct Chain {
     pub forced: Vec<Forced>,
     /// Reads whose version is not among the rows: of values that nobody wrote, or of one of several.
     pub unknown_reads: Vec<OperationId>,
+    /// By write, ascending: the place of its row.
+    place_of: Vec<(OperationId, usize)>,
 }
 
 /// What to find out.
@@ -150,9 +152,18 @@ impl Chain {
                 updates.push((source, reader));
             }
         }
-        let mut chain = Chain { key, rows, forced: Vec::new(), unknown_reads };
+        let mut chain = Chain { key, rows, forced: Vec::new(), unknown_reads, place_of: Vec::new() };
         chain.sort(history, &updates, violation);
+        let writes = chain.rows.iter().enumerate();
+        chain.place_of = writes.filter_map(|(place, row)| row.write.map(|write| (write, place))).collect();
+        chain.place_of.sort_unstable();
         Ok(chain)
+    }
+
+    /// The place of the row of a write. O(log versions).
+    pub fn place_of(&self, write: OperationId) -> Option<usize> {
+        let at = self.place_of.binary_search_by_key(&write, |(write, _)| *write).ok()?;
+        Some(self.place_of[at].1)
     }
 
     fn sort(&mut self, history: &History, updates: &[(usize, TransactionId)], violation: Option<&Violation>) {

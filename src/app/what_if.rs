@@ -146,6 +146,15 @@ impl App {
         self.asking = Some(start(history, resolution, keep, levels, pool, number, wake));
     }
 
+    /// Stops looking into a part; whether any was being looked into.
+    pub(super) fn stop_asking(&mut self) -> bool {
+        let any = self.asking.take().is_some();
+        if let Some(document) = self.state.document.as_mut().filter(|_| any) {
+            document.what_if.retain(|what_if| what_if.sum.is_some());
+        }
+        any
+    }
+
     /// Takes in what is known of the part that is being checked.
     pub(super) fn take_in_what_if(&mut self) {
         let Some(job) = &mut self.asking else { return };

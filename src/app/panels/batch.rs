@@ -25,7 +25,7 @@ pub fn batch_ui(ui: &mut Ui, batch: &Batch, requests: &mut Requests) {
         };
         style::note(ui, progress);
         if !batch.done && ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
-            requests.push(Request::Run(Command::Escape));
+            requests.push(Request::Stop);
         }
         let mut filter = batch.filter.clone();
         let field = egui::TextEdit::singleline(&mut filter)

@@ -68,7 +68,7 @@ fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: Oper
         },
         OperationKind::Write => {
             let chain = document.key.as_ref().and_then(|view| view.chain.as_ref()).filter(|chain| chain.key == key);
-            let place = chain.and_then(|chain| chain.rows.iter().position(|row| row.write == Some(operation)));
+            let place = chain.and_then(|chain| chain.place_of(operation));
             if let Some((chain, place)) = chain.zip(place) {
                 let readers = &chain.rows[place].readers;
                 for (reader, read) in readers.iter().take(4) {

@@ -77,7 +77,7 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
             None => drop(super::command_button_ui(ui, Command::RunCheckers, requests)),
             Some((checker, value)) => {
                 if ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
-                    requests.push(Request::Run(Command::Escape));
+                    requests.push(Request::Stop);
                 }
                 ui.add(egui::Spinner::new().size(14.0));
                 let at = value.map_or(String::new(), |value| format!(" at {value}"));

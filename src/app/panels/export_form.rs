@@ -36,9 +36,6 @@ pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &m
             {
                 form.kind = kind;
             }
-            if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter)) {
-                requests.push(Request::WriteExport(form.kind, PathBuf::from(&form.path)));
-            }
             if ui.button("Choose…").on_hover_text("Choose the file in a dialog").clicked() {
                 requests.push(Request::ChooseExportPath(form.kind));
             }

@@ -206,7 +206,7 @@ fn end_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, requests
         Phase::Reading | Phase::Checking => {
             let name = "Cancel";
             if ui.button(name).on_hover_text(super::tooltip(Command::Escape)).clicked() {
-                requests.push(Request::Run(Command::Escape));
+                requests.push(Request::Stop);
             }
             let progress = progress.unwrap_or_default();
             if let Some(fraction) = progress.fraction() {

@@ -1,12 +1,11 @@
 //! Who depends on whom: rows depend on columns. For components too large to be drawn as a graph.
 
 use crate::app::command::{Request, Requests};
-use crate::app::group_graph::GroupGraph;
+use crate::app::group_graph::{Cell, Stands, Table};
 use crate::app::state::{Attention, Document};
 use crate::app::style::{self, Palette, counted};
 use crate::diagram::text_size::elide;
 use crate::history::{History, TransactionId};
-use crate::relations::Relation;
 use egui::{
     Align2, CornerRadius, FontId, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
@@ -17,35 +16,24 @@ const NAMES: f32 = 96.0;
 /// Most cells that get a name for screen readers.
 const NAMED: usize = 400;
 
-/// What a cell shows, and what it stands for.
-type Cell = Vec<(Relation, Stands)>;
-
-/// What a click on a cell chooses.
-#[derive(Clone, Copy)]
-enum Stands {
-    Edge(usize),
-    Anomaly(crate::checkers::ViolationId),
-}
-
-/// What is drawn, in terms of the whole history.
-struct Table {
-    transactions: Vec<TransactionId>,
-    cells: BTreeMap<(usize, usize), Cell>,
-}
-
 /// Draws the page.
 pub fn matrix_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(history) = &document.history else {
         style::note(ui, "Reading…");
         return;
     };
-    let table = match &document.group {
-        Some(group) if document.whole_group => Some(of_group(group)),
-        _ => of_anomaly(document),
-    };
     head_ui(ui, document, requests);
+    let own = if document.whole_group { None } else { of_anomaly(document) };
+    let table = match &document.group {
+        Some(group) if document.whole_group => Some(&group.table),
+        None if document.whole_group && document.gathers() => {
+            style::note(ui, "Gathering…");
+            return;
+        }
+        _ => own.as_ref(),
+    };
     match table {
-        Some(table) if !table.cells.is_empty() => table_ui(ui, history, document, &table, requests),
+        Some(table) if !table.cells.is_empty() => table_ui(ui, history, document, table, requests),
         Some(_) => {
             drop(style::note(ui, "The operations alone contradict the level: no transaction depends on another."))
         }
@@ -69,7 +57,7 @@ fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
                 format!(
                     "{}, {}",
                     counted(group.n, "anomaly").replace("anomalys", "anomalies"),
-                    counted(group.transactions.len(), "transaction")
+                    counted(group.table.transactions.len(), "transaction")
                 )
             }
             _ => "an edge goes from its row to its column".to_owned(),
@@ -86,21 +74,14 @@ fn of_anomaly(document: &Document) -> Option<Table> {
     let mut ends: Vec<TransactionId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
     ends.sort_by_key(|t| (!t.is_initial(), *t));
     ends.dedup();
-    let place = |t: TransactionId| ends.iter().position(|other| *other == t).unwrap_or(0);
+    let places: BTreeMap<TransactionId, usize> = ends.iter().enumerate().map(|(at, t)| (*t, at)).collect();
+    let place = |t: TransactionId| places.get(&t).copied().unwrap_or(0);
     let mut cells: BTreeMap<(usize, usize), Cell> = BTreeMap::new();
     for (index, edge) in edges.iter().enumerate() {
         cells.entry((place(edge.from), place(edge.to))).or_default().push((edge.relation, Stands::Edge(index)));
     }
     let transactions = ends.iter().map(|t| example.renaming.old_transaction(*t)).collect();
     Some(Table { transactions, cells })
-}
-
-fn of_group(group: &GroupGraph) -> Table {
-    let stand = |cell: &Vec<(Relation, crate::checkers::ViolationId)>| {
-        cell.iter().map(|(relation, id)| (*relation, Stands::Anomaly(*id))).collect()
-    };
-    let cells = group.cells.iter().map(|(place, cell)| (*place, stand(cell))).collect();
-    Table { transactions: group.transactions.clone(), cells }
 }
 
 fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, requests: &mut Requests) {
@@ -115,8 +96,9 @@ fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, 
         ui.set_height(NAMES + n as f32 * size + 8.0);
         let origin = ui.min_rect().min + vec2(NAMES, NAMES);
         let sight = |from: f32, to: f32| {
-            let first = ((from - NAMES) / size).floor().max(0.0) as usize;
-            first..(((to - NAMES) / size).ceil().max(0.0) as usize + 1).min(n)
+            let end = (((to - NAMES) / size).ceil().max(0.0) as usize + 1).min(n);
+            // The view may still be where a larger table was.
+            (((from - NAMES) / size).floor().max(0.0) as usize).min(end)..end
         };
         let (rows, columns) = (sight(viewport.top(), viewport.bottom()), sight(viewport.left(), viewport.right()));
         let line = Stroke::new(1.0, palette.line.gamma_multiply(0.7));
