@@ -240,11 +240,12 @@ fn run_fits(example: &Counterexample) -> Result<(), String> {
         .iter()
         .filter_map(|step| match step.action {
             Action::Operation(o) => Some(o),
-            Action::End(_) => None,
+            Action::Begin | Action::Commit | Action::Abort => None,
         })
         .collect();
     let ends = run.steps.len() - operations.len();
-    if (operations.len(), ends) != (history.n_operations(), history.n_transactions()) {
+    let acting = history.transactions().filter(|&t| history.operations_of(t).len() > 0).count();
+    if (operations.len(), ends) != (history.n_operations(), acting) {
         return Err(format!("runs {operations:?} and {ends} ends"));
     }
     for session in history.sessions() {

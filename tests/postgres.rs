@@ -42,7 +42,7 @@ fn reproduction<'a>(example: &'a Counterexample, plan: &'a Plan, isolation: Isol
 }
 
 fn plan(example: &Counterexample) -> Plan {
-    interleave(&example.history, example.level)
+    interleave(&example.history, example.level, &Control::new())
 }
 
 /// What a run answered.
