@@ -50,10 +50,12 @@ impl Brush<'_> {
         }
     }
 
-    /// Adds the shapes of marks that together make one card, edge or label; `lit` says whether that is lit.
-    pub(super) fn draw(&self, marks: &[Mark], lit: bool, out: &mut Vec<Shape>) {
-        let strength = self.look.strength(lit);
+    /// Adds the shapes of marks that together make one card, edge or label of this strength.
+    pub(super) fn draw(&self, marks: &[Mark], strength: f32, out: &mut Vec<Shape>) {
         for mark in marks {
+            let is_absent = |o| self.look.absent.operations.contains(&o);
+            let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
+            let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
             let style = self.look.palette.theme().style(mark.role);
             let fade = |colour: Color32| colour.gamma_multiply(strength);
             let fill = style.fill.map(|colour| fade(colour32(colour)));
@@ -117,17 +119,17 @@ impl Brush<'_> {
     }
 
     /// A card from afar: a block.
-    pub(super) fn draw_far_card(&self, sketch: &CardSketch, lit: bool, out: &mut Vec<Shape>) {
+    pub(super) fn draw_far_card(&self, sketch: &CardSketch, lit: bool, strength: f32, out: &mut Vec<Shape>) {
         let palette = &self.look.palette;
         let colour = if self.hovered || (lit && self.look.lit.any) { palette.accent } else { palette.weak };
         let area = self.area(sketch.rect);
-        out.push(Shape::rect_filled(area, CornerRadius::ZERO, colour.gamma_multiply(self.look.strength(lit))));
+        out.push(Shape::rect_filled(area, CornerRadius::ZERO, colour.gamma_multiply(strength)));
     }
 
     /// An edge from afar: a thin line through the ends of its straight pieces, without dashes and head.
-    pub(super) fn draw_far_edge(&self, sketch: &EdgeSketch, lit: bool, out: &mut Vec<Shape>) {
+    pub(super) fn draw_far_edge(&self, sketch: &EdgeSketch, lit: bool, strength: f32, out: &mut Vec<Shape>) {
         let width = if lit && self.look.lit.any { 1.6 } else { 0.8 };
-        let colour = self.look.palette.relation(sketch.arrow.relation).gamma_multiply(self.look.strength(lit) * 0.7);
+        let colour = self.look.palette.relation(sketch.arrow.relation).gamma_multiply(strength * 0.7);
         let stroke = Stroke::new(width, colour);
         let far = sketch.far.iter().map(|point| self.point(*point));
         let points: Vec<Pos2> = far.collect();

@@ -42,10 +42,12 @@ impl<E: Clone, Ty: EdgeType, Ix: IndexType> DisplayNode<Arc<CardSketch>, E, Ty, 
         };
         let mut shapes = Vec::new();
         if ctx.painter.clip_rect().intersects(brush.area(self.sketch.rect).expand(4.0)) {
-            let lit = self.look.lit.transactions.contains(&self.sketch.card.transaction);
+            let transaction = &self.sketch.card.transaction;
+            let lit = self.look.lit.transactions.contains(transaction);
+            let strength = self.look.strength_of(self.look.absent.transactions.contains(transaction), lit);
             match brush.is_far() {
-                true => brush.draw_far_card(&self.sketch, lit, &mut shapes),
-                false => brush.draw(&self.sketch.marks, lit, &mut shapes),
+                true => brush.draw_far_card(&self.sketch, lit, strength, &mut shapes),
+                false => brush.draw(&self.sketch.marks, strength, &mut shapes),
             }
             if self.look.chosen.contains(&self.sketch.card.transaction) {
                 brush.draw_choice(self.sketch.rect, &mut shapes);

@@ -35,6 +35,18 @@ impl ArrowEdge {
         let arrow = &self.sketch.arrow;
         self.look.lit.edges.contains(&arrow.edge) || arrow.also.iter().any(|edge| self.look.lit.edges.contains(edge))
     }
+
+    /// Whether it is not there now, nor any that says the same.
+    pub(super) fn is_absent(&self) -> bool {
+        let arrow = &self.sketch.arrow;
+        let absent = &self.look.absent.edges;
+        absent.contains(&arrow.edge) && arrow.also.iter().all(|edge| absent.contains(edge))
+    }
+
+    /// How pale it is.
+    pub(super) fn strength(&self) -> f32 {
+        self.look.strength_of(self.is_absent(), self.is_lit())
+    }
 }
 
 impl From<EdgeProps<Arc<EdgeSketch>>> for ArrowEdge {
@@ -59,8 +71,8 @@ impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, 
         let bounds = brush.area(Rect::from_points(&self.sketch.points)).expand(12.0);
         if self.is_shown() && ctx.painter.clip_rect().intersects(bounds) {
             match brush.is_far() {
-                true => brush.draw_far_edge(&self.sketch, self.is_lit(), &mut shapes),
-                false => brush.draw(&self.sketch.marks, self.is_lit(), &mut shapes),
+                true => brush.draw_far_edge(&self.sketch, self.is_lit(), self.strength(), &mut shapes),
+                false => brush.draw(&self.sketch.marks, self.strength(), &mut shapes),
             }
         }
         shapes
