@@ -5,7 +5,7 @@ use super::picture::ComposeOptions;
 use crate::counterexample::{
     Alternative, Counterexample, case_tree, edges_to_draw, interpret, involved_operations, transactions_to_draw,
 };
-use crate::diagram::layout::{Layout, LayoutStyle, graphviz, lanes};
+use crate::diagram::layout::{Layout, LayoutStyle, Problem, graphviz, lanes, problems};
 use crate::diagram::{Diagram, Emphasis, Row, Subject, diagram};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -224,7 +224,8 @@ fn leave_rows_out(diagram: &mut Diagram, picks: &Picks) {
 const WIDE: f32 = 940.0;
 
 /// Coordinates, and the diagram they are of: where it would be too wide to read, labels say no keys that stand in their
-/// rows, and then rows say no lines and cards no usual outcomes. Says whether outcomes were left out.
+/// rows, and then rows say no lines and cards no usual outcomes; where even that is too wide for columns, layers take their
+/// place, and cards say their session. Says whether outcomes were left out.
 pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> (Diagram, Layout, bool) {
     let arrange = |diagram: &Diagram| match style {
         LayoutStyle::Lanes => lanes(diagram),
@@ -247,10 +248,32 @@ pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> (Diagram, Layou
     let all_committed = short.cards.iter().all(|card| card.status == "committed" || card.transaction.is_initial());
     for card in &mut short.cards {
         card.rows.iter_mut().for_each(|row| row.place.clear());
-        if all_committed && !card.transaction.is_initial() {
+        if all_committed || card.transaction.is_initial() {
             card.status.clear();
         }
     }
+    for lane in short.lanes.iter_mut().filter(|lane| lane.session.is_none()) {
+        lane.title = "initial".to_owned();
+    }
     let layout = arrange(&short);
+    if layout.bounds.width() > WIDE
+        && let Some((layered, layout)) = in_layers(diagram, all_committed, layout.bounds.width())
+    {
+        return (layered, layout, all_committed);
+    }
     (short, layout, all_committed)
+}
+
+/// The diagram in layers, if that is narrower than `width` and nothing lies on anything else. What columns would say
+/// stands on the cards.
+fn in_layers(diagram: &Diagram, all_committed: bool, width: f32) -> Option<(Diagram, Layout)> {
+    let mut layered = diagram.clone();
+    for card in layered.cards.iter_mut().filter(|card| !card.transaction.is_initial()) {
+        let session = &diagram.lanes[card.lane].title;
+        card.status = if all_committed { session.clone() } else { format!("{session}, {}", card.status) };
+    }
+    let layout = graphviz(&layered).ok()?;
+    // Edges end at cards there, not at rows.
+    let is_clear = problems(&layered, &layout).iter().all(|problem| matches!(problem, Problem::LooseEnd(_)));
+    (is_clear && layout.bounds.width() < width).then_some((layered, layout))
 }
