@@ -419,7 +419,8 @@ impl Canvas {
         let is_there = |edge: &EdgeSketch| {
             let arrow = &edge.arrow;
             let absent = |e: &usize| self.look.absent.edges.contains(e);
-            !self.look.hidden.contains(&arrow.relation) && !(absent(&arrow.edge) && arrow.also.iter().all(absent))
+            let is_absent = absent(&arrow.edge) && arrow.also.iter().all(absent);
+            !is_absent && !self.look.hidden.contains(&arrow.relation)
         };
         let edges = edges.filter(|(_, edge)| is_there(edge));
         let edges = edges.filter_map(|(place, edge)| in_sight(edge.label).map(|area| (place, edge, area)));
