@@ -86,9 +86,7 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
     if violation.levels.weakest() != Some(level) || !example.violation.levels.contains(level) {
         return problem("is not about the weakest level violated".to_owned());
     }
-    // Which letter an instance has may depend on reads that are anomalies of their own, and left out.
-    let has_wrong_reads = || examine::check(history).patterns.keys().any(|pattern| pattern.is_wrong_read());
-    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern) && !has_wrong_reads() {
+    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern) {
         return problem(format!("turned into {pattern}"));
     }
     if !parts::is_violated(small, level, Some(pattern)) && named(pattern).is_some() {
@@ -240,11 +238,12 @@ fn run_fits(example: &Counterexample) -> Result<(), String> {
         .iter()
         .filter_map(|step| match step.action {
             Action::Operation(o) => Some(o),
-            Action::End(_) => None,
+            Action::Begin | Action::Commit | Action::Abort => None,
         })
         .collect();
     let ends = run.steps.len() - operations.len();
-    if (operations.len(), ends) != (history.n_operations(), history.n_transactions()) {
+    let acting = history.transactions().filter(|&t| history.operations_of(t).len() > 0).count();
+    if (operations.len(), ends) != (history.n_operations(), acting) {
         return Err(format!("runs {operations:?} and {ends} ends"));
     }
     for session in history.sessions() {
@@ -716,5 +715,21 @@ fn a_hidden_violation_is_shown_at_once() {
         sizes.push((full.history.n_transactions(), full.history.n_operations()));
         println!("{}: {} {sizes:?} in {times:.3?} s", violation.id, full.minimality.word());
         assert!(is_violated(&quick.history, quick.level) && is_violated(&full.history, full.level));
+    }
+}
+
+/// Reads that are anomalies of their own are left out of a counterexample where they do not matter. Here one does: without
+/// the read of y = 3, which overlooks the transaction's own write of y, the fractured read would be a non-repeatable one.
+#[test]
+fn a_pattern_that_rests_on_wrong_reads_keeps_them() {
+    let text = "s0: [r x 0, w x 1, r x 1, r y 0] [r x 3, w y 1, r x 0, r x 1, r y 3]\ns1: [w x 2, w y 2, w y 3, w x 3]";
+    let history = formats::text::parse(text).expect("right");
+    let findings = examine::check(&history);
+    let fractured: Vec<&Violation> =
+        findings.violations.iter().filter(|v| v.id.pattern == Pattern::FracturedReadCO).collect();
+    assert!(fractured.len() >= 2, "{:?}", findings.patterns);
+    for violation in fractured {
+        let example = is_right(&history, violation).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(example.violation.id.pattern, Pattern::FracturedReadCO, "{}", violation.id);
     }
 }

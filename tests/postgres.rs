@@ -42,7 +42,7 @@ fn reproduction<'a>(example: &'a Counterexample, plan: &'a Plan, isolation: Isol
 }
 
 fn plan(example: &Counterexample) -> Plan {
-    interleave(&example.history, example.level)
+    interleave(&example.history, example.level, &Control::new())
 }
 
 /// What a run answered.
@@ -247,7 +247,7 @@ fn names_of_all_kinds_run() {
     let odd = "\"a*/ \\\"; --\": [r \"it's}{\" init, w \"it's}{\" \"x\\\\y'\", r \"--\" ?]\n\
                \"b\\nc\": [r \"it's}{\" init, w \"it's}{\" \"/* z\", a l \"o'k\"] [r l [\"o'k\"]]\n";
     let history = read(odd.as_bytes());
-    let plan = interleave(&history, Level::SnapshotIsolation);
+    let plan = interleave(&history, Level::SnapshotIsolation, &Control::new());
     for isolation in [Isolation::ReadCommitted, Isolation::Serializable] {
         let reproduction = Reproduction {
             history: &history,

@@ -4,10 +4,11 @@ use super::App;
 use super::heaps::GroupBy;
 use super::notes::Notes;
 use super::picture::LayoutKind;
+use crate::export::Picks;
 use crate::history::TransactionId;
 use crate::relations::Relation;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most changes that can be taken back.
 const MAX: usize = 200;
@@ -26,6 +27,8 @@ pub struct Arrangement {
     pub hidden_transactions: BTreeSet<String>,
     /// `sessions` or `layers`.
     pub layout: String,
+    /// What stays in a picture and what is left out of it by choice, by identity of the anomaly.
+    pub picks: BTreeMap<String, Picks>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
 }
@@ -126,6 +129,7 @@ impl App {
             hidden_relations: self.state.hidden.iter().map(|relation| relation.code().to_owned()).collect(),
             hidden_transactions: document.hidden.iter().filter_map(name).collect(),
             layout: layout_word(self.state.layout).to_owned(),
+            picks: document.picks.iter().filter(|(_, p)| !p.is_empty()).map(|(i, p)| (i.clone(), p.clone())).collect(),
             notes: document.notes.clone(),
         })
     }
@@ -148,8 +152,9 @@ impl App {
             }
             _ => BTreeSet::new(),
         };
-        let redraw = transactions != document.hidden;
+        let redraw = transactions != document.hidden || arrangement.picks != document.picks;
         document.hidden = transactions;
+        document.picks = arrangement.picks;
         let kind = match arrangement.layout.as_str() {
             "layers" => LayoutKind::Layered,
             _ => LayoutKind::Lanes,

@@ -4,6 +4,7 @@ use super::App;
 use super::heaps::GroupBy;
 use super::notes::{Note, Notes};
 use super::picture::{self, LayoutKind, Material, Order};
+use super::playing::Stage;
 use super::state::{Attention, Page};
 use super::tree::{Catalogue, Tree};
 use crate::checkers::ViolationId;
@@ -67,11 +68,15 @@ impl App {
         document.selected = Some(id);
         document.pinned = None;
         document.hovered = None;
+        document.stage = Stage::Argument;
+        document.open_cases.clear();
+        document.playing = None;
+        let shows = document.shows(self.state.alternatives);
         let expanded = document.evidence.take().filter(|_| by_user && document.picture.is_none());
         let kind = self.state.layout;
         let kept =
             self.pictures.iter().rev().find(|picture| picture.argument.id == id && picture.kind == kind).cloned();
-        let kept = kept.filter(|picture| picture.hidden == document.hidden);
+        let kept = kept.filter(|picture| picture.hidden == document.hidden && picture.shows == shows);
         if let Some(picture) = kept {
             self.drawing = None;
             self.show_picture(picture);
@@ -94,7 +99,8 @@ impl App {
         document.drawing = true;
         let number = self.revision.advance();
         self.revision_of_drawing = number;
-        let order = Order { history, material, kind, expanded, hidden: document.hidden.clone() };
+        let shows = document.shows(self.state.alternatives);
+        let order = Order { history, material, kind, expanded, hidden: document.hidden.clone(), shows };
         self.drawing = Some(picture::start(order, number, Arc::clone(&self.wake)));
     }
 

@@ -7,7 +7,7 @@
 use super::heaps::GroupBy;
 use super::notes::Note;
 use crate::checkers::{Level, ViolationId};
-use crate::export::ExportKind;
+use crate::export::{ExportKind, Part};
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use egui::{Key, KeyboardShortcut, Modifiers};
@@ -72,6 +72,22 @@ pub enum Command {
     Forward,
     /// Find a command, an anomaly, a transaction or a key by its name.
     Palette,
+    /// Show the next layer of the interpretation.
+    NextLayer,
+    /// Show the layer before.
+    PreviousLayer,
+    /// Play layers or steps one after another, or pause.
+    Play,
+    /// Open the next case of the case tree.
+    NextCase,
+    /// Open the case before.
+    PreviousCase,
+    /// Step through the operations of the counterexample.
+    Replay,
+    /// Draw the orders that were ruled out.
+    Alternatives,
+    /// Keep what is pinned in the picture.
+    Keep,
     /// Show or fold the evidence behind inferred edges.
     ExpandEvidence,
     /// Type into the anomaly filter.
@@ -181,7 +197,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 50] = [
+const ROWS: [CommandRow; 58] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -200,12 +216,19 @@ const ROWS: [CommandRow; 50] = [
     CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
     CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
     CommandRow { command: Command::CheckWithout, group: Group::Edit, name: "Without these", tooltip: "Check the history without the chosen transactions, else without what is pinned", keys: &[plain(Key::W)] },
-    CommandRow { command: Command::Hide, group: Group::Edit, name: "Hide", tooltip: "Leave the pinned transaction out of the picture", keys: &[plain(Key::H)] },
-    CommandRow { command: Command::ShowHidden, group: Group::Edit, name: "Show hidden", tooltip: "Put all transactions back into the picture", keys: &[plain(Key::U)] },
+    CommandRow { command: Command::Hide, group: Group::Edit, name: "Hide", tooltip: "Leave the pinned edge, operation or transaction out of the picture and of exports", keys: &[plain(Key::H)] },
+    CommandRow { command: Command::ShowHidden, group: Group::Edit, name: "Show hidden", tooltip: "Put everything that was left out back into the picture", keys: &[plain(Key::U)] },
+    CommandRow { command: Command::Keep, group: Group::Edit, name: "Keep", tooltip: "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer", keys: &[plain(Key::S)] },
     CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
     CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
-    CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
-    CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
+    CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument, or in what is replayed", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
+    CommandRow { command: Command::PreviousStep, group: Group::Go, name: "Previous step", tooltip: "Go one step back in the argument, or in what is replayed", keys: &[plain(Key::K), plain(Key::ArrowUp)] },
+    CommandRow { command: Command::NextLayer, group: Group::Go, name: "Next layer", tooltip: "Show how the argument comes about: one layer further", keys: &[plain(Key::CloseBracket), plain(Key::ArrowRight)] },
+    CommandRow { command: Command::PreviousLayer, group: Group::Go, name: "Previous layer", tooltip: "Show how the argument comes about: one layer back", keys: &[plain(Key::OpenBracket), plain(Key::ArrowLeft)] },
+    CommandRow { command: Command::Play, group: Group::Go, name: "Play or pause", tooltip: "Go on by itself: through the steps of a replay, else through the layers", keys: &[plain(Key::V)] },
+    CommandRow { command: Command::NextCase, group: Group::Go, name: "Next case", tooltip: "Open the next case, where it takes several to explain the anomaly", keys: &[plain(Key::Period)] },
+    CommandRow { command: Command::PreviousCase, group: Group::Go, name: "Previous case", tooltip: "Open the case before", keys: &[plain(Key::Comma)] },
+    CommandRow { command: Command::Replay, group: Group::Go, name: "Replay", tooltip: "Step through the operations of the anomaly with the state of its keys, or stop that", keys: &[plain(Key::Y)] },
     CommandRow { command: Command::Back, group: Group::Go, name: "Back", tooltip: "Back to where you looked before", keys: &[with_alt(Key::ArrowLeft)] },
     CommandRow { command: Command::Forward, group: Group::Go, name: "Forward", tooltip: "Forward to where you looked after that", keys: &[with_alt(Key::ArrowRight)] },
     CommandRow { command: Command::Palette, group: Group::Go, name: "Find anything…", tooltip: "Find a command, an anomaly, a transaction or a key by its name", keys: &[with_control(Key::P), with_control(Key::K)] },
@@ -215,6 +238,7 @@ const ROWS: [CommandRow; 50] = [
     CommandRow { command: Command::Fit, group: Group::View, name: "Fit", tooltip: "Show the whole graph", keys: &[plain(Key::F), plain(Key::Num0)] },
     CommandRow { command: Command::ZoomIn, group: Group::View, name: "Zoom in", tooltip: "Show the graph larger", keys: &[plain(Key::Plus), plain(Key::Equals)] },
     CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
+    CommandRow { command: Command::Alternatives, group: Group::View, name: "Rejected orders", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
     CommandRow { command: Command::ShowGraph, group: Group::View, name: "Graph", tooltip: "The dependency graph of the selected anomaly", keys: &[plain(Key::Num1)] },
     CommandRow { command: Command::ShowLanes, group: Group::View, name: "Lanes", tooltip: "The sessions on a time axis", keys: &[plain(Key::Num2)] },
@@ -343,6 +367,20 @@ pub enum Request {
     Focus(super::state::Focus),
     /// Show or fold the evidence of one inferred edge.
     ToggleEvidence(EdgeIndex),
+    /// Show this layer of the interpretation, or the argument as a whole.
+    ShowLayer(Option<usize>),
+    /// Show this case: its place in the tree of cases.
+    ShowCase(usize),
+    /// Open or fold the cases inside this one.
+    ToggleCase(usize),
+    /// Go to this step of the replay.
+    ReplayStep(usize),
+    /// Keep this part in the picture, or no longer.
+    Keep(Part),
+    /// Leave this part out of the picture, or take it back in.
+    LeaveOut(Part),
+    /// Keep nothing in particular.
+    KeepNothing,
     /// Draw the graph in this way.
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.

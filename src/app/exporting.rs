@@ -5,7 +5,7 @@ use super::picture::Picture;
 use super::tree::Catalogue;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
-use crate::export::{ComposeOptions, ExportKind, compose, export};
+use crate::export::{ComposeOptions, Evidence, ExportKind, compose, export};
 use crate::health::Health;
 use crate::history::History;
 use crate::jobs::{Job, Revision, Wake};
@@ -38,10 +38,9 @@ pub fn start(what: What, revision: Revision, wake: Wake) -> Job<Result<PathBuf, 
 fn write(what: &What) -> Result<(), String> {
     let argument = &what.picture.argument;
     let options = ComposeOptions {
-        layout: what.picture.kind,
         hidden: what.hidden.iter().copied().collect(),
         drawn: Some(what.sketch.layout.clone()),
-        ..ComposeOptions::for_history(&what.history)
+        ..what.picture.options(&what.history)
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
@@ -72,7 +71,11 @@ pub fn start_report(what: Report, revision: Revision, wake: Wake) -> Job<Result<
 fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let argument = &what.picture.argument;
     let violation = what.catalogue.violation(argument.id).ok_or("the anomaly is gone")?;
-    let options = ComposeOptions { layout: what.picture.kind, ..ComposeOptions::for_history(&what.history) };
+    let mut options = what.picture.options(&what.history);
+    if options.picks.kept.is_empty() {
+        // A report must convince by itself: evidence that is only folded in the window is in it.
+        options.evidence = Evidence::All;
+    }
     let folder = free_name(&what.folder);
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let brief = Brief {

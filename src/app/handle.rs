@@ -7,6 +7,7 @@ use super::dialogs::{self, Purpose};
 use super::exporting;
 use super::palette::Move;
 use super::picture::LayoutKind;
+use super::playing::Stage;
 use super::state::{Attention, Document, ExportForm, Focus, Page, Phase, Source};
 use super::versions::Wanted;
 use crate::export::ExportKind;
@@ -53,6 +54,13 @@ impl App {
             Request::Focus(Focus::Pin(attention)) => self.pin(attention),
             Request::Focus(Focus::Hover(_)) => {}
             Request::ToggleEvidence(edge) => self.toggle_evidence(edge),
+            Request::ShowLayer(layer) => self.set_stage(layer.map_or(Stage::Argument, Stage::Layer)),
+            Request::ShowCase(place) => self.show_case(place),
+            Request::ToggleCase(place) => self.toggle_case(place),
+            Request::ReplayStep(step) => self.go_to_replay_step(step, false),
+            Request::Keep(part) => self.pick(|picks| picks.keep(part)),
+            Request::LeaveOut(part) => self.pick(|picks| picks.leave_out(part)),
+            Request::KeepNothing => self.pick(|picks| picks.kept.clear()),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
             Request::ShowOrder(level) => self.show_order(level),
@@ -193,12 +201,15 @@ impl App {
             }
             Command::CheckOnly => self.what_if(true),
             Command::CheckWithout => self.what_if(false),
-            Command::Hide => {
-                let pinned = self.state.document.as_ref().map(Document::attended).unwrap_or_default();
-                if !pinned.is_empty() {
-                    self.hide(Some(pinned));
-                }
-            }
+            Command::Hide => self.hide_pinned(),
+            Command::Keep => self.keep_pinned(),
+            Command::NextLayer => self.step_layer(1),
+            Command::PreviousLayer => self.step_layer(-1),
+            Command::Play => self.play_or_pause(ctx),
+            Command::NextCase => self.step_case(1),
+            Command::PreviousCase => self.step_case(-1),
+            Command::Replay => self.toggle_replay(),
+            Command::Alternatives => self.toggle_alternatives(),
             Command::ShowHidden => self.hide(None),
             Command::Back => self.go_back(-1),
             Command::Forward => self.go_back(1),
@@ -315,8 +326,13 @@ impl App {
             ctx.memory_mut(|memory| memory.stop_text_input());
         } else if self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
-            if document.pinned.is_some() {
+            if document.playing.take().is_some() {
+            } else if document.pinned.is_some() {
                 document.pinned = None;
+            } else if document.stage != Stage::Argument {
+                self.set_stage(Stage::Argument);
+            } else if document.run.take().is_some() {
+                self.running = None;
             } else if !document.chosen.is_empty() {
                 document.chosen.clear();
             } else if !document.tree.filter().is_empty() {

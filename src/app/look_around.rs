@@ -22,6 +22,7 @@ impl App {
             Page::Browser => self.prepare_browser(),
             _ => {}
         }
+        self.prepare_run();
         if let Some(document) = &self.state.document {
             let browsed = (self.state.page == Page::Browser).then_some(document.browser.transaction).flatten();
             let operation = document.browser.operation.as_ref().map(|(operation, _)| *operation);

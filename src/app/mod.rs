@@ -29,11 +29,14 @@ mod opening;
 pub mod ordering;
 pub mod palette;
 pub mod panels;
+pub mod picking;
 pub mod picture;
 pub mod places;
+pub mod playing;
 pub mod project;
 pub mod raw;
 pub mod recent;
+pub mod replaying;
 pub mod samples;
 pub mod settings;
 pub mod state;
@@ -48,7 +51,7 @@ pub mod versions;
 pub mod watch;
 pub mod what_if;
 
-use crate::counterexample::replay::Replay;
+use crate::counterexample::replay::{Replay, Run};
 use crate::jobs::{Job, Pool, Revision, Wake};
 use canvas::Canvas;
 use command::{Command, Requests};
@@ -136,6 +139,7 @@ pub struct App {
     raw_line: Option<Job<String>>,
     exporting: Option<Job<Result<PathBuf, String>>>,
     replaying: Option<Job<Arc<Replay>>>,
+    running: Option<Job<Arc<Run>>>,
     timing: Option<Job<Arc<timeline::Timeline>>>,
     chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
     finding: Option<Job<Vec<palette::Found>>>,
@@ -177,6 +181,7 @@ impl App {
             raw_line: None,
             exporting: None,
             replaying: None,
+            running: None,
             timing: None,
             chaining: None,
             finding: None,
@@ -231,6 +236,7 @@ impl App {
         self.take_in_messages();
         self.forget_good_news(&ctx);
         self.take_in_files(&ctx);
+        self.go_on_playing(&ctx);
         let mut requests = Requests::new();
         self.take_in_keys(&ctx, &mut requests);
         self.panels(ui, &mut requests);
@@ -246,6 +252,9 @@ impl App {
             if let Some(order) = &mut document.order {
                 // What is not there yet cannot be scrolled to.
                 order.scroll &= order.replay.is_none();
+            }
+            if let Some(run) = &mut document.run {
+                run.scroll &= run.run.is_none();
             }
         }
         let changed = requests.iter().any(|request| !matches!(request, command::Request::Focus(_)));
@@ -301,6 +310,7 @@ impl App {
             || self.looking.is_some()
             || self.exporting.is_some()
             || self.replaying.is_some()
+            || self.running.is_some()
             || self.timing.is_some()
             || self.chaining.is_some()
             || self.finding.is_some()
@@ -392,6 +402,11 @@ impl App {
             Panel::top("header").exact_size(40.0).frame(header).show_separator_line(false).show(ui, |ui| {
                 panels::graph::header_ui(ui, state, requests);
             });
+            if let Some(run) = document.run.as_ref().filter(|_| matches!(state.page, Page::Graph | Page::Lanes)) {
+                Panel::bottom("replay").default_size(210.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
+                    panels::replay::replay_ui(ui, document, run, requests);
+                });
+            }
             let to_the_edge = matches!(state.page, Page::Graph | Page::Lanes);
             let inner = if to_the_edge { Margin::ZERO } else { Margin::same(style::MARGIN) };
             let frame = Frame::new().fill(palette.ground).inner_margin(inner).stroke(Stroke::NONE);

@@ -95,6 +95,7 @@ impl App {
         self.raw = None;
         self.raw_line = None;
         self.replaying = None;
+        self.running = None;
         self.timing = None;
         self.chaining = None;
         self.counting = None;

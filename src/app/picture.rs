@@ -3,10 +3,12 @@
 use super::canvas::sketch::Sketch;
 use crate::checkers::{Violation, ViolationId};
 use crate::control::Control;
-use crate::counterexample::{self, Counterexample, Explanation, Interpretation, interpret, narrate};
+use crate::counterexample::{
+    self, CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
+};
 use crate::diagram::layout::{self, LayoutStyle};
-use crate::diagram::{self, Diagram, Subject};
-use crate::history::{History, OperationId, TransactionId};
+use crate::export::{self, ComposeOptions, Evidence, Part, Picks};
+use crate::history::{History, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
@@ -31,14 +33,37 @@ pub struct Argument {
     pub explanation: Explanation,
     /// How it comes about: what is rejected, and why.
     pub interpretation: Interpretation,
+    /// The cases, where no single cycle or read explains it.
+    pub cases: Option<CaseTree>,
     /// The same as plain text.
     pub text: String,
     /// The same as Markdown.
     pub markdown: String,
-    /// By transaction of the small history: its number of operations in the whole one.
-    n_operations: Vec<usize>,
     /// Edges of the contradicting cycle.
     cycle: Vec<EdgeIndex>,
+}
+
+/// Which part of an argument a picture has room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// The contradiction, and the evidence that is unfolded.
+    #[default]
+    Argument,
+    /// Everything that any layer of the interpretation shows, each at the place where it stays.
+    Layers,
+    /// A case by itself.
+    Case(usize),
+}
+
+/// What is drawn beside the contradiction and its evidence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shows {
+    /// Which part.
+    pub scope: Scope,
+    /// Orders that were ruled out, with what would have followed from them.
+    pub alternatives: bool,
+    /// What stays and what is left out by choice.
+    pub picks: Picks,
 }
 
 /// An argument as drawn.
@@ -56,8 +81,23 @@ pub struct Picture {
     pub sketch: Arc<Sketch>,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
+    /// What is drawn beside the contradiction and its evidence.
+    pub shows: Shows,
     /// Why it is not drawn as asked for.
     pub note: Option<String>,
+}
+
+impl Picture {
+    /// All edges that arrows name: those of the violation at their own places, then those of rejected orders.
+    pub fn edges(&self) -> &[Edge] {
+        &self.argument.interpretation.edges
+    }
+
+    /// How an export shows the same.
+    pub fn options(&self, whole: &History) -> ComposeOptions {
+        let base = ComposeOptions::for_history(whole);
+        options(&self.argument, &self.hidden, &self.shows, self.drawn.iter().copied().collect(), base, self.kind)
+    }
 }
 
 /// What a picture is made of.
@@ -80,6 +120,8 @@ pub struct Order {
     pub expanded: Option<BTreeSet<EdgeIndex>>,
     /// Transactions of the whole history to leave out.
     pub hidden: BTreeSet<TransactionId>,
+    /// What to draw beside the contradiction and its evidence.
+    pub shows: Shows,
 }
 
 /// Starts making a picture. It comes as the job's only message, or never when the job is cancelled.
@@ -90,7 +132,14 @@ pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> 
             Material::Violation(violation) => Arc::new(argue(&order.history, &violation, control)),
         };
         if control.check().is_ok() {
-            outbox.send(Arc::new(draw(argument, order.kind, order.expanded, order.hidden)));
+            outbox.send(Arc::new(draw(
+                argument,
+                &order.history,
+                order.kind,
+                order.expanded,
+                order.hidden,
+                order.shows,
+            )));
         }
     })
 }
@@ -101,40 +150,41 @@ pub fn argue(history: &History, violation: &Violation, control: &Control) -> Arg
     let counterexample = counterexample::minimize(history, violation, control);
     control.phase("explaining", 0);
     let explanation = counterexample::explain(&counterexample);
-    let n_operations =
-        counterexample.renaming.transactions.iter().map(|&whole| history.operation_range(whole).len()).collect();
     Argument {
         id: violation.id,
         text: narrate::plain_text(&counterexample, &explanation, history),
         markdown: narrate::markdown(&counterexample, &explanation, history),
         interpretation: interpret(&counterexample),
+        cases: case_tree(&counterexample.history, &counterexample.violation),
         cycle: counterexample.violation.proof.cycle_edges(),
-        n_operations,
         explanation,
         counterexample,
     }
 }
 
-/// Draws an argument.
+/// Draws an argument taken from `whole`.
 pub fn draw(
     argument: Arc<Argument>,
+    whole: &History,
     kind: LayoutKind,
     expanded: Option<BTreeSet<EdgeIndex>>,
     hidden: BTreeSet<TransactionId>,
+    shows: Shows,
 ) -> Picture {
-    let renaming = &argument.counterexample.renaming;
-    let without: BTreeSet<TransactionId> = hidden.iter().filter_map(|t| renaming.new_transaction(*t)).collect();
-    let edges = &argument.counterexample.violation.edges;
+    let drawing = |pinned: BTreeSet<EdgeIndex>| {
+        let options = options(&argument, &hidden, &shows, pinned, ComposeOptions::default(), kind);
+        export::draw(&argument.counterexample, whole, &options)
+    };
     let expanded = expanded.unwrap_or_else(|| {
-        let all = expandable(edges);
-        let diagram = diagram_of(&argument, &shown(&argument, &all), &BTreeSet::new());
+        let all = expandable(&argument.counterexample.violation.edges);
+        let diagram = drawing(shown(&argument, &all)).diagram;
         let fits = diagram.cards.len() <= OPEN_CARDS && diagram.arrows.len() <= OPEN_EDGES;
         if fits { all } else { BTreeSet::new() }
     });
-    let drawn = shown(&argument, &expanded);
-    let diagram = diagram_of(&argument, &drawn, &without);
-    let in_sight = |edge: &EdgeIndex| !without.contains(&edges[*edge].from) && !without.contains(&edges[*edge].to);
-    let drawn = drawn.into_iter().filter(in_sight).collect();
+    let diagram = drawing(shown(&argument, &expanded)).diagram;
+    let mut drawn: Vec<EdgeIndex> =
+        diagram.arrows.iter().flat_map(|a| [&[a.edge], a.also.as_slice()].concat()).collect();
+    drawn.sort_unstable();
     let (layout, note) = match kind {
         LayoutKind::Lanes => (layout::lanes(&diagram), None),
         LayoutKind::Layered => match layout::graphviz(&diagram) {
@@ -143,44 +193,31 @@ pub fn draw(
         },
     };
     let sketch = Arc::new(Sketch { diagram, layout });
-    Picture { kind, expanded, drawn, sketch, note, hidden, argument }
+    Picture { kind, expanded, drawn, sketch, note, hidden, shows, argument }
 }
 
-/// What is drawn of an argument: these edges, apart from the transactions that are left out.
-fn diagram_of(argument: &Argument, drawn: &BTreeSet<EdgeIndex>, without: &BTreeSet<TransactionId>) -> Diagram {
-    let example = &argument.counterexample;
-    let violation = &example.violation;
-    // Where nothing is folded away every transaction has its card; else only what the drawn edges touch.
-    let everything = drawn.len() == violation.edges.len() || drawn.is_empty();
-    let mut transactions: Vec<TransactionId> = if everything { violation.transactions.clone() } else { Vec::new() };
-    transactions.retain(|t| !without.contains(t));
-    let is_out = |t: TransactionId| without.contains(&t);
-    let touched = |t: TransactionId| drawn.iter().any(|&e| violation.edges[e].from == t || violation.edges[e].to == t);
-    let mut operations: Vec<OperationId> = violation
-        .operations
-        .iter()
-        .copied()
-        .filter(|&operation| everything || touched(example.history.transaction_of(operation)))
-        .collect();
-    // A list that shows an order is what the argument rests on, although no edge lands on it.
-    operations.extend(drawn.iter().filter_map(|&e| match violation.edges[e].because {
-        Reason::Listed { read, .. } => Some(read),
-        _ => None,
-    }));
-    operations.retain(|operation| !is_out(example.history.transaction_of(*operation)));
-    let in_sight = |edge: EdgeIndex| {
-        drawn.contains(&edge) && !is_out(violation.edges[edge].from) && !is_out(violation.edges[edge].to)
+/// What an export is asked for that shows the edges `pinned`, as far as nothing else is chosen.
+fn options(
+    argument: &Argument,
+    hidden: &BTreeSet<TransactionId>,
+    shows: &Shows,
+    pinned: BTreeSet<EdgeIndex>,
+    base: ComposeOptions,
+    kind: LayoutKind,
+) -> ComposeOptions {
+    let renaming = &argument.counterexample.renaming;
+    let mut picks = shows.picks.clone();
+    picks.left_out.extend(hidden.iter().filter_map(|t| renaming.new_transaction(*t)).map(Part::Transaction));
+    let evidence = match shows.scope {
+        Scope::Argument => Evidence::Pinned(pinned),
+        Scope::Layers | Scope::Case(_) => Evidence::All,
     };
-    diagram::diagram(&Subject {
-        history: &example.history,
-        transactions: &transactions,
-        edges: &violation.edges,
-        cycle: &argument.cycle,
-        operations: &operations,
-        shown: &in_sight,
-        all_operations: false,
-        n_operations: &|t| argument.n_operations.get(t.index()).copied().unwrap_or(0),
-    })
+    let case = match shows.scope {
+        Scope::Case(place) => Some(place),
+        Scope::Argument | Scope::Layers => None,
+    };
+    let alternatives = shows.alternatives || shows.scope == Scope::Layers;
+    ComposeOptions { layout: kind, evidence, alternatives, case, picks, ..base }
 }
 
 /// The edges that an inferred edge rests on directly: its premises, and the read that makes visibility matter.

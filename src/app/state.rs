@@ -13,18 +13,20 @@ use super::notes::Notes;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
 use super::places::Places;
+use super::playing::Stage;
 use super::project::Wish;
+use super::replaying::RunView;
 use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
 use super::versions::{Chain, Wanted};
 use super::what_if::WhatIf;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
 use crate::counterexample::replay::Replay;
-use crate::export::ExportKind;
+use crate::export::{ExportKind, Picks};
 use crate::health::Health;
 use crate::history::{History, OperationId, Rules, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation, Resolution};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,6 +101,8 @@ pub enum Attention {
     Operation(OperationId),
     /// Another anomaly, by its line in the list.
     Anomaly(ViolationId),
+    /// A case, by its place in the tree of cases.
+    Case(usize),
     /// A transaction that the counterexample does without, in terms of the whole history.
     Elsewhere(TransactionId),
 }
@@ -278,6 +282,16 @@ pub struct Document {
     pub pinned: Option<Attention>,
     /// Under the pointer in the last frame.
     pub hovered: Option<Attention>,
+    /// What of the chosen violation is gone through.
+    pub stage: Stage,
+    /// Cases of its tree that are open.
+    pub open_cases: BTreeSet<usize>,
+    /// Something goes on by itself; since when what is shown now is shown, in seconds of the window.
+    pub playing: Option<f64>,
+    /// The run of the chosen violation, while it is stepped through.
+    pub run: Option<RunView>,
+    /// What stays and what is left out by choice, by identity of the violation.
+    pub picks: BTreeMap<String, Picks>,
     /// Raw lines of the chosen violation.
     pub raw: RawLines,
     /// The history browser.
@@ -345,6 +359,11 @@ impl Document {
             evidence: None,
             pinned: None,
             hovered: None,
+            stage: Stage::default(),
+            open_cases: BTreeSet::new(),
+            playing: None,
+            run: None,
+            picks: BTreeMap::new(),
             raw: RawLines::default(),
             browser: Browser::default(),
             order: None,
@@ -391,13 +410,17 @@ impl Document {
         }
         let Some(picture) = self.current_picture() else { return Vec::new() };
         let example = &picture.argument.counterexample;
-        let edge = |e: EdgeIndex| example.violation.edges.get(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
+        let edge = |e: EdgeIndex| picture.edges().get(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
         let small = match attention {
             Attention::Step(step) => {
                 let step = picture.argument.explanation.steps.get(step);
                 step.map_or(Vec::new(), |step| step.transactions.clone())
             }
             Attention::Edge(index) => edge(index),
+            Attention::Case(place) => {
+                let edges = picture.argument.cases.as_ref().map(|tree| tree.edges_of(&example.violation, place));
+                edges.into_iter().flatten().flat_map(edge).collect()
+            }
             Attention::Transaction(t) => vec![t],
             Attention::Operation(o) if o.index() < example.history.n_operations() => {
                 vec![example.history.transaction_of(o)]
@@ -480,6 +503,8 @@ pub struct State {
     pub layout: LayoutKind,
     /// Relations whose edges are not drawn.
     pub hidden: BTreeSet<Relation>,
+    /// Orders that were ruled out are drawn.
+    pub alternatives: bool,
     /// Files opened before, newest first.
     pub recent: Vec<PathBuf>,
     /// Messages, oldest first.

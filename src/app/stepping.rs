@@ -27,6 +27,9 @@ impl App {
             });
             return;
         }
+        if self.step_replay(step) {
+            return;
+        }
         let order = self.state.document.as_ref().and_then(|document| document.order.as_ref());
         match (self.state.page, order) {
             (Page::Order, Some(order)) => self.go_to_step(order.step.saturating_add_signed(step), true),

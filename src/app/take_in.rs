@@ -25,6 +25,7 @@ impl App {
         self.take_in_raw_lines();
         self.take_in_export();
         self.take_in_order();
+        self.take_in_run();
         self.take_in_views();
         self.take_in_what_if();
         self.take_in_batch();
@@ -215,8 +216,8 @@ impl App {
     /// Puts a picture on the canvas and asks for the raw lines that belong to it.
     pub(super) fn show_picture(&mut self, picture: Arc<Picture>) {
         let same = |kept: &Arc<Picture>| {
-            (kept.argument.id, kept.kind, &kept.expanded, &kept.hidden)
-                == (picture.argument.id, picture.kind, &picture.expanded, &picture.hidden)
+            (kept.argument.id, kept.kind, &kept.expanded, &kept.hidden, &kept.shows)
+                == (picture.argument.id, picture.kind, &picture.expanded, &picture.hidden, &picture.shows)
         };
         self.pictures.retain(|kept| !same(kept));
         self.pictures.push_back(Arc::clone(&picture));

@@ -192,12 +192,17 @@ impl App {
         }
     }
 
-    /// Leaves transactions out of the picture, or puts all back.
+    /// Leaves transactions out of the picture, or puts everything back.
     pub(super) fn hide(&mut self, transactions: Option<Vec<TransactionId>>) {
         let Some(document) = &mut self.state.document else { return };
         match transactions {
             Some(transactions) => document.hidden.extend(transactions.into_iter().filter(|t| !t.is_initial())),
-            None => document.hidden.clear(),
+            None => {
+                document.hidden.clear();
+                if let Some(picks) = document.picks_mut() {
+                    picks.left_out.clear();
+                }
+            }
         }
         document.pinned = None;
         let expanded = document.evidence.clone();

@@ -4,10 +4,11 @@
 //! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
 //! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
 
+use super::first_case::is_evidence;
 use super::words::Words;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
-use crate::relations::{EdgeIndex, Reason};
+use crate::relations::{Edge, EdgeIndex, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most leaves of a tree that is made of a log of clauses.
@@ -80,6 +81,71 @@ impl CaseTree {
     /// The cases that are not divided further, in order of telling.
     pub fn leaves(&self) -> impl Iterator<Item = &CaseNode> {
         self.nodes.iter().filter(|node| node.open.is_none())
+    }
+
+    /// The case and those inside it, in order of telling.
+    pub fn in_order(&self, place: usize) -> Vec<usize> {
+        let mut inside = Vec::new();
+        let mut open = vec![place];
+        while let Some((place, node)) = open.pop().and_then(|place| Some((place, self.nodes.get(place)?))) {
+            inside.push(place);
+            open.extend(node.children.iter().rev());
+        }
+        inside
+    }
+
+    fn inside(&self, place: usize) -> Vec<&CaseNode> {
+        self.in_order(place).into_iter().map(|place| &self.nodes[place]).collect()
+    }
+
+    /// The cases around a case, itself first and the root last.
+    pub fn around(&self, place: usize) -> Vec<usize> {
+        std::iter::successors(Some(place), |&place| self.nodes.get(place)?.parent).collect()
+    }
+
+    /// All edges that a case and those inside it speak of: what their ends rest on, and what is supposed there and in the
+    /// cases around it. O(nodes · edges).
+    pub fn edges_of(&self, violation: &Violation, place: usize) -> BTreeSet<EdgeIndex> {
+        let edges = &violation.edges;
+        let around = self.around(place).into_iter().filter_map(|place| self.nodes.get(place));
+        let mut of_case = BTreeSet::new();
+        for node in around.chain(self.inside(place)) {
+            match node.supposes {
+                Supposition::Nothing => {}
+                Supposition::Order(edge) => drop(of_case.insert(edge)),
+                Supposition::Writer { read, writer } => {
+                    let tells =
+                        |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
+                    of_case.extend(edges.iter().position(tells));
+                }
+            }
+        }
+        of_case.extend(self.inside(place).iter().flat_map(|node| &node.edges));
+        let evidence: Vec<EdgeIndex> = of_case
+            .iter()
+            .filter_map(|&e| edges.get(e))
+            .filter_map(|inferred| edges.iter().position(|edge| is_evidence(inferred, edge)))
+            .collect();
+        of_case.extend(evidence);
+        of_case
+    }
+
+    /// The edges of the cycles in which a case and those inside it end, ascending.
+    pub fn cycles_of(&self, place: usize) -> Vec<EdgeIndex> {
+        let edges: BTreeSet<EdgeIndex> = self.inside(place).iter().flat_map(|node| &node.cycle).copied().collect();
+        edges.into_iter().collect()
+    }
+
+    /// The wrong reads in which a case and those inside it end, and the reads whose writers are open around it, ascending.
+    pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
+        let ends = self.inside(place);
+        let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
+            Supposition::Writer { read, .. } => Some(read),
+            _ => None,
+        });
+        let reads: BTreeSet<OperationId> =
+            ends.iter().flat_map(|node| &node.reads).map(|&(_, read)| read).chain(around).collect();
+        reads.into_iter().collect()
     }
 }
 

@@ -54,7 +54,7 @@ pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
 }
 
 /// Whether an edge is the read that makes another one matter.
-fn is_evidence(inferred: &Edge, edge: &Edge) -> bool {
+pub(super) fn is_evidence(inferred: &Edge, edge: &Edge) -> bool {
     let read = match &inferred.because {
         Reason::Visible { read, .. } => (inferred.to, Some(*read)),
         Reason::Overwrites { writer, .. } => (*writer, inferred.from_operation),

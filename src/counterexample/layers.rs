@@ -35,6 +35,20 @@ impl LayerKind {
             LayerKind::Reduce => "reduce",
         }
     }
+
+    /// What is done in it and why, in one sentence with a full stop.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            LayerKind::Recover => "First the contradiction alone: what cannot all be true together.",
+            LayerKind::Restore => {
+                "Then what it rests on: an inferred edge convinces only with the observations behind it."
+            }
+            LayerKind::Resolve => {
+                "Then each inferred order is tried the other way round: what that leads to shows why it is no way out."
+            }
+            LayerKind::Reduce => "Last, what was there only to be ruled out goes again: the argument is left.",
+        }
+    }
 }
 
 /// What changes in the picture when a layer is played. Everything is in terms of the counterexample's history and of

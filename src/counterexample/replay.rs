@@ -1,11 +1,16 @@
 //! A witness as a run that one can step through: which transaction is next, and which version of each of its keys is
 //! there when it reads or writes. Counterexamples, which no such order explains, are stepped through as their clients saw
-//! them: see [`Run`].
+//! them: see [`Run`]. The order in which that is done is that of the scripts for databases: see [`interleave()`].
 
+mod interleave;
+mod isolation;
 mod run;
-mod schedule;
+mod seen;
 
-pub use run::{Action, Explained, KeyState, Run, RunStep, run};
+pub use interleave::{Action, Plan, PlanStep, interleave};
+pub use isolation::Isolation;
+pub use run::{KeyState, Run, RunStep, run};
+pub use seen::{Expected, Explained};
 
 use crate::checkers::{Event, Witness};
 use crate::control::{Control, Interrupt};

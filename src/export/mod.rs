@@ -12,6 +12,7 @@ mod drawing;
 mod json;
 mod mermaid;
 mod page;
+mod picks;
 mod picture;
 mod png;
 pub mod reproduce;
@@ -19,9 +20,10 @@ mod svg;
 mod tikz;
 
 pub use digest::{sha256, sha256_of_file};
-pub use drawing::Evidence;
+pub use drawing::{Drawing, Evidence, draw};
 pub use page::page;
-pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose, counterexample_diagram};
+pub use picks::{Part, Picks};
+pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose};
 
 use std::path::Path;
 

@@ -2,14 +2,13 @@
 
 use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw};
-use crate::counterexample::{
-    Counterexample, Explanation, drawn_part, involved_operations, narrate, transactions_to_draw,
-};
+use super::picks::Picks;
+use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
 use crate::diagram::layout::{Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::theme::Tone;
-use crate::diagram::{Diagram, Subject, Target, diagram};
+use crate::diagram::{Diagram, Target};
 use crate::history::History;
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeMap;
@@ -82,6 +81,11 @@ pub struct ComposeOptions {
     pub evidence: Evidence,
     /// Whether orders that were ruled out are drawn, with what would have followed from them.
     pub alternatives: bool,
+    /// The case that is drawn alone: a place in the [case tree](crate::counterexample::case_tree); none, or the root: the
+    /// part that a picture can show.
+    pub case: Option<usize>,
+    /// What stays and what is left out by choice.
+    pub picks: Picks,
     /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
     pub drawn: Option<Layout>,
     /// SHA-256 of the file the history was read from.
@@ -95,31 +99,6 @@ impl ComposeOptions {
         let sha256 = (!path.is_empty()).then(|| super::sha256_of_file(Path::new(path)).ok()).flatten();
         ComposeOptions { sha256, ..ComposeOptions::default() }
     }
-}
-
-/// The diagram of a counterexample: what [`compose`] draws, and what a window shows.
-pub fn counterexample_diagram(
-    example: &Counterexample,
-    whole: &History,
-    all_operations: bool,
-    shown: &dyn Fn(EdgeIndex) -> bool,
-) -> Diagram {
-    let violation = &example.violation;
-    let transactions = transactions_to_draw(violation);
-    let mut operations = involved_operations(violation);
-    if transactions.len() < violation.transactions.len() {
-        operations.retain(|&o| transactions.contains(&example.history.transaction_of(o)));
-    }
-    diagram(&Subject {
-        history: &example.history,
-        transactions: &transactions,
-        edges: &violation.edges,
-        cycle: &violation.proof.cycle_edges(),
-        operations: &operations,
-        shown,
-        all_operations,
-        n_operations: &|t| whole.operation_range(example.renaming.old_transaction(t)).len(),
-    })
 }
 
 /// The page of a counterexample. `whole` is the history it was taken from.
@@ -154,10 +133,13 @@ pub fn compose(
         edges: vec![alternative.edge],
         mentions: Vec::new(),
     });
-    let mut footer = footer(example, whole, options);
+    let mut footer = footer(example, whole, options, drawing.case.as_deref());
     let version = footer.pop();
     footer.extend(all_committed.then(|| "all committed".to_owned()));
-    footer.extend(drawing.is_partial.then(|| "evidence left out".to_owned()));
+    let others = options.picks.others();
+    let is_folded = drawing.is_partial && others.is_empty();
+    footer.extend(is_folded.then(|| "evidence left out".to_owned()));
+    footer.extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
     footer.extend(version);
     Picture {
         title: printable(&explanation.title),
@@ -198,7 +180,7 @@ fn verdicts(example: &Counterexample) -> Vec<(String, Tone)> {
     all.map(|(code, (word, tone))| (format!("{code} {word}"), tone)).collect()
 }
 
-fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions) -> Vec<String> {
+fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, case: Option<&str>) -> Vec<String> {
     let mut footer = Vec::new();
     let path = Path::new(&whole.origin().path);
     if let Some(name) = path.file_name() {
@@ -212,7 +194,10 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions) -
         n => format!("verdicts of these {n} transactions alone"),
     });
     footer.push(example.minimality.word().to_owned());
-    footer.extend(drawn_part(&example.violation).map(|part| format!("drawn is the {part}")));
+    footer.extend(match case {
+        Some(label) => Some(format!("drawn is case {label}")),
+        None => drawn_part(&example.violation).map(|part| format!("drawn is the {part}")),
+    });
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer
 }

@@ -50,10 +50,12 @@ impl Brush<'_> {
         }
     }
 
-    /// Adds the shapes of marks that together make one card, edge or label; `lit` says whether that is lit.
-    pub(super) fn draw(&self, marks: &[Mark], lit: bool, out: &mut Vec<Shape>) {
-        let strength = self.look.strength(lit);
+    /// Adds the shapes of marks that together make one card, edge or label of this strength.
+    pub(super) fn draw(&self, marks: &[Mark], strength: f32, out: &mut Vec<Shape>) {
         for mark in marks {
+            let is_absent = |o| self.look.absent.operations.contains(&o);
+            let is_absent = matches!(mark.target, Some(Target::Operation(o)) if is_absent(o));
+            let strength = if is_absent { strength.min(self.look.strength_of(true, false)) } else { strength };
             let style = self.look.palette.theme().style(mark.role);
             let fade = |colour: Color32| colour.gamma_multiply(strength);
             let fill = style.fill.map(|colour| fade(colour32(colour)));

@@ -42,8 +42,8 @@ impl<E: Clone, Ty: EdgeType, Ix: IndexType> DisplayNode<Arc<CardSketch>, E, Ty, 
         };
         let mut shapes = Vec::new();
         if ctx.painter.clip_rect().intersects(brush.area(self.sketch.rect).expand(4.0)) {
-            let lit = self.look.lit.transactions.contains(&self.sketch.card.transaction);
-            brush.draw(&self.sketch.marks, lit, &mut shapes);
+            let transaction = self.sketch.card.transaction;
+            brush.draw(&self.sketch.marks, self.look.strength_of_card(transaction), &mut shapes);
             if self.look.chosen.contains(&self.sketch.card.transaction) {
                 brush.draw_choice(self.sketch.rect, &mut shapes);
             }

@@ -25,9 +25,9 @@ impl ArrowEdge {
         !self.look.hidden.contains(&self.sketch.arrow.relation)
     }
 
-    /// Whether the pointer or the argument is at it.
-    pub(super) fn is_lit(&self) -> bool {
-        self.look.is_lit(&self.sketch.arrow)
+    /// How pale it is.
+    pub(super) fn strength(&self) -> f32 {
+        self.look.strength_of_edge(&self.sketch.arrow)
     }
 }
 
@@ -50,7 +50,7 @@ impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, 
             hovered: false,
         };
         if self.is_shown() && ctx.painter.clip_rect().intersects(brush.area(self.sketch.bounds).expand(12.0)) {
-            brush.draw(&self.sketch.marks, self.is_lit(), &mut shapes);
+            brush.draw(&self.sketch.marks, self.strength(), &mut shapes);
         }
         shapes
     }

@@ -60,7 +60,8 @@ fn mesh(parts: &Parts, look: &Look, zoom: f32) -> Mesh {
     let mut batch = Batch::default();
     for edge in parts.edges.iter().filter(|edge| !look.hidden.contains(&edge.arrow.relation)) {
         let lit = look.is_lit(&edge.arrow);
-        let colour = look.palette.relation(edge.arrow.relation).gamma_multiply(look.strength(lit) * 0.7);
+        let strength = look.strength_of_edge(&edge.arrow);
+        let colour = look.palette.relation(edge.arrow.relation).gamma_multiply(strength * 0.7);
         let width = if lit && look.lit.any { 1.6 } else { 0.8 };
         batch.line(edge.far.iter().map(|point| at(*point)), width, colour);
     }
@@ -68,7 +69,7 @@ fn mesh(parts: &Parts, look: &Look, zoom: f32) -> Mesh {
         let lit = look.lit.transactions.contains(&card.card.transaction);
         let colour = if lit && look.lit.any { look.palette.accent } else { look.palette.weak };
         let area = Rect::from_min_max(at(card.rect.min), at(card.rect.max));
-        batch.block(area, colour.gamma_multiply(look.strength(lit)));
+        batch.block(area, colour.gamma_multiply(look.strength_of_card(card.card.transaction)));
     }
     batch.mesh()
 }

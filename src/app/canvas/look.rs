@@ -30,7 +30,7 @@ impl Lit {
         let any = !matches!(attention, None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)));
         let mut lit = Lit { any, ..Lit::default() };
         let argument = &picture.argument;
-        let edges = &argument.counterexample.violation.edges;
+        let edges = picture.edges();
         match attention {
             None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)) => {}
             Some(Attention::Step(step)) => {
@@ -41,6 +41,7 @@ impl Lit {
                     lit.operations.extend(&step.operations);
                 }
             }
+            Some(Attention::Case(place)) => lit.case(picture, place),
             Some(Attention::Edge(edge)) => {
                 lit.edge(picture, edge);
                 lit.steps_about(picture, |step| step.edges.contains(&edge));
@@ -65,11 +66,38 @@ impl Lit {
     }
 
     fn edge(&mut self, picture: &Picture, index: EdgeIndex) {
-        if let Some(edge) = picture.argument.counterexample.violation.edges.get(index) {
+        if let Some(edge) = picture.edges().get(index) {
             self.edges.insert(index);
             self.transactions.extend([edge.from, edge.to]);
             self.operations.extend(edge.from_operation.into_iter().chain(edge.to_operation));
         }
+    }
+
+    /// What a case speaks of, and the cases inside it.
+    fn case(&mut self, picture: &Picture, place: usize) {
+        let argument = &picture.argument;
+        let Some(tree) = &argument.cases else { return };
+        for edge in tree.edges_of(&argument.counterexample.violation, place) {
+            self.edge(picture, edge);
+        }
+        for read in tree.reads_of(place) {
+            self.operations.insert(read);
+            self.transactions.insert(argument.counterexample.history.transaction_of(read));
+        }
+    }
+
+    /// What a layer of the interpretation adds; everything looks the same where it adds nothing.
+    pub fn of_layer(picture: &Picture, place: usize) -> Lit {
+        let mut lit = Lit::default();
+        let Some(layer) = picture.argument.interpretation.layers.get(place) else { return lit };
+        lit.edges.extend(&layer.edges_added);
+        lit.transactions.extend(&layer.transactions_added);
+        lit.operations.extend(&layer.operations_added);
+        // The ends of a new edge are looked for, too.
+        let ends = layer.edges_added.iter().filter_map(|&e| picture.edges().get(e));
+        lit.transactions.extend(ends.flat_map(|edge| [edge.from, edge.to]));
+        lit.any = !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
+        lit
     }
 
     fn steps_about(&mut self, picture: &Picture, about: impl Fn(&crate::counterexample::Step) -> bool) {
@@ -78,6 +106,40 @@ impl Lit {
     }
 }
 
+/// What a picture has room for but does not show now: not yet, or no longer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Absent {
+    /// Edges.
+    pub edges: BTreeSet<EdgeIndex>,
+    /// Cards.
+    pub transactions: BTreeSet<TransactionId>,
+    /// Rows.
+    pub operations: BTreeSet<OperationId>,
+}
+
+impl Absent {
+    /// What is not there after the layers up to and including `place`.
+    pub fn at_layer(picture: &Picture, place: usize) -> Absent {
+        let shown = picture.argument.interpretation.shown(place);
+        let diagram = &picture.sketch.diagram;
+        let arrows = diagram.arrows.iter().flat_map(|arrow| std::iter::once(arrow.edge).chain(arrow.also.clone()));
+        let rows = diagram.cards.iter().flat_map(|card| &card.rows).map(|row| row.operation);
+        Absent {
+            edges: arrows.filter(|edge| !shown.edges.contains(edge)).collect(),
+            transactions: diagram
+                .cards
+                .iter()
+                .map(|c| c.transaction)
+                .filter(|t| !shown.transactions.contains(t))
+                .collect(),
+            operations: rows.filter(|operation| !shown.operations.contains(operation)).collect(),
+        }
+    }
+}
+
+/// How pale a thing is that the picture has room for but does not show now.
+const ABSENT: f32 = 0.13;
+
 /// How things look in this frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
@@ -85,6 +147,8 @@ pub struct Look {
     pub palette: Palette,
     /// What is lit.
     pub lit: Lit,
+    /// What is not there now.
+    pub absent: Absent,
     /// Relations whose edges are not drawn.
     pub hidden: BTreeSet<Relation>,
     /// Transactions that were chosen for a what-if.
@@ -100,6 +164,7 @@ impl Default for Look {
         Look {
             palette: crate::app::style::DARK,
             lit: Lit::default(),
+            absent: Absent::default(),
             hidden: BTreeSet::new(),
             chosen: BTreeSet::new(),
             pale: 0.4,
@@ -118,5 +183,27 @@ impl Look {
     /// Opacity of something that is lit or not.
     pub fn strength(&self, lit: bool) -> f32 {
         if self.lit.any && !lit { self.pale * self.opacity } else { self.opacity }
+    }
+
+    /// Whether an edge is not there now, nor any that says the same.
+    pub fn is_absent(&self, arrow: &Arrow) -> bool {
+        let absent = |edge: &EdgeIndex| self.absent.edges.contains(edge);
+        absent(&arrow.edge) && arrow.also.iter().all(absent)
+    }
+
+    /// Opacity of an edge.
+    pub fn strength_of_edge(&self, arrow: &Arrow) -> f32 {
+        self.strength_of(self.is_absent(arrow), self.is_lit(arrow))
+    }
+
+    /// Opacity of a card.
+    pub fn strength_of_card(&self, transaction: TransactionId) -> f32 {
+        let is_lit = self.lit.transactions.contains(&transaction);
+        self.strength_of(self.absent.transactions.contains(&transaction), is_lit)
+    }
+
+    /// Opacity of something that is there or not, and lit or not.
+    pub fn strength_of(&self, absent: bool, lit: bool) -> f32 {
+        if absent { ABSENT * self.opacity } else { self.strength(lit) }
     }
 }

@@ -171,7 +171,7 @@ impl Canvas {
             self.last.fresh = FRESH_FRAMES;
         }
         self.note_changes(ui, rect, look);
-        self.draw_marks(ui, rect, &self.parts.lanes, false);
+        self.draw_marks(ui, rect, &self.parts.lanes, self.look.strength(false));
         let response = match (far::is_far(self.navigation.zoom()), self.last.fresh) {
             (true, _) => self.draw_far(ui, rect),
             (false, 0) => self.repeat(ui),
@@ -290,13 +290,13 @@ impl Canvas {
         }
     }
 
-    fn draw_marks(&self, ui: &Ui, rect: Rect, marks: &[crate::diagram::scene::Mark], lit: bool) {
+    fn draw_marks(&self, ui: &Ui, rect: Rect, marks: &[crate::diagram::scene::Mark], strength: f32) {
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         let origin = self.navigation.to_screen(rect, Pos2::ZERO);
         let zoom = self.navigation.zoom();
         let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
         let mut shapes = Vec::new();
-        brush.draw(marks, lit, &mut shapes);
+        brush.draw(marks, strength, &mut shapes);
         painter.extend(shapes);
     }
 
@@ -415,8 +415,8 @@ impl Canvas {
         for (_, edge) in model.edges_iter() {
             let display = edge.display();
             let area = self.navigation.to_screen_rect(rect, display.sketch.label);
-            if display.is_shown() && area.intersects(rect) {
-                self.draw_marks(ui, rect, &display.sketch.label_marks, display.is_lit());
+            if display.is_shown() && !self.look.is_absent(&display.sketch.arrow) && area.intersects(rect) {
+                self.draw_marks(ui, rect, &display.sketch.label_marks, display.strength());
             }
         }
     }
@@ -436,6 +436,7 @@ impl Canvas {
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name()));
         };
         let cards = self.parts.cards.iter().enumerate();
+        let cards = cards.filter(|(_, sketch)| !self.look.absent.transactions.contains(&sketch.card.transaction));
         let cards = cards.filter_map(|(place, sketch)| in_sight(sketch.rect).map(|area| (place, sketch, area)));
         for (place, sketch, area) in cards.take(NAMED) {
             let card = &sketch.card;
@@ -446,7 +447,9 @@ impl Canvas {
         }
         let title = |card: usize| self.parts.cards.get(card).map_or("", |card| card.card.title.as_str());
         let edges = self.parts.edges.iter().enumerate();
-        let edges = edges.filter(|(_, edge)| !self.look.hidden.contains(&edge.arrow.relation));
+        let is_there =
+            |edge: &EdgeSketch| !self.look.is_absent(&edge.arrow) && !self.look.hidden.contains(&edge.arrow.relation);
+        let edges = edges.filter(|(_, edge)| is_there(edge));
         let edges = edges.filter_map(|(place, edge)| in_sight(edge.label).map(|area| (place, edge, area)));
         for (place, edge, area) in edges.take(NAMED) {
             let arrow = &edge.arrow;

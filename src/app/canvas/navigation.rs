@@ -8,6 +8,8 @@ const ZOOM: std::ops::RangeInclusive<f32> = 0.03..=6.0;
 const FIT_ZOOM: f32 = 1.2;
 /// Free space around a fitted picture, in points.
 const FIT_MARGIN: f32 = 16.0;
+/// At the foot of the canvas stands the legend, which a fitted picture leaves free.
+const LEGEND: f32 = 30.0;
 /// A picture stays in sight at least by this many points.
 const KEEP_IN_SIGHT: f32 = 60.0;
 
@@ -60,12 +62,12 @@ impl Navigation {
         if (self.fit_wanted || (size_changed && self.follows_size)) && bounds.is_positive() && size.min_elem() > 1.0 {
             self.fit_wanted = false;
             self.follows_size = true;
-            let free = (size - Vec2::splat(2.0 * FIT_MARGIN)).max(Vec2::splat(10.0));
+            let free = (size - Vec2::splat(2.0 * FIT_MARGIN) - vec2(0.0, LEGEND)).max(Vec2::splat(10.0));
             let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(FIT_ZOOM);
             self.zoom = zoom.clamp(*ZOOM.start(), *ZOOM.end());
             // Across the middle, but from the top: that is where reading begins.
             let x = size.x / 2.0 - bounds.center().x * self.zoom;
-            let spare = (size.y - bounds.height() * self.zoom).max(0.0);
+            let spare = (size.y - LEGEND - bounds.height() * self.zoom).max(0.0);
             let y = (spare / 2.0).min(FIT_MARGIN.max(spare * 0.25)) - bounds.top() * self.zoom;
             self.pan = vec2(x, y);
         }

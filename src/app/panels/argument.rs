@@ -42,6 +42,7 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             step_ui(ui, picture, place, step, &lit, document, requests);
         }
         ui.add_space(2.0);
+        super::cases::cases_ui(ui, picture, document, requests);
         style::note(ui, &picture.argument.explanation.conclusion);
         rule(ui);
         why_ui(ui, picture, document, requests);
@@ -195,11 +196,12 @@ fn why_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Re
         }
         _ => None,
     };
-    let chosen = chosen.filter(|edge| *edge < violation.edges.len());
+    let chosen = chosen.filter(|edge| *edge < picture.edges().len());
     match chosen {
         Some(edge) => {
             style::bold(ui, "Why is this edge here?", style::HEADING, palette.strong);
             edge_ui(ui, picture, edge, true, requests);
+            super::picks::pick_ui(ui, document, edge, violation.edges.len(), requests);
             evidence_ui(ui, picture, edge, requests);
         }
         None => {
@@ -217,7 +219,7 @@ fn why_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Re
 fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let example = &picture.argument.counterexample;
-    let Some(edge) = example.violation.edges.get(index) else { return };
+    let Some(edge) = picture.edges().get(index) else { return };
     // The font of lists lacks the sign ⊥.
     let name =
         |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { example.history.transaction_name(t) };
@@ -240,7 +242,14 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
     if response.hovered() && !full {
         requests.push(Request::Focus(Focus::Hover(Attention::Edge(index))));
     }
-    if full && let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
+    if !full {
+        return;
+    }
+    let supposed = picture.argument.interpretation.alternatives.iter().find(|other| other.edge == index);
+    if let Some(supposed) = supposed {
+        ui.label(RichText::new(format!("This order was ruled out. {}", supposed.text)).color(palette.text));
+    }
+    if let Some(reason) = picture.argument.explanation.edge_reasons.get(index) {
         ui.label(RichText::new(reason).color(palette.text));
         let rejected = picture.argument.interpretation.alternatives.iter().find(|other| other.instead_of == index);
         if let Some(rejected) = rejected {

@@ -1,18 +1,21 @@
 //! The graph: how it is drawn, its legend, and the canvas.
 
 use super::paint_relation;
-use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::picking::part_of;
 use crate::app::picture::{LayoutKind, Picture};
 use crate::app::state::{Attention, Document, Focus, State};
 use crate::app::style::{self, Palette};
+use crate::export::Part;
 use crate::history::TransactionId;
 use crate::relations::Relation;
 use egui::{
     Align, Align2, CornerRadius, FontId, Layout, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2,
     vec2,
 };
+use std::collections::BTreeSet;
 
 /// Draws the page.
 pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
@@ -21,10 +24,15 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         return;
     };
     tools_ui(ui, state, document, requests);
+    super::layers::layers_ui(ui, state, document, &picture, requests);
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
     let renaming = &picture.argument.counterexample.renaming;
     let mut lit = if stale { Lit::default() } else { Lit::new(&picture, document.attention()) };
+    let layer = document.layer_shown().map(|(place, _)| place);
+    if let (Some(place), false) = (layer, lit.any) {
+        lit = Lit::of_layer(&picture, place);
+    }
     if let (Some(Attention::Anomaly(_)), false) = (document.attention(), stale) {
         // Another anomaly under the pointer: what it has in common with this one.
         lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
@@ -33,9 +41,12 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     let look = Look {
         palette: Palette::of(ui),
         lit,
+        absent: layer.map(|place| Absent::at_layer(&picture, place)).unwrap_or_default(),
         hidden: state.hidden.clone(),
         chosen: document.chosen.iter().filter_map(|t| renaming.new_transaction(*t)).collect(),
-        pale: if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
+        pale: if layer.is_some() && document.attention().is_none() {
+            0.6
+        } else if document.hovered.is_some() && !matches!(document.hovered, Some(Attention::Step(_))) {
             0.62
         } else {
             0.4
@@ -48,33 +59,12 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
     }
-    hidden_ui(ui, area, document, requests);
+    super::picks::left_out_ui(ui, area, document, &picture, requests);
     legend_ui(ui, area, state, &picture, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
     } else if let Some(note) = &picture.note {
         note_ui(ui, area, note);
-    }
-}
-
-/// The transactions that are left out, and how to bring them back.
-fn hidden_ui(ui: &Ui, area: Rect, document: &Document, requests: &mut Requests) {
-    let Some(history) = document.history.as_ref().filter(|_| !document.hidden.is_empty()) else { return };
-    let palette = Palette::of(ui);
-    let mut names: Vec<String> = document.hidden.iter().take(4).map(|t| history.transaction_name(*t)).collect();
-    if document.hidden.len() > 4 {
-        names.push(format!("and {} more", document.hidden.len() - 4));
-    }
-    let text = format!("hidden: {} ×", names.join(" "));
-    let galley = ui.painter().layout_no_wrap(text.clone(), FontId::proportional(style::SMALL), palette.caution);
-    let place = Rect::from_min_size(area.left_top() + vec2(10.0, 6.0), galley.size() + vec2(16.0, 8.0));
-    let response = ui.interact(place, ui.id().with("hidden"), Sense::click());
-    let line = Stroke::new(1.0, palette.caution);
-    ui.painter().rect(place, CornerRadius::same(9), palette.tint(palette.caution), line, StrokeKind::Inside);
-    ui.painter().galley(place.min + vec2(8.0, 4.0), galley, palette.caution);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &text));
-    if response.on_hover_text(super::tooltip(Command::ShowHidden)).clicked() {
-        requests.push(Request::Run(Command::ShowHidden));
     }
 }
 
@@ -86,6 +76,14 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         Some(Attention::Operation(o)) => Some(example.history.transaction_of(o)),
         _ => None,
     };
+    let n_edges = example.violation.edges.len();
+    if let Some(part @ (Part::Edge(_) | Part::Operation(_))) = at.and_then(|at| part_of(at, n_edges)) {
+        super::picks::menu_ui(ui, document, part, requests);
+        if matches!(part, Part::Edge(_)) {
+            return;
+        }
+        ui.separator();
+    }
     let Some(small) = small.filter(|t| !t.is_initial()) else {
         for command in [Command::Fit, Command::SwitchLayout, Command::ExpandEvidence, Command::ShowHidden] {
             if ui.button(command.row().name).clicked() {
@@ -108,7 +106,12 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         far.map(|t| example.renaming.old_transaction(t)).collect()
     };
     let chosen = document.chosen.contains(&whole);
-    let actions: [(String, Request); 6] = [
+    let kept = document.chosen_parts().is_some_and(|picks| picks.kept.contains(&Part::Transaction(small)));
+    let actions: [(String, Request); 7] = [
+        (
+            if kept { "Keep no longer" } else { "Keep this transaction" }.to_owned(),
+            Request::Keep(Part::Transaction(small)),
+        ),
         (if chosen { "Do not choose" } else { "Choose for a what-if" }.to_owned(), Request::Choose(vec![whole])),
         ("Hide this transaction".to_owned(), Request::Hide(vec![whole])),
         (format!("Hide session {}", example.history.session_name(session)), Request::Hide(of_session())),
@@ -264,7 +267,9 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
 fn legend_ui(ui: &mut Ui, area: Rect, state: &State, picture: &Picture, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let edges = &picture.argument.counterexample.violation.edges;
-    let present = Relation::ALL.into_iter().filter(|r| edges.iter().any(|edge| edge.relation == *r));
+    let rejected = picture.drawn.iter().filter_map(|&e| picture.edges().get(e));
+    let present: BTreeSet<Relation> = edges.iter().chain(rejected).map(|edge| edge.relation).collect();
+    let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
     let mut left = area.left() + 10.0;
     for relation in present {
         let text = format!("{} {}", relation.code(), relation.name());

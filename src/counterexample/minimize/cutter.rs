@@ -44,6 +44,8 @@ pub(super) struct Cutter<'a> {
     pub(super) involved: Vec<OperationId>,
     /// The pattern that must survive.
     pub(super) wanted: Option<Pattern>,
+    /// Reads that are anomalies of their own are not left out: which pattern the violation is an instance of rests on them.
+    pub(super) wrong_reads_stay: bool,
     /// By unknown transaction that must have committed: a reader that shows it, and its read.
     pub(super) promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
 }
@@ -61,7 +63,8 @@ impl<'a> Cutter<'a> {
         let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
         let wanted = (!general).then_some(original.id.pattern);
         let promoted_by = promotions(history, &resolution);
-        Ok(Cutter { history, original, level, control, resolution, involved, wanted, promoted_by })
+        let wrong_reads_stay = false;
+        Ok(Cutter { history, original, level, control, resolution, involved, wanted, wrong_reads_stay, promoted_by })
     }
 
     /// Part of ⊥, not a transaction of its own.
@@ -108,7 +111,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// The sub-history of these transactions. Reads from outside are dropped, and so are anomalous reads that the
-    /// violation is not about.
+    /// violation is not about, unless its pattern rests on them.
     fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let second_versions = self.second_versions(keep);
@@ -116,7 +119,8 @@ impl<'a> Cutter<'a> {
             keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
         let complete = |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
         self.history.restrict(&members, |o| {
-            let is_involved = || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
+            let is_involved =
+                || self.wrong_reads_stay || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
             // Whom such a read read from must be as open as in the whole.
             let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
             if multiple.is_some_and(|multiple| !complete(&multiple.sources)) {

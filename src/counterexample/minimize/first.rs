@@ -9,6 +9,9 @@ use crate::history::{History, OperationId, OperationKind, TransactionId, Transac
 use crate::relations::{self, Appended, Reason, Resolution, Source, Standing};
 use rustc_hash::FxHashMap;
 
+/// Up to so many transactions it is tried to keep the pattern with reads that are anomalies of their own.
+const MOST_WITH_WRONG_READS: usize = 64;
+
 /// The violation with exactly its own transactions and operations, when there was not even time to resolve reads.
 pub(super) fn uncut(history: &History, violation: &Violation, level: Level, interrupt: Interrupt) -> Counterexample {
     let involved = involved_operations(violation);
@@ -83,7 +86,9 @@ impl Cutter<'_> {
             match self.ask(&members) {
                 Answer::Violated(found) => return Some((*found, true)),
                 Answer::ByAnotherPattern if self.wanted.is_some() => {
-                    self.wanted = None;
+                    if !self.widen(&mut keep, &members) {
+                        self.wanted = None;
+                    }
                     continue;
                 }
                 Answer::ByAnotherPattern | Answer::No | Answer::Unusable => {}
@@ -93,15 +98,33 @@ impl Cutter<'_> {
             if before == self.history.n_transactions() {
                 return Some((self.whole()?, false));
             }
-            for t in members {
-                for o in self.history.operations_of(t) {
-                    for writer in self.writers(o) {
-                        keep.insert(writer);
-                    }
-                }
-            }
+            self.add_writers(&mut keep, &members);
             if keep.len() == before {
                 keep = TransactionSet::full(self.history);
+            }
+        }
+    }
+
+    /// Widens a part that violates the level by another pattern than the wanted one: first by the reads that were left out
+    /// because they are anomalies of their own, for which pattern it is may rest on them; then by the writers of all reads.
+    /// `false` when nothing is left to be tried.
+    fn widen(&mut self, keep: &mut TransactionSet, members: &[TransactionId]) -> bool {
+        let before = keep.len();
+        let is_small = members.len() <= MOST_WITH_WRONG_READS && self.control.check().is_ok();
+        let stayed = std::mem::replace(&mut self.wrong_reads_stay, is_small);
+        if is_small {
+            self.add_writers(keep, members);
+        }
+        self.wrong_reads_stay = is_small && (!stayed || keep.len() > before);
+        self.wrong_reads_stay
+    }
+
+    fn add_writers(&self, keep: &mut TransactionSet, members: &[TransactionId]) {
+        for &t in members {
+            for o in self.history.operations_of(t) {
+                for writer in self.writers(o) {
+                    keep.insert(writer);
+                }
             }
         }
     }

@@ -1,7 +1,8 @@
 //! From a violation of the whole history to a small history that still violates the level.
 //!
 //! 1. *Core* (`first`): the transactions that the violation speaks of are cut out; reads whose writer stays behind are
-//!    dropped, and so are reads that are anomalies of their own and not what the violation is about. All levels are closed
+//!    dropped, and so are reads that are anomalies of their own and not what the violation is about, unless its pattern rests
+//!    on them. All levels are closed
 //!    under removing transactions, reads, or a write together with its readers, so whatever the small history violates,
 //!    the whole does too. Every part is checked again at the same level, and a named pattern must survive.
 //! 2. *Transactions* (`transactions`): delta debugging (Zeller and Hildebrandt 2002, `ddmin`) over whole sessions, then

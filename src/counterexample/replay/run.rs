@@ -1,37 +1,13 @@
 //! A counterexample as its clients saw it: one operation after the other, with the state of the keys before and after.
 
-use super::schedule::{self, Seen};
+use super::Isolation;
+use super::interleave::{Action, interleave};
+use super::seen::{self, Expected, Explained};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
 use crate::counterexample::words::Words;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
-
-/// What happens at a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// A read or a write.
-    Operation(OperationId),
-    /// The transaction ends: its writes become visible, or are undone if it aborted. One of unknown outcome counts as
-    /// committed.
-    End(Outcome),
-}
-
-/// How a read fits the state in which it was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Explained {
-    /// No read, or one whose value is not recorded.
-    Nothing,
-    /// It returned the transaction's own write.
-    Own,
-    /// It returned what was committed last.
-    Current,
-    /// It returned what had been committed before and was overwritten since.
-    Older,
-    /// It returned what a transaction had written that had not ended.
-    Uncommitted,
-    /// No state up to here explains it.
-    Nowhere,
-}
+use std::collections::BTreeMap;
 
 /// The state of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +28,7 @@ pub struct KeyState {
 pub struct RunStep {
     /// Who acts.
     pub transaction: TransactionId,
-    /// What is done.
+    /// What is done; never [`Action::Begin`], which goes without saying before the first.
     pub action: Action,
     /// The state of [`Run::keys`] before.
     pub before: Vec<KeyState>,
@@ -60,6 +36,8 @@ pub struct RunStep {
     pub after: Vec<KeyState>,
     /// Of a read: how it fits the state before.
     pub explained: Explained,
+    /// What one up-to-date copy of the data does here at [`Run::setting`], where that says anything.
+    pub expected: Option<Expected>,
     /// What happens, in one sentence with a full stop.
     pub text: String,
 }
@@ -71,85 +49,90 @@ pub struct Run {
     pub keys: Vec<KeyId>,
     /// The steps.
     pub steps: Vec<RunStep>,
-    /// Whether no order explains more of the reads: all that keep to sessions (and times) were considered.
+    /// The weakest setting that claims the level.
+    pub setting: Isolation,
+    /// Settings at which one up-to-date copy answers all reads as observed in this order, strongest first.
+    pub shown_at: Vec<Isolation>,
+    /// Whether it is certain that no order explains more of the reads.
     pub is_best: bool,
     /// What the order shows, in whole sentences.
     pub summary: String,
 }
 
-/// Steps through a counterexample: of all orders of its operations that keep to the order inside transactions and
-/// sessions, and to times where there are any, one in which most reads return what was committed last, and in which
-/// transactions take turns as seldom as possible. For more than some thousand states of affairs, or when `control` says to
-/// stop, the transactions come one after the other as they are told.
+/// Steps through a counterexample in the order of [`interleave()`], which is that of the scripts for databases.
+/// Transactions without operations do not act. As expensive as that, and O(steps · keys).
 pub fn run(example: &Counterexample, control: &Control) -> Run {
     let history = &example.history;
-    let plan = schedule::plan(example, control);
+    let plan = interleave(history, example.level, control);
+    let setting = Isolation::claiming(example.level);
     let words = Words::new(history, &[]);
     let mut keys: Vec<KeyId> = history.keys().to_vec();
     keys.sort_unstable();
     keys.dedup();
     let mut states: Vec<KeyState> = keys.iter().map(|&key| KeyState::initial(key)).collect();
-    let mut steps = Vec::with_capacity(plan.actions.len());
-    for (transaction, action, seen) in plan.actions {
+    // By transaction that began: how many writes of each key were committed then.
+    let mut starts: BTreeMap<TransactionId, Vec<usize>> = BTreeMap::new();
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    for step in &plan.steps {
+        let (transaction, action) = (step.transaction, step.action);
+        if action == Action::Begin {
+            starts.insert(transaction, states.iter().map(|state| state.committed.len()).collect());
+            continue;
+        }
         let before = states.clone();
         apply(history, &mut states, transaction, action);
-        let explained = Explained::of(seen);
+        let (mut explained, mut expected) = (Explained::Nothing, None);
+        if let Action::Operation(o) = action
+            && let Ok(place) = keys.binary_search(&history.operation(o).key)
+        {
+            let n_at_start = starts.get(&transaction).map_or(0, |start| start[place]);
+            explained = Explained::of(history, &before[place], transaction, o);
+            expected = Expected::of(history, &before[place], o, n_at_start, setting);
+        }
         let text = sentence(&words, transaction, action, explained);
-        steps.push(RunStep { transaction, action, before, after: states.clone(), explained, text });
+        steps.push(RunStep { transaction, action, before, after: states.clone(), explained, expected, text });
     }
-    let summary = summary(&steps);
-    Run { keys, steps, is_best: plan.is_best, summary }
+    let summary = [summary(&steps), shown(&plan.shown_at, setting)].join(" ");
+    Run { keys, steps, setting, shown_at: plan.shown_at, is_best: plan.is_best, summary }
 }
 
 impl KeyState {
     fn initial(key: KeyId) -> KeyState {
         KeyState { key, committed: Vec::new(), pending: Vec::new(), text: "initial".to_owned() }
     }
-
-    fn tell(&mut self, history: &History) {
-        let value = |o: &OperationId| history.value_name(history.operation(*o).value);
-        self.text = match self.committed.last() {
-            None => "initial".to_owned(),
-            Some(_) if history.lists().is_list(self.key) => {
-                format!("[{}]", self.committed.iter().map(value).collect::<Vec<_>>().join(" "))
-            }
-            Some(last) => value(last),
-        };
-    }
-}
-
-impl Explained {
-    fn of(seen: Seen) -> Explained {
-        match seen {
-            Seen::Nothing => Explained::Nothing,
-            Seen::Own => Explained::Own,
-            Seen::Current => Explained::Current,
-            Seen::Older => Explained::Older,
-            Seen::Uncommitted => Explained::Uncommitted,
-            Seen::Nowhere => Explained::Nowhere,
-        }
-    }
 }
 
 fn apply(history: &History, states: &mut [KeyState], transaction: TransactionId, action: Action) {
-    match action {
-        Action::Operation(o) => {
-            let operation = history.operation(o);
-            if operation.kind == OperationKind::Write {
-                let of_key = states.iter_mut().filter(|state| state.key == operation.key);
-                of_key.for_each(|state| state.pending.push(o));
-            }
+    if let Action::Operation(o) = action {
+        let operation = history.operation(o);
+        if operation.kind == OperationKind::Write {
+            states.iter_mut().filter(|state| state.key == operation.key).for_each(|state| state.pending.push(o));
         }
-        Action::End(outcome) => {
-            for state in states {
-                let own = |o: &OperationId| history.transaction_of(*o) == transaction;
-                let (ended, pending): (Vec<_>, Vec<_>) = state.pending.iter().partition(|o| own(o));
-                state.pending = pending;
-                if outcome != Outcome::Aborted {
-                    state.committed.extend(ended);
-                    state.tell(history);
-                }
-            }
+        return;
+    }
+    for state in states {
+        let own = |o: &OperationId| history.transaction_of(*o) == transaction;
+        let (ended, pending): (Vec<_>, Vec<_>) = state.pending.iter().partition(|o| own(o));
+        state.pending = pending;
+        if action == Action::Commit {
+            state.committed.extend(ended);
+            state.text = seen::told(history, state, &state.committed);
+        }
+    }
+}
+
+/// Where one copy of the data shows the same.
+fn shown(settings: &[Isolation], setting: Isolation) -> String {
+    let weaker: Vec<&str> = settings.iter().filter(|other| **other < setting).map(|other| other.sql()).collect();
+    match (weaker.is_empty(), settings.is_empty()) {
+        (false, _) => format!(
+            "One up-to-date copy of the data answers like that at {}; at {setting}, which claims the level, it has to \
+             refuse a statement or a commit, or to answer something else.",
+            weaker.join(" and at ")
+        ),
+        (true, false) => format!("One up-to-date copy of the data answers like that at {setting}."),
+        (true, true) => {
+            "No order of these operations explains all reads by one up-to-date copy of the data.".to_owned()
         }
     }
 }
@@ -158,9 +141,12 @@ fn sentence(words: &Words<'_>, transaction: TransactionId, action: Action, expla
     let name = words.transaction(transaction);
     let o = match action {
         Action::Operation(o) => o,
-        Action::End(Outcome::Committed) => return format!("{name} commits."),
-        Action::End(Outcome::Aborted) => return format!("{name} aborts."),
-        Action::End(Outcome::Unknown) => return format!("{name} ends; nobody told its client how."),
+        Action::Begin => return format!("{name} begins."),
+        Action::Abort => return format!("{name} aborts."),
+        Action::Commit if words.history.outcome(transaction) == Outcome::Unknown => {
+            return format!("{name} ends; nobody told its client how.");
+        }
+        Action::Commit => return format!("{name} commits."),
     };
     let operation = words.history.operation(o);
     let content = words.content(o);

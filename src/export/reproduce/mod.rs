@@ -4,15 +4,12 @@
 //! [`interleave()`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers what
 //! was observed; [`sql()`] and [`spec()`] write that order down. What is made is a text: nothing here talks to a database.
 
-mod interleave;
-mod isolation;
 mod script;
 mod spec;
 mod sql;
 mod table;
 
-pub use interleave::{Action, Plan, PlanStep, interleave};
-pub use isolation::Isolation;
+pub use crate::counterexample::replay::{Action, Isolation, Plan, PlanStep, interleave};
 pub use spec::spec;
 pub use sql::sql;
 

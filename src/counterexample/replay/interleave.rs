@@ -17,6 +17,7 @@
 
 use super::Isolation;
 use crate::checkers::Level;
+use crate::control::Control;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -60,6 +61,8 @@ pub struct Plan {
     pub shown_at: Vec<Isolation>,
     /// Reads that the order does not explain: there something else is answered than was observed.
     pub unexplained: Vec<OperationId>,
+    /// Whether it is certain that no order explains more reads at any of the settings: all were tried.
+    pub is_best: bool,
 }
 
 /// An order for `history`, which violates `level`; transactions that set the initial state up are left out, their writes
@@ -67,11 +70,14 @@ pub struct Plan {
 ///
 /// Where the level speaks of real time, the order keeps it, else only where that explains the reads as well. At most some
 /// hundred thousand states are looked at, each O(sessions · operations of a transaction); the same history always gives
-/// the same order.
-pub fn interleave(history: &History, level: Level) -> Plan {
-    let search = |timed: bool, settings: &[Isolation], mismatches: usize| {
+/// the same order, unless `control` says to stop: then transactions come one after the other.
+pub fn interleave(history: &History, level: Level, control: &Control) -> Plan {
+    let mut all_were_tried = true;
+    let mut search = |timed: bool, settings: &[Isolation], mismatches: usize| {
         let mut search = Search::new(history, timed, settings, mismatches);
-        search.run().then(|| search.plan())
+        let found = search.run(control);
+        all_were_tried &= found.is_some();
+        (found == Some(true)).then(|| search.plan())
     };
     use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead};
     let wishes: [&[Isolation]; 4] =
@@ -85,16 +91,19 @@ pub fn interleave(history: &History, level: Level) -> Plan {
     for &timed in timed {
         for settings in wishes {
             if let Some(plan) = search(timed, settings, 0) {
-                return Plan { shown_at: settings.to_vec(), ..plan };
+                return Plan { shown_at: settings.to_vec(), is_best: true, ..plan };
             }
         }
     }
     let fewest = (1..=3).find_map(|mismatches| search(is_strict && history.has_times(), &[ReadCommitted], mismatches));
-    fewest.unwrap_or_else(|| serial(history))
+    match fewest {
+        Some(plan) => Plan { is_best: all_were_tried, ..plan },
+        None => serial(history),
+    }
 }
 
 /// What a row holds: of a list its elements, else one value; none is the initial version.
-type Content = Option<Vec<Value>>;
+pub(super) type Content = Option<Vec<Value>>;
 
 /// A committed version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -143,8 +152,8 @@ impl<'a> Search<'a> {
         Search { history, events, timed, settings, max_mismatches, state, taken, seen }
     }
 
-    /// Whether there is an order; it is in `taken` then.
-    fn run(&mut self) -> bool {
+    /// Whether there is an order; it is in `taken` then. `None` where not all could be tried.
+    fn run(&mut self, control: &Control) -> Option<bool> {
         let rows = self.history.n_keys() * (self.events.len() + 1);
         let most = MAX_STATES * SMALL / rows.max(SMALL);
         // One entry a step taken, and one for the beginning: the state after it, and the sessions left to try there.
@@ -152,7 +161,7 @@ impl<'a> Search<'a> {
         while let Some((state, candidates)) = stack.last_mut() {
             self.state = state.clone();
             if self.is_finished() {
-                return true;
+                return Some(true);
             }
             let next = candidates.pop();
             self.taken.truncate(stack.len() - 1);
@@ -161,14 +170,14 @@ impl<'a> Search<'a> {
                 continue;
             };
             if self.take(session) && self.seen.insert(self.state.clone()) {
-                if self.seen.len() > most {
-                    return false;
+                if self.seen.len() > most || control.check().is_err() {
+                    return None;
                 }
                 let candidates = self.candidates();
                 stack.push((self.state.clone(), candidates));
             }
         }
-        false
+        Some(false)
     }
 
     fn is_finished(&self) -> bool {
@@ -294,7 +303,7 @@ impl<'a> Search<'a> {
             }
             steps.push(step);
         }
-        Plan { steps, shown_at: Vec::new(), unexplained: self.state.mismatches.clone() }
+        Plan { steps, shown_at: Vec::new(), unexplained: self.state.mismatches.clone(), is_best: false }
     }
 }
 
@@ -313,7 +322,7 @@ fn events(history: &History, session: SessionId) -> Vec<PlanStep> {
 }
 
 /// Whether a read may have returned `content`.
-fn is_observed(history: &History, read: OperationId, content: &Content) -> bool {
+pub(super) fn is_observed(history: &History, read: OperationId, content: &Content) -> bool {
     let operation = history.operation(read);
     if let Some(elements) = history.lists().read_by(read) {
         return content.as_deref().unwrap_or_default() == elements;
@@ -364,7 +373,7 @@ mod tests {
     /// The order as people write it, and where it shows.
     fn plan(notation: &str) -> (String, Plan) {
         let history = text::parse(notation).expect("the notation is right");
-        let plan = interleave(&history, Level::Serializability);
+        let plan = interleave(&history, Level::Serializability, &Control::new());
         let said = |step: &PlanStep| match step.action {
             Action::Begin => format!("{} begin", history.transaction_name(step.transaction)),
             Action::Operation(o) => {
@@ -421,7 +430,7 @@ mod tests {
         let sessions: Vec<String> =
             (0..12).map(|s| format!("s{s}: [w k{s} 1, r k{} 5, r k{} 0]", (s + 1) % 12, (s + 2) % 12)).collect();
         let history = text::parse(&sessions.join("\n")).expect("the notation is right");
-        let plan = interleave(&history, Level::Serializability);
+        let plan = interleave(&history, Level::Serializability, &Control::new());
         assert_eq!(plan.steps.len(), 12 * 5);
         assert!(plan.unexplained.len() >= 12, "nobody wrote 5");
     }

@@ -1,0 +1,94 @@
+//! How an argument comes about: its layers, to be played one after another, and what the one shown does.
+
+use crate::app::command::{Command, Request, Requests};
+use crate::app::picture::Picture;
+use crate::app::playing::Stage;
+use crate::app::state::{Document, State};
+use crate::app::style::{self, Palette};
+use crate::counterexample::Layer;
+use egui::{Button, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
+
+/// Height for the sentences of a layer; longer ones scroll, and shorter ones leave it free, so that nothing moves.
+const SENTENCES: f32 = 56.0;
+
+/// Draws the strip above the graph, and under it what the layer shown does.
+pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Picture, requests: &mut Requests) {
+    let layers = &picture.argument.interpretation.layers;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0;
+        ui.add_space(8.0);
+        style::note(ui, "How it comes about");
+        small_ui(ui, Command::PreviousLayer, "←", requests);
+        for (place, layer) in layers.iter().enumerate() {
+            let chosen = document.stage == Stage::Layer(place);
+            let response = ui.add(Button::selectable(chosen, layer.kind.word()).small());
+            let name = format!("Layer {}", layer.kind.word());
+            response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name.as_str()));
+            if response.on_hover_text(layer.kind.meaning()).clicked() {
+                requests.push(Request::ShowLayer((!chosen).then_some(place)));
+            }
+        }
+        small_ui(ui, Command::NextLayer, "→", requests);
+        if document.run.is_none() {
+            let name = if document.playing.is_some() { "Pause" } else { "Play" };
+            small_ui(ui, Command::Play, name, requests);
+        }
+        ui.separator();
+        let alternatives = ui.add(Button::selectable(state.alternatives, "Rejected").small());
+        alternatives.widget_info(|| {
+            let name = Command::Alternatives.row().name;
+            WidgetInfo::selected(WidgetType::SelectableLabel, true, state.alternatives, name)
+        });
+        if alternatives.on_hover_text(super::tooltip(Command::Alternatives)).clicked() {
+            requests.push(Request::Run(Command::Alternatives));
+        }
+        let replay = ui.add(Button::selectable(document.run.is_some(), "Replay").small());
+        if replay.on_hover_text(super::tooltip(Command::Replay)).clicked() {
+            requests.push(Request::Run(Command::Replay));
+        }
+        if let Some(text) = super::cases::drawn_case(picture) {
+            style::note(ui, text);
+        }
+    });
+    if let Stage::Layer(place) = document.stage
+        && let Some(layer) = layers.get(place)
+    {
+        told_ui(ui, place, layers.len(), layer, requests);
+    }
+    ui.add_space(2.0);
+}
+
+/// A small button with a command's name for screen readers.
+fn small_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) {
+    let response = ui.small_button(text).on_hover_text(super::tooltip(command));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+    if response.clicked() {
+        requests.push(Request::Run(command));
+    }
+}
+
+/// What a layer does, and what it shows.
+fn told_ui(ui: &mut Ui, place: usize, n: usize, layer: &Layer, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let frame = Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(10, 5)).corner_radius(6.0);
+    let frame = frame.outer_margin(Margin::symmetric(8, 2));
+    frame.show(ui, |ui| {
+        ui.horizontal_top(|ui| {
+            let title = format!("{}/{n} {}", place + 1, layer.kind.word());
+            style::bold_line(ui, &title, style::BODY, palette.accent);
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::TOP), |ui| {
+                let whole = ui.small_button("Whole argument").on_hover_text("Leave the layers (Esc)");
+                if whole.clicked() {
+                    requests.push(Request::ShowLayer(None));
+                }
+                ui.with_layout(egui::Layout::top_down(egui::Align::LEFT), |ui| {
+                    let area = ScrollArea::vertical().id_salt(("layer", place)).max_height(SENTENCES);
+                    area.min_scrolled_height(SENTENCES).auto_shrink(false).show(ui, |ui| {
+                        ui.add(egui::Label::new(RichText::new(layer.kind.meaning()).color(palette.weak)).wrap());
+                        ui.add(egui::Label::new(RichText::new(&layer.caption).color(palette.text)).wrap());
+                    });
+                });
+            });
+        });
+    });
+}

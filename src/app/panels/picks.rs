@@ -1,0 +1,124 @@
+//! What is kept in the picture and what is left out of it: buttons, menus, and the words on the picture that say so.
+
+use crate::app::command::{Command, Request, Requests};
+use crate::app::picture::Picture;
+use crate::app::state::Document;
+use crate::app::style::{self, Palette};
+use crate::export::{Part, Picks};
+use crate::relations::EdgeIndex;
+use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
+
+/// Most parts that are named; the others are counted.
+const NAMED: usize = 4;
+
+/// Keep and leave out, for the edge that has attention.
+pub fn pick_ui(ui: &mut Ui, document: &Document, edge: EdgeIndex, n_edges: usize, requests: &mut Requests) {
+    if edge >= n_edges {
+        return;
+    }
+    let part = Part::Edge(edge);
+    ui.horizontal(|ui| {
+        for (name, command, request) in actions(document, part) {
+            if ui.small_button(name).on_hover_text(super::tooltip(command)).clicked() {
+                requests.push(request);
+            }
+        }
+    });
+}
+
+/// The same in a menu, for an edge or an operation.
+pub fn menu_ui(ui: &mut Ui, document: &Document, part: Part, requests: &mut Requests) {
+    for (name, _, request) in actions(document, part) {
+        if ui.button(name).clicked() {
+            requests.push(request);
+            ui.close();
+        }
+    }
+}
+
+fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request); 2] {
+    let none = Picks::default();
+    let picks = document.chosen_parts().unwrap_or(&none);
+    let what = if matches!(part, Part::Edge(_)) { 0 } else { 1 };
+    let keep = match picks.kept.contains(&part) {
+        true => "Keep no longer",
+        false => ["Keep this edge", "Keep this operation"][what],
+    };
+    let leave_out = match picks.left_out.contains(&part) {
+        true => "Take it back in",
+        false => ["Leave this edge out", "Leave this operation out"][what],
+    };
+    [(keep, Command::Keep, Request::Keep(part)), (leave_out, Command::Hide, Request::LeaveOut(part))]
+}
+
+/// What is left out and what is kept, on the picture; a click takes it back.
+pub fn left_out_ui(ui: &Ui, area: Rect, document: &Document, picture: &Picture, requests: &mut Requests) {
+    let Some(history) = document.history.as_ref() else { return };
+    let none = Picks::default();
+    let picks = document.chosen_parts().unwrap_or(&none);
+    let palette = Palette::of(ui);
+    let mut at = area.left_top() + vec2(10.0, 6.0);
+    let hidden = document.hidden.iter().map(|t| history.transaction_name(*t));
+    let hidden: Vec<String> = hidden.chain(picks.left_out.iter().map(|part| name(picture, *part))).collect();
+    if !hidden.is_empty() {
+        let text = format!("hidden: {} ×", listed(&hidden));
+        let request = Request::Run(Command::ShowHidden);
+        at.y += chip_ui(ui, at, &text, palette.caution, &super::tooltip(Command::ShowHidden), request, requests);
+    }
+    let kept: Vec<String> = picks.kept.iter().map(|part| name(picture, *part)).collect();
+    if !kept.is_empty() {
+        let text = format!("kept: {} ×", listed(&kept));
+        chip_ui(ui, at, &text, palette.accent, "Keep nothing in particular", Request::KeepNothing, requests);
+    }
+}
+
+/// Some by name, the others by number.
+fn listed(names: &[String]) -> String {
+    let mut named: Vec<String> = names.iter().take(NAMED).cloned().collect();
+    if names.len() > NAMED {
+        named.push(format!("+{} others", names.len() - NAMED));
+    }
+    named.join(", ")
+}
+
+fn name(picture: &Picture, part: Part) -> String {
+    let history = &picture.argument.counterexample.history;
+    let transaction = |t: crate::history::TransactionId| match t.is_initial() {
+        true => "initial".to_owned(),
+        false => history.transaction_name(t),
+    };
+    match part {
+        Part::Transaction(t) if t.index() < history.n_transactions() => transaction(t),
+        Part::Operation(o) if o.index() < history.n_operations() => {
+            format!("{} {}", transaction(history.transaction_of(o)), history.operation_text(o))
+        }
+        Part::Edge(e) => picture.edges().get(e).map_or_else(String::new, |edge| {
+            format!("{} → {} {}", transaction(edge.from), transaction(edge.to), edge.relation.code())
+        }),
+        part => part.to_string(),
+    }
+}
+
+/// Draws words with a frame that can be clicked; returns the height that they take.
+fn chip_ui(
+    ui: &Ui,
+    at: egui::Pos2,
+    text: &str,
+    colour: egui::Color32,
+    hint: &str,
+    request: Request,
+    requests: &mut Requests,
+) -> f32 {
+    let palette = Palette::of(ui);
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
+    let place = Rect::from_min_size(pos2(at.x, at.y), galley.size() + vec2(16.0, 8.0));
+    let response = ui.interact(place, ui.id().with(("chip", hint)), Sense::click());
+    let line = Stroke::new(1.0, colour);
+    ui.painter().rect(place, CornerRadius::same(9), palette.tint(colour), line, StrokeKind::Inside);
+    ui.painter().galley(place.min + vec2(8.0, 4.0), galley, colour);
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, text));
+    if response.on_hover_text(hint).clicked() {
+        requests.push(request);
+    }
+    place.height() + 4.0
+}

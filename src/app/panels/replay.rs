@@ -1,0 +1,165 @@
+//! The replay under the graph and the lanes: the operations of the anomaly one after another, the state of its keys before
+//! and after each, what was read and what should have been.
+
+use super::browser::{column_ui, heading_ui, line_ui, list_ui};
+use crate::app::command::{Command, Request, Requests};
+use crate::app::replaying::RunView;
+use crate::app::state::Document;
+use crate::app::style::{self, GAP, Palette, counted};
+use crate::counterexample::replay::{Action, Expected, Explained, KeyState, Run, RunStep};
+use crate::history::History;
+use egui::{Color32, Grid, Label, Layout, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
+
+/// Draws the panel.
+pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mut Requests) {
+    ui.take_available_height();
+    let picture = document.picture.as_ref().filter(|picture| view.of == Some(picture.argument.id));
+    let (Some(picture), Some(run)) = (picture, &view.run) else {
+        style::note(ui, "Looking for an order of the operations…");
+        return;
+    };
+    let history = &picture.argument.counterexample.history;
+    let height = ui.available_height();
+    let widths = [0.4, 0.6].map(|share| (ui.available_width() - GAP) * share);
+    ui.horizontal_top(|ui| {
+        column_ui(ui, widths[0], height, |ui| steps_ui(ui, document, view, run, requests));
+        column_ui(ui, widths[1], height, |ui| {
+            if let Some(step) = run.steps.get(view.step) {
+                step_ui(ui, history, view, run, step, requests);
+            }
+        });
+    });
+}
+
+/// All steps; those in which something odd is read or refused stand out.
+fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    heading_ui(ui, &format!("Replay: {}", counted(run.steps.len(), "step")), |ui| {
+        ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
+            let play = if document.playing.is_some() { "Pause" } else { "Play" };
+            for (name, command) in [("Next", Command::NextStep), ("Back", Command::PreviousStep), (play, Command::Play)]
+            {
+                let response = ui.small_button(name).on_hover_text(super::tooltip(command));
+                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+                if response.clicked() {
+                    requests.push(Request::Run(command));
+                }
+            }
+        });
+    });
+    let scroll = view.scroll.then_some(view.step);
+    list_ui(ui, "replay steps", run.steps.len(), scroll, |ui, place| {
+        let Some(step) = run.steps.get(place) else { return };
+        let colour = if is_odd(step) { palette.bad } else { palette.text };
+        let text = format!("{}  {}", place + 1, step.text.trim_end_matches('.'));
+        if line_ui(ui, &text, "", true, place == view.step, colour) {
+            requests.push(Request::ReplayStep(place));
+        }
+    });
+}
+
+/// Whether one up-to-date copy at the claimed level would not have done this.
+fn is_odd(step: &RunStep) -> bool {
+    let differs = match &step.expected {
+        Some(Expected::Refused) => true,
+        Some(Expected::Answer { is_observed, .. }) => !is_observed,
+        None => false,
+    };
+    differs || matches!(step.explained, Explained::Older | Explained::Uncommitted | Explained::Nowhere)
+}
+
+/// The chosen step: what happens, what should have, and the keys.
+fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &RunStep, requests: &mut Requests) {
+    let palette = Palette::of(ui);
+    let title = format!("Step {} of {}", view.step + 1, run.steps.len());
+    heading_ui(ui, &title, |ui| {
+        ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
+            let close = ui.small_button("Close").on_hover_text(super::tooltip(Command::Replay));
+            close.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, "Close the replay"));
+            if close.clicked() {
+                requests.push(Request::Run(Command::Replay));
+            }
+        });
+    });
+    ScrollArea::vertical().id_salt("replay step").auto_shrink(false).show(ui, |ui| {
+        ui.add(Label::new(RichText::new(&step.text).color(palette.strong)).wrap());
+        if let Some((text, bad)) = expected_text(history, run, step) {
+            let colour = if bad { palette.bad } else { palette.good };
+            ui.add(Label::new(RichText::new(text).color(colour)).wrap());
+        }
+        ui.add_space(2.0);
+        keys_ui(ui, history, step);
+        ui.add_space(4.0);
+        let mut summary = run.summary.clone();
+        if !run.is_best {
+            summary.push_str(" There were too many orders to try all: another one may explain more.");
+        }
+        ui.add(Label::new(RichText::new(summary).size(style::SMALL).color(palette.weak)).wrap());
+    });
+}
+
+/// What the claimed level would have given here, beside what was seen; and whether they differ.
+fn expected_text(history: &History, run: &Run, step: &RunStep) -> Option<(String, bool)> {
+    let Action::Operation(operation) = step.action else { return None };
+    let setting = run.setting;
+    Some(match step.expected.as_ref()? {
+        Expected::Refused => {
+            (format!("At {setting} this write is refused: the key was changed since the transaction began."), true)
+        }
+        Expected::Answer { text, is_observed: true } => {
+            (format!("At {setting} it should have seen {text}, and it did."), false)
+        }
+        Expected::Answer { text, is_observed: false } => {
+            let saw = match history.lists().read_by(operation) {
+                Some(_) => history.operation_text(operation),
+                None => history.value_name(history.operation(operation).value),
+            };
+            (format!("At {setting} it should have seen {text}, but it saw {saw}."), true)
+        }
+    })
+}
+
+/// The keys before and after the step; the one that it is about first.
+fn keys_ui(ui: &mut Ui, history: &History, step: &RunStep) {
+    let palette = Palette::of(ui);
+    let own = match step.action {
+        Action::Operation(operation) => Some(history.operation(operation).key),
+        _ => None,
+    };
+    let mut rows: Vec<(&KeyState, &KeyState)> = step.before.iter().zip(&step.after).collect();
+    rows.sort_by_key(|(before, _)| Some(before.key) != own);
+    Grid::new("keys of the replay").num_columns(3).spacing([18.0, 3.0]).show(ui, |ui| {
+        for name in ["key", "before", "after"] {
+            style::note(ui, name);
+        }
+        ui.end_row();
+        for (before, after) in rows {
+            let is_about = Some(before.key) == own || before != after;
+            let colour = if is_about { palette.strong } else { palette.weak };
+            let name = history.key_name(before.key);
+            ui.label(RichText::new(&name).monospace().color(colour));
+            state_ui(ui, history, before, colour, &format!("Key {name} before: "));
+            let changed = if before != after { palette.accent } else { colour };
+            state_ui(ui, history, after, changed, &format!("Key {name} after: "));
+            ui.end_row();
+        }
+    });
+}
+
+/// What is committed, and what was written by transactions that have not ended.
+fn state_ui(ui: &mut Ui, history: &History, state: &KeyState, colour: Color32, name: &str) {
+    let pending = state.pending.iter().map(|&o| {
+        let writer = history.transaction_name(history.transaction_of(o));
+        format!("{writer}: {}", history.value_name(history.operation(o).value))
+    });
+    let pending: Vec<String> = pending.collect();
+    let text = match pending.is_empty() {
+        true => state.text.clone(),
+        false => format!("{} (open {})", state.text, pending.join(", ")),
+    };
+    let response = ui.label(RichText::new(&text).monospace().color(colour));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{name}{text}")));
+    if !pending.is_empty() {
+        response.on_hover_text("Open: written by a transaction that has not ended");
+    }
+}

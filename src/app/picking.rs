@@ -1,0 +1,74 @@
+//! Choosing what stays in a picture and what is left out of it.
+
+use super::App;
+use super::state::{Attention, Document};
+use crate::export::{Part, Picks};
+
+impl Document {
+    /// What stays and what is left out of the pictures of the chosen anomaly.
+    pub fn chosen_parts(&self) -> Option<&Picks> {
+        self.identity().and_then(|identity| self.picks.get(identity))
+    }
+
+    /// The same, to be changed.
+    pub(super) fn picks_mut(&mut self) -> Option<&mut Picks> {
+        let identity = self.identity()?.to_owned();
+        Some(self.picks.entry(identity).or_default())
+    }
+
+    /// The part of the counterexample that is pinned, if a single one is.
+    fn pinned_part(&self) -> Option<Part> {
+        let n = self.current_picture()?.argument.counterexample.violation.edges.len();
+        part_of(self.pinned?, n)
+    }
+}
+
+/// The part of a counterexample with `n_edges` edges that has attention, if it is a single one.
+pub fn part_of(attention: Attention, n_edges: usize) -> Option<Part> {
+    match attention {
+        Attention::Edge(edge) if edge < n_edges => Some(Part::Edge(edge)),
+        Attention::Transaction(t) => Some(Part::Transaction(t)),
+        Attention::Operation(operation) => Some(Part::Operation(operation)),
+        _ => None,
+    }
+}
+
+impl App {
+    /// Changes what stays and what is left out, and draws that.
+    pub(super) fn pick(&mut self, change: impl FnOnce(&mut Picks)) {
+        let Some(document) = &mut self.state.document else { return };
+        if let Some(picks) = document.picks_mut() {
+            change(picks);
+        }
+        document.picks.retain(|_, picks| !picks.is_empty());
+        let expanded = document.evidence.clone();
+        self.redraw(expanded);
+    }
+
+    /// Keeps what is pinned in the picture, or no longer.
+    pub(super) fn keep_pinned(&mut self) {
+        match self.state.document.as_ref().and_then(Document::pinned_part) {
+            Some(part) => self.pick(|picks| picks.keep(part)),
+            None => {
+                self.state.tell(false, "Click an edge, an operation or a transaction of the picture to keep it there")
+            }
+        }
+    }
+
+    /// Leaves what is pinned out of the picture: an edge or an operation of this anomaly, a transaction in all pictures.
+    pub(super) fn hide_pinned(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        match document.pinned_part() {
+            Some(part @ (Part::Edge(_) | Part::Operation(_))) => {
+                document.pinned = None;
+                self.pick(|picks| picks.leave_out(part));
+            }
+            _ => {
+                let attended = document.attended();
+                if !attended.is_empty() {
+                    self.hide(Some(attended));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Going through a counterexample: how its argument comes about, layer by layer, and its cases, one after another.
+
+use super::App;
+use super::picture::{self, Picture, Scope, Shows};
+use super::state::{Attention, Document, Page};
+use crate::counterexample::edges_to_draw;
+use std::collections::BTreeSet;
+
+/// What of an argument is gone through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing: it is shown as a whole.
+    #[default]
+    Argument,
+    /// How it comes about: the layers up to this one.
+    Layer(usize),
+    /// This case of its tree.
+    Case(usize),
+}
+
+/// How long something is shown that has so many letters to read, in seconds.
+pub fn reading_time(letters: usize) -> f64 {
+    (1.6 + letters as f64 * 0.035).clamp(2.0, 12.0)
+}
+
+impl Document {
+    /// What pictures of the chosen violation show beside the contradiction and its evidence.
+    pub fn shows(&self, alternatives: bool) -> Shows {
+        let picks = self.identity().and_then(|identity| self.picks.get(identity)).cloned().unwrap_or_default();
+        let scope = match self.stage {
+            Stage::Argument => Scope::Argument,
+            Stage::Layer(_) => Scope::Layers,
+            Stage::Case(place) => match self.current_picture() {
+                // What fits into one picture is lit in it.
+                Some(picture) if holds_all_cases(picture) => Scope::Argument,
+                _ => Scope::Case(place),
+            },
+        };
+        Shows { scope, alternatives, picks }
+    }
+
+    /// The layer shown and the picture of it, once that is drawn.
+    pub fn layer_shown(&self) -> Option<(usize, &Picture)> {
+        let picture = self.current_picture().filter(|picture| picture.shows.scope == Scope::Layers)?;
+        match self.stage {
+            Stage::Layer(place) => Some((place, picture)),
+            Stage::Argument | Stage::Case(_) => None,
+        }
+    }
+}
+
+/// Whether one picture shows all cases of an argument.
+fn holds_all_cases(picture: &Picture) -> bool {
+    let violation = &picture.argument.counterexample.violation;
+    edges_to_draw(violation).len() == violation.edges.len()
+}
+
+impl App {
+    /// Turns to a layer, a case or the whole argument.
+    pub(super) fn set_stage(&mut self, stage: Stage) {
+        let alternatives = self.state.alternatives;
+        let Some(document) = &mut self.state.document else { return };
+        if document.stage == stage {
+            return;
+        }
+        if document.stage == Stage::Argument || stage == Stage::Argument {
+            // What had attention may not be there.
+            document.pinned = None;
+        }
+        document.stage = stage;
+        if !matches!(stage, Stage::Layer(_)) {
+            document.playing = None;
+        }
+        let shows = document.shows(alternatives);
+        let expanded = document.evidence.clone();
+        if document.current_picture().is_none_or(|picture| picture.shows != shows) {
+            self.redraw(expanded);
+        }
+    }
+
+    /// One layer further or back; from the whole argument to the first or the last.
+    pub(super) fn step_layer(&mut self, step: isize) {
+        let Some(document) = &self.state.document else { return };
+        let Some(picture) = document.current_picture() else { return };
+        let last = picture.argument.interpretation.layers.len().saturating_sub(1);
+        let next = match document.stage {
+            Stage::Layer(now) => now.saturating_add_signed(step).min(last),
+            _ if step > 0 => 0,
+            _ => last,
+        };
+        self.set_stage(Stage::Layer(next));
+        if let Some(document) = &mut self.state.document {
+            document.pinned = None;
+            document.playing = None;
+        }
+        self.state.page = Page::Graph;
+    }
+
+    /// Lets the replay go on by itself, else the layers; or stops that.
+    pub(super) fn play_or_pause(&mut self, ctx: &egui::Context) {
+        let now = ctx.input(|input| input.time);
+        let Some(document) = &self.state.document else { return };
+        if document.playing.is_some() {
+            self.pause();
+            return;
+        }
+        if document.run.is_some() {
+            self.rewind_replay();
+        } else {
+            let Some(picture) = document.current_picture() else { return };
+            let n = picture.argument.interpretation.layers.len();
+            // At the end it begins again.
+            let from = match document.stage {
+                Stage::Layer(at) if at + 1 < n => at,
+                _ => 0,
+            };
+            self.set_stage(Stage::Layer(from));
+            self.state.page = Page::Graph;
+        }
+        if let Some(document) = &mut self.state.document {
+            document.playing = Some(now);
+        }
+    }
+
+    pub(super) fn pause(&mut self) {
+        if let Some(document) = &mut self.state.document {
+            document.playing = None;
+        }
+    }
+
+    /// Turns to what comes next when what is shown has been shown long enough.
+    pub(super) fn go_on_playing(&mut self, ctx: &egui::Context) {
+        let now = ctx.input(|input| input.time);
+        let Some(document) = &mut self.state.document else { return };
+        let Some(since) = document.playing else { return };
+        let Some(letters) = document.letters_shown() else {
+            // It is not there yet.
+            document.playing = Some(now);
+            return;
+        };
+        let left = since + reading_time(letters) - now;
+        if left > 0.0 {
+            ctx.request_repaint_after(std::time::Duration::from_secs_f64(left));
+            return;
+        }
+        if document.is_at_the_end() {
+            document.playing = None;
+            return;
+        }
+        match (&document.run, document.stage) {
+            (Some(run), _) => {
+                let next = run.step + 1;
+                self.go_to_replay_step(next, true);
+            }
+            (None, Stage::Layer(place)) => self.set_stage(Stage::Layer(place + 1)),
+            (None, _) => self.pause(),
+        }
+        if let Some(document) = &mut self.state.document
+            && document.playing.is_some()
+        {
+            document.playing = Some(now);
+        }
+        ctx.request_repaint();
+    }
+
+    /// Shows a case: where one picture holds all of them it is lit there, else it gets a picture of its own.
+    pub(super) fn show_case(&mut self, place: usize) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(picture) = document.current_picture().cloned() else { return };
+        let Some(tree) = picture.argument.cases.as_ref().filter(|tree| place < tree.nodes.len()) else { return };
+        document.open_cases.extend(tree.around(place).into_iter().skip(1));
+        document.scroll_to_step = true;
+        let stage = if place == 0 { Stage::Argument } else { Stage::Case(place) };
+        self.set_stage(stage);
+        let Some(document) = &mut self.state.document else { return };
+        document.pinned = Some(Attention::Case(place));
+        if matches!(self.state.page, Page::Browser | Page::Health | Page::Order | Page::Statistics | Page::Checkers) {
+            self.state.page = Page::Graph;
+        }
+        let is_drawn = |edges: BTreeSet<usize>| edges.iter().all(|edge| picture.drawn.contains(edge));
+        let violation = &picture.argument.counterexample.violation;
+        if holds_all_cases(&picture) && !is_drawn(tree.edges_of(violation, place)) {
+            self.redraw(Some(picture::expandable(&violation.edges)));
+        }
+    }
+
+    /// Opens or folds the cases inside a case.
+    pub(super) fn toggle_case(&mut self, place: usize) {
+        if let Some(document) = &mut self.state.document
+            && !document.open_cases.remove(&place)
+        {
+            document.open_cases.insert(place);
+        }
+    }
+
+    /// One case further or back, in the order of telling.
+    pub(super) fn step_case(&mut self, step: isize) {
+        let Some(document) = &self.state.document else { return };
+        let tree = document.current_picture().and_then(|picture| picture.argument.cases.as_ref());
+        let Some(order) = tree.map(|tree| tree.in_order(0)) else {
+            self.state.tell(false, "One cycle or one read explains this anomaly: there are no cases");
+            return;
+        };
+        let now = match (document.stage, document.pinned) {
+            (Stage::Case(place), _) | (_, Some(Attention::Case(place))) => order.iter().position(|&at| at == place),
+            _ => None,
+        };
+        let last = order.len() - 1;
+        let next = match now {
+            Some(now) => now.saturating_add_signed(step).min(last),
+            None if step > 0 => 1.min(last),
+            None => last,
+        };
+        self.show_case(order[next]);
+    }
+
+    /// Draws the orders that were ruled out, or not.
+    pub(super) fn toggle_alternatives(&mut self) {
+        self.state.alternatives = !self.state.alternatives;
+        self.state.page = Page::Graph;
+        let none = self.state.document.as_ref().and_then(Document::current_picture);
+        if self.state.alternatives && none.is_some_and(|p| p.argument.interpretation.alternatives.is_empty()) {
+            self.state.tell(false, "No order was inferred here, so none had to be ruled out");
+        }
+        let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
+        self.redraw(expanded);
+    }
+}
+
+impl Document {
+    /// How many letters there are to read at what is being played; nothing where it is not there yet.
+    fn letters_shown(&self) -> Option<usize> {
+        if let Some(run) = &self.run {
+            return run.run.as_ref().and_then(|of| of.steps.get(run.step)).map(|step| step.text.len());
+        }
+        let (place, picture) = self.layer_shown()?;
+        let layer = picture.argument.interpretation.layers.get(place)?;
+        Some(layer.caption.len() + layer.kind.meaning().len())
+    }
+
+    fn is_at_the_end(&self) -> bool {
+        if let Some(run) = &self.run {
+            return run.run.as_ref().is_some_and(|of| run.step + 1 >= of.steps.len());
+        }
+        self.layer_shown().is_none_or(|(place, picture)| place + 1 >= picture.argument.interpretation.layers.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_sentences_are_shown_longer_but_not_for_ever() {
+        assert!(reading_time(0) >= 2.0);
+        assert!(reading_time(200) > reading_time(40));
+        assert!(reading_time(100_000) <= 12.0);
+    }
+}

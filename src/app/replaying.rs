@@ -1,0 +1,110 @@
+//! Stepping through the operations of a counterexample.
+
+use super::App;
+use super::picture::Argument;
+use super::state::{Attention, Page};
+use crate::checkers::ViolationId;
+use crate::counterexample::replay::{self, Action, Run};
+use crate::jobs::{Job, Revision, State as JobState, Wake};
+use std::sync::Arc;
+
+/// A run that is stepped through.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Of which violation; none until its argument is known.
+    pub of: Option<ViolationId>,
+    /// The run, once it is made.
+    pub run: Option<Arc<Run>>,
+    /// The chosen step.
+    pub step: usize,
+    /// Bring the chosen step into sight in the next frame.
+    pub scroll: bool,
+}
+
+/// Makes the run of a counterexample.
+fn start(argument: Arc<Argument>, revision: Revision, wake: Wake) -> Job<Arc<Run>> {
+    Job::start("replay", revision, wake, move |control, outbox| {
+        let run = replay::run(&argument.counterexample, control);
+        if control.check().is_ok() {
+            outbox.send(Arc::new(run));
+        }
+    })
+}
+
+impl App {
+    /// Opens or closes the replay of the chosen anomaly.
+    pub(super) fn toggle_replay(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        document.playing = None;
+        if document.run.take().is_some() {
+            self.running = None;
+            return;
+        }
+        document.run = Some(RunView { of: None, run: None, step: 0, scroll: true });
+        if !matches!(self.state.page, Page::Graph | Page::Lanes) {
+            self.state.page = Page::Graph;
+        }
+    }
+
+    /// The run follows the chosen anomaly.
+    pub(super) fn prepare_run(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let argument = document.current_picture().map(|picture| Arc::clone(&picture.argument));
+        let Some(view) = &mut document.run else { return };
+        let Some(argument) = argument.filter(|argument| view.of != Some(argument.id)) else { return };
+        *view = RunView { of: Some(argument.id), run: None, step: 0, scroll: true };
+        let number = self.revision.advance();
+        self.running = Some(start(argument, number, Arc::clone(&self.wake)));
+    }
+
+    /// Takes in the run that was made.
+    pub(super) fn take_in_run(&mut self) {
+        let Some(job) = &mut self.running else { return };
+        let run = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        if ended != JobState::Running {
+            self.running = None;
+        }
+        let view = self.state.document.as_mut().and_then(|document| document.run.as_mut());
+        if let (Some(view), Some(run)) = (view, run) {
+            view.run = Some(run);
+            self.go_to_replay_step(0, true);
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("The replay could not be made: {text}"));
+        }
+    }
+
+    /// Whether a replay is in sight; then it goes one step further or back.
+    pub(super) fn step_replay(&mut self, step: isize) -> bool {
+        let Some(document) = &mut self.state.document else { return false };
+        let Some(view) = document.run.as_ref().filter(|_| matches!(self.state.page, Page::Graph | Page::Lanes)) else {
+            return false;
+        };
+        let next = view.step.saturating_add_signed(step);
+        document.playing = None;
+        self.go_to_replay_step(next, true);
+        true
+    }
+
+    /// Chooses a step; those beyond an end are that end. Its transaction and operation have attention in all views.
+    pub(super) fn go_to_replay_step(&mut self, step: usize, scroll: bool) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(view) = &mut document.run else { return };
+        let Some(run) = &view.run else { return };
+        view.step = step.min(run.steps.len().saturating_sub(1));
+        view.scroll |= scroll;
+        document.pinned = run.steps.get(view.step).map(|step| match step.action {
+            Action::Operation(operation) => Attention::Operation(operation),
+            Action::Begin | Action::Commit | Action::Abort => Attention::Transaction(step.transaction),
+        });
+    }
+
+    /// A replay that is at its end begins again.
+    pub(super) fn rewind_replay(&mut self) {
+        let view = self.state.document.as_ref().and_then(|document| document.run.as_ref());
+        let is_over = view.is_some_and(|view| view.run.as_ref().is_some_and(|run| view.step + 1 >= run.steps.len()));
+        let step = view.map_or(0, |view| if is_over { 0 } else { view.step });
+        self.go_to_replay_step(step, true);
+    }
+}

@@ -1,0 +1,140 @@
+//! What stays in a picture, and what is left out of it, by choice.
+
+use crate::history::{OperationId, TransactionId};
+use crate::relations::EdgeIndex;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A part of a counterexample, in terms of its own history. Written `t3`, `o7` or `e2`: kind and place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Part {
+    /// A transaction: its card.
+    Transaction(TransactionId),
+    /// An operation: its row.
+    Operation(OperationId),
+    /// An edge of the violation: its arrow.
+    Edge(EdgeIndex),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Transaction(t) => write!(f, "t{}", t.index()),
+            Part::Operation(o) => write!(f, "o{}", o.index()),
+            Part::Edge(e) => write!(f, "e{e}"),
+        }
+    }
+}
+
+impl From<Part> for String {
+    fn from(part: Part) -> String {
+        part.to_string()
+    }
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Part, String> {
+        let unknown = || format!("`{text}` names no part of a picture, expected for example t3, o7 or e2");
+        let kind = text.chars().next().ok_or_else(unknown)?;
+        let place: u32 = text[kind.len_utf8()..].parse().map_err(|_| unknown())?;
+        match kind {
+            't' => Ok(Part::Transaction(TransactionId::new(place as usize))),
+            'o' => Ok(Part::Operation(OperationId::new(place as usize))),
+            'e' => Ok(Part::Edge(place as usize)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl TryFrom<String> for Part {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Part, String> {
+        text.parse()
+    }
+}
+
+/// What stays in a picture, and what is left out of it, whatever else is asked for. Nothing is both.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Picks {
+    /// Drawn although the evidence that it belongs to is folded.
+    pub kept: BTreeSet<Part>,
+    /// Not drawn; the picture says how much is not.
+    pub left_out: BTreeSet<Part>,
+}
+
+impl Picks {
+    /// Keeps a part, or gives it free again.
+    pub fn keep(&mut self, part: Part) {
+        self.left_out.remove(&part);
+        if !self.kept.remove(&part) {
+            self.kept.insert(part);
+        }
+    }
+
+    /// Leaves a part out, or takes it back in.
+    pub fn leave_out(&mut self, part: Part) {
+        self.kept.remove(&part);
+        if !self.left_out.remove(&part) {
+            self.left_out.insert(part);
+        }
+    }
+
+    /// Whether nothing is chosen.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.left_out.is_empty()
+    }
+
+    /// Whether an edge from and to these transactions is left out, itself or with one of its ends.
+    pub(super) fn omits(&self, edge: EdgeIndex, ends: [TransactionId; 2]) -> bool {
+        self.left_out.contains(&Part::Edge(edge)) || ends.iter().any(|&t| self.left_out.contains(&Part::Transaction(t)))
+    }
+
+    /// How much is left out, in words: `+ 2 other edges`.
+    pub fn others(&self) -> Vec<String> {
+        let count = |is_one: fn(&Part) -> bool, what: &str| {
+            let n = self.left_out.iter().filter(|part| is_one(part)).count();
+            (n > 0).then(|| format!("+ {n} other {what}{}", if n == 1 { "" } else { "s" }))
+        };
+        let counts = [
+            count(|part| matches!(part, Part::Transaction(_)), "transaction"),
+            count(|part| matches!(part, Part::Operation(_)), "operation"),
+            count(|part| matches!(part, Part::Edge(_)), "edge"),
+        ];
+        counts.into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_written_as_they_are_read() {
+        for part in [Part::Transaction(TransactionId::new(3)), Part::Operation(OperationId::new(0)), Part::Edge(12)] {
+            assert_eq!(part.to_string().parse(), Ok(part));
+        }
+        for text in ["", "t", "x3", "e-1", "⊥1"] {
+            assert!(text.parse::<Part>().is_err_and(|problem| problem.contains("expected")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_not_left_out() {
+        let mut picks = Picks::default();
+        picks.keep(Part::Edge(1));
+        picks.leave_out(Part::Edge(1));
+        picks.leave_out(Part::Edge(2));
+        assert!(picks.kept.is_empty());
+        assert_eq!(picks.others(), ["+ 2 other edges"]);
+        picks.leave_out(Part::Edge(2));
+        picks.keep(Part::Edge(1));
+        assert_eq!((picks.others(), picks.kept.len()), (Vec::new(), 1));
+    }
+}
