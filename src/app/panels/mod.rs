@@ -5,6 +5,7 @@ pub mod argument;
 pub mod banners;
 pub mod batch;
 pub mod browser;
+pub mod collect;
 pub mod contest;
 pub mod export_form;
 pub mod graph;
