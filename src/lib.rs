@@ -34,8 +34,9 @@
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | history, control |
 //! | `collect` | histories from workloads and real databases | history, control, generate |
-//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, jobs, generate, collect |
-//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, generate, collect |
+//! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, generate, collect |
+//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, jobs, generate, collect, hunt |
+//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, generate, collect, hunt |
 
 pub mod app;
 pub mod checkers;
@@ -50,6 +51,7 @@ pub mod generate;
 pub mod graph;
 pub mod health;
 pub mod history;
+pub mod hunt;
 pub mod jobs;
 pub mod relations;
 pub mod report;

@@ -10,8 +10,9 @@ use isoscope::checkers::{Findings, Level, Pattern, Verdict};
 use isoscope::collect::{Collection, Connection, Driver, Failure, Recorder, Snapshot, Statistics, collect, database};
 use isoscope::control::Control;
 use isoscope::formats::{self, Input, Request};
-use isoscope::generate::{Key, Kind, Length, Observed, Step, Workload};
+use isoscope::generate::{Key, Kind, Length, Model, Observed, Step, Workload};
 use isoscope::history::{History, Outcome};
+use isoscope::hunt::{self, Hunt, Plan, Target};
 use std::path::Path;
 use std::time::Duration;
 
@@ -487,4 +488,72 @@ fn steps_and_their_values_stand_in_the_file_before_anything_is_sent() {
     let history = read(&path);
     assert_eq!((history.n_transactions(), history.n_operations()), (1, 3));
     assert!(history.transactions().all(|t| history.outcome(t) == Outcome::Unknown));
+}
+
+/// A store model, recorded as a database would be, keeps its promise and shows the faults that were put in.
+#[test]
+fn store_models_are_recorded_like_databases() {
+    let record = |model: Model, faults: &[&str], kind: Kind| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("history.edn");
+        let faults = faults.iter().map(|name| name.parse().expect("a fault")).collect();
+        let opened = Target::Store { model, faults }.open().expect("a store in memory is always there");
+        let statistics = Statistics::new();
+        let snapshot = opened.record(busy(kind, 3), &path, &statistics, &Control::new()).expect("the run ends");
+        let history = read(&path);
+        assert_honest(&history, &snapshot);
+        (opened.promise.expect("every store promises something"), history)
+    };
+    for model in Model::ALL {
+        let (promise, history) = record(model, &[], Kind::Mini);
+        assert!(history.has_times());
+        assert_satisfied(&check(&history), promise, model.name());
+    }
+    let (_, lists) = record(Model::Snapshot, &[], Kind::ListAppend);
+    assert_satisfied(&check(&lists), Level::SnapshotIsolation, "lists");
+    for fault in isoscope::generate::FAULTS {
+        let (promise, history) = record(Model::Strict, &[fault.name], Kind::Twitter);
+        let findings = check(&history);
+        let verdict = findings.level(promise).map(|result| &result.verdict);
+        assert_eq!(verdict, Some(&Verdict::Violated), "{}", fault.name);
+        for (pattern, n) in fault.patterns {
+            let found: u64 = findings.patterns.iter().filter(|(p, _)| p.to_string() == *pattern).map(|(_, n)| n).sum();
+            assert!(found >= *n, "{}: {found} {pattern}", fault.name);
+        }
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let opened = Target::Store { model: Model::Causal, faults: Vec::new() }.open().expect("it is there");
+    let path = folder.path().join("history.edn");
+    let error = opened.record(busy(Kind::ListAppend, 1), &path, &Statistics::new(), &Control::new());
+    assert!(error.is_err_and(|error| error.to_string().contains("cannot hold lists")));
+}
+
+#[test]
+fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let plan = Plan { workload: busy(Kind::General, 5), rounds: 3, time: None, keep: false };
+    let path = |seed: u64| folder.path().join(format!("{seed}.edn"));
+    let mut seeds = Vec::new();
+    let opened = Target::Store { model: Model::Serial, faults: Vec::new() }.open().expect("it is there");
+    let mut hunt = Hunt::new(plan.clone());
+    while let Some(round) = hunt.begin(&Control::new(), path) {
+        let snapshot = hunt.record(&opened, &round, &Statistics::new()).expect("recorded").expect("time is left");
+        assert!(snapshot.committed > 0);
+        let judged = hunt::judge(&round.path, Some(&[Level::Serializability]), &Control::new()).expect("readable");
+        assert!(!judged.is_violated());
+        assert!(!hunt.settle(&round, &judged.findings).expect("the file can go") && !round.path.exists());
+        seeds.push(round.workload.seed);
+    }
+    assert_eq!(seeds, [5, 6, 7]);
+    let faults = vec!["write-skew".parse().expect("a fault")];
+    let opened = Target::Store { model: Model::Serial, faults }.open().expect("it is there");
+    let mut hunt = Hunt::new(plan);
+    let round = hunt.begin(&Control::new(), path).expect("a first round");
+    hunt.record(&opened, &round, &Statistics::new()).expect("recorded");
+    let judged = hunt::judge(&round.path, None, &Control::new()).expect("readable");
+    assert!(judged.is_violated() && hunt.settle(&round, &judged.findings).expect("it stays") && round.path.exists());
+    assert_eq!(hunt::most_telling(&judged.findings).map(|v| v.id.pattern.to_string()), Some("WriteSkew".to_owned()));
+    let stopped = Control::new();
+    stopped.stop();
+    assert!(hunt.begin(&stopped, path).is_none());
 }

@@ -59,6 +59,7 @@ fn levels(model: Model) -> (Level, Option<Level>) {
 fn every_store_keeps_its_promise_and_breaks_the_next_one() {
     for model in Model::ALL {
         let (promise, next) = levels(model);
+        assert_eq!(model.promises(), promise.code());
         let mut broken = 0;
         for seed in 1..=8 {
             let kind = if seed % 2 == 0 { Kind::General } else { Kind::Mini };

@@ -333,6 +333,7 @@ impl App {
         self.batching = Some(start(paths.collect(), self.pool.clone(), number, Arc::clone(&self.wake)));
         self.state.batch = Some(batch);
         self.state.show_batch = true;
+        self.state.show_collect = false;
     }
 
     /// Takes in how histories of the folder went.

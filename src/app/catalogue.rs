@@ -105,6 +105,13 @@ impl Catalogue {
     }
 }
 
+/// The name of a violation in project files.
+pub fn identity(history: &History, violation: &Violation) -> String {
+    let names: Vec<String> = violation.transactions.iter().map(|t| history.transaction_name(*t)).collect();
+    let key = violation.key.map(|key| history.key_name(key)).unwrap_or_default();
+    format!("{} {key} {}", violation.id.pattern.row().id, names.join(" "))
+}
+
 fn entry(history: &History, violation: &Violation) -> Entry {
     let row = violation.id.pattern.row();
     let mut search = format!("|{}|{}|{}|{}|", violation.id, row.id, row.name, row.title);
@@ -119,17 +126,13 @@ fn entry(history: &History, violation: &Violation) -> Entry {
     let relations: BTreeSet<_> = violation.edges.iter().map(|edge| edge.relation).collect();
     relations.iter().for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
     violation.levels.iter().for_each(|level| search.push_str(&format!("level:{}|", level.code())));
-
     for name in [row.id, row.name] {
         search.push_str(&format!("pattern:{name}|"));
     }
     let label = label(history, violation);
-    let names: Vec<String> = violation.transactions.iter().map(|t| history.transaction_name(*t)).collect();
-    let key = violation.key.map(|key| history.key_name(key)).unwrap_or_default();
-
     Entry {
         id: violation.id,
-        identity: format!("{} {key} {}", row.id, names.join(" ")),
+        identity: identity(history, violation),
         title: format!("{} {} {label}", row.name, row.title).to_lowercase(),
         label,
         size: violation.size(),

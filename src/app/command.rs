@@ -124,6 +124,18 @@ pub enum Command {
     RunCheckers,
     /// The table of the open folder.
     ShowBatch,
+    /// Make a history with a workload.
+    ShowCollect,
+    /// Run the workload once.
+    RunWorkload,
+    /// Run it with other seeds until a violation appears.
+    Hunt,
+    /// Run it at every isolation level.
+    CompareLevels,
+    /// Open what was recorded.
+    OpenCollected,
+    /// Save the table of rounds.
+    WriteRounds,
     /// True or compressed time.
     SwitchTime,
     /// Dark or light.
@@ -197,7 +209,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 58] = [
+const ROWS: [CommandRow; 64] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -207,6 +219,11 @@ const ROWS: [CommandRow; 58] = [
     CommandRow { command: Command::CopyMarkdown, group: Group::File, name: "Copy as Markdown", tooltip: "Put the argument on the clipboard, ready for an issue tracker", keys: &[with_control(Key::M)] },
     CommandRow { command: Command::SaveProject, group: Group::File, name: "Save project", tooltip: "Keep notes, filter, layout and evidence in a file beside the history", keys: &[with_control(Key::S)] },
     CommandRow { command: Command::CopyLink, group: Group::File, name: "Copy link", tooltip: "Put a link to this anomaly and view on the clipboard, to be opened with isoscope", keys: &[with_control(Key::L)] },
+    CommandRow { command: Command::RunWorkload, group: Group::File, name: "Run and record", tooltip: "Run the workload of the page Collect once, record it, and check it while it grows", keys: &[with_control(Key::Enter)] },
+    CommandRow { command: Command::Hunt, group: Group::File, name: "Hunt", tooltip: "Run the workload of the page Collect with one seed after the other until a violation appears", keys: &[with_control_and_shift(Key::H)] },
+    CommandRow { command: Command::CompareLevels, group: Group::File, name: "Compare levels", tooltip: "Run the workload of the page Collect at every isolation level of the database", keys: &[with_control_and_shift(Key::L)] },
+    CommandRow { command: Command::OpenCollected, group: Group::File, name: "Open recording", tooltip: "Open what the page Collect recorded last, at its violation if there is one", keys: &[with_control_and_shift(Key::N)] },
+    CommandRow { command: Command::WriteRounds, group: Group::File, name: "Save rounds as CSV", tooltip: "Write the table of the page Collect beside its histories", keys: &[with_control_and_shift(Key::S)] },
     CommandRow { command: Command::Quit, group: Group::File, name: "Quit", tooltip: "Close the window", keys: &[with_control(Key::Q)] },
     CommandRow { command: Command::Undo, group: Group::Edit, name: "Undo", tooltip: "Take back the last change of filter, grouping, notes or what is drawn", keys: &[with_control(Key::Z)] },
     CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
@@ -252,6 +269,7 @@ const ROWS: [CommandRow; 58] = [
     CommandRow { command: Command::ShowCheckers, group: Group::View, name: "Checkers", tooltip: "Several checkers on this history, or on generated ones of growing size: what each says, its time and memory", keys: &[plain(Key::C)] },
     CommandRow { command: Command::RunCheckers, group: Group::Edit, name: "Run checkers", tooltip: "Let the chosen checkers run, one after the other", keys: &[plain(Key::R)] },
     CommandRow { command: Command::ShowBatch, group: Group::View, name: "Folder", tooltip: "The table of the histories in the open folder", keys: &[plain(Key::B)] },
+    CommandRow { command: Command::ShowCollect, group: Group::View, name: "Collect", tooltip: "Run a workload on a database, record it as a history and check it", keys: &[with_control(Key::N)] },
     CommandRow { command: Command::SwitchTime, group: Group::View, name: "True or compressed time", tooltip: "Draw lanes by the clock, or with idle stretches cut short", keys: &[plain(Key::T)] },
     CommandRow { command: Command::SwitchTheme, group: Group::View, name: "Dark or light", tooltip: "Change between the dark and the light theme", keys: &[plain(Key::D)] },
     CommandRow { command: Command::Tour, group: Group::Help, name: "Tour", tooltip: "Five steps through a small history: what stands where", keys: &[plain(Key::F2)] },
@@ -286,6 +304,12 @@ impl Command {
                 | Command::Palette
                 | Command::Tour
                 | Command::ShowBatch
+                | Command::ShowCollect
+                | Command::RunWorkload
+                | Command::Hunt
+                | Command::CompareLevels
+                | Command::OpenCollected
+                | Command::WriteRounds
                 | Command::NextStep
                 | Command::PreviousStep
                 | Command::Escape
@@ -296,10 +320,13 @@ impl Command {
     /// (`typing`), plain keys belong to the field, except Esc.
     pub fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Command> {
         let usable = |keys: &&KeyboardShortcut| !typing || !belongs_to_field(keys);
-        let hit = |row: &&CommandRow, input: &mut egui::InputState| {
-            row.keys.iter().filter(usable).any(|keys| consume(input, keys))
+        // Those with Shift come first: when a key is pressed and released within one frame, only its event still knows of
+        // Shift, and one without would take it.
+        let hit = |shift: bool, input: &mut egui::InputState| {
+            let has = |keys: &&KeyboardShortcut| keys.modifiers.shift == shift;
+            ROWS.iter().find(|row| row.keys.iter().filter(usable).filter(has).any(|keys| consume(input, keys)))
         };
-        ROWS.iter().find(|row| hit(row, input)).map(|row| row.command)
+        hit(true, input).or_else(|| hit(false, input)).map(|row| row.command)
     }
 }
 
@@ -427,6 +454,18 @@ pub enum Request {
     Sweep(bool),
     /// What checkers run on, when it is generated.
     PlanSweep(Box<super::sweep::Plan>),
+    /// Fill in a field of the page Collect.
+    FillIn(super::collecting::form::Field, String),
+    /// Set the password for the chosen database.
+    SetPassword(super::collecting::address::Secret),
+    /// Take passwords in addresses out of sight.
+    HidePasswords,
+    /// Open the system's dialog for the file to record to.
+    ChooseRecording,
+    /// Stop the run of the page Collect.
+    CancelCollecting,
+    /// Open the history of this round.
+    OpenCollected(usize),
     /// Write the results of checkers: `csv` or `svg`.
     WriteContest(&'static str),
     /// Sort and search the history browser.
@@ -501,6 +540,11 @@ mod tests {
         assert_eq!(pressed(Modifiers::COMMAND), Some(Command::Open));
         assert_eq!(pressed(Modifiers::COMMAND | Modifiers::SHIFT), Some(Command::OpenFolder));
         assert_eq!(pressed(Modifiers::NONE), Some(Command::CheckOnly));
+        // Shift is up again by the end of the frame.
+        let mut input = egui::InputState::default();
+        let (key, modifiers) = (Key::O, Modifiers::COMMAND | Modifiers::SHIFT);
+        input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });
+        assert_eq!(Command::pressed(&mut input, false), Some(Command::OpenFolder));
         assert_eq!(pressed(Modifiers::ALT), None);
     }
 

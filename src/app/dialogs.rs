@@ -23,6 +23,8 @@ pub enum Purpose {
     OpenFolder,
     /// Where to write an export.
     Export(ExportKind),
+    /// Where to record a history.
+    Record,
 }
 
 /// The dialogs of the window.
@@ -67,6 +69,12 @@ impl Dialogs {
                     outbox.send(pollster::block_on(answer).map(|folder| folder.path().to_owned()));
                 })
             }
+            Purpose::Record => {
+                let answer = dialog.set_title("Record to").set_file_name(name).save_file();
+                Job::start("dialog", number, wake, move |_, outbox| {
+                    outbox.send(pollster::block_on(answer).map(|file| file.path().to_owned()));
+                })
+            }
             Purpose::Export(kind) => {
                 if name.is_empty() {
                     name = format!("anomaly.{}", kind.extension());
@@ -102,7 +110,7 @@ impl Dialogs {
         match purpose {
             Purpose::Open => self.own.pick_file(),
             Purpose::OpenFolder => self.own.pick_directory(),
-            Purpose::Export(_) => self.own.save_file(),
+            Purpose::Export(_) | Purpose::Record => self.own.save_file(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::App;
 use super::batch::Batch;
+use super::collecting::order::Purpose as Collect;
 use super::command::{Command, Request, Requests};
 use super::dialogs::{self, Purpose};
 use super::exporting;
@@ -105,6 +106,15 @@ impl App {
                 }
             }
             Request::WriteContest(ending) => self.write_contest(ending),
+            Request::FillIn(field, word) => self.fill_in(field, word),
+            Request::SetPassword(password) => self.state.collect.form.set_password(password),
+            Request::HidePasswords => self.state.collect.form.hide_passwords(),
+            Request::ChooseRecording => {
+                let suggestion = self.state.collect.form.file().unwrap_or_default();
+                self.dialogs.ask(Purpose::Record, &suggestion, Arc::clone(&self.wake));
+            }
+            Request::CancelCollecting => drop(self.cancel_collecting()),
+            Request::OpenCollected(place) => self.open_collected(Some(place)),
             Request::ArrangeBrowser(wanted) => {
                 if let Some(document) = &mut self.state.document {
                     document.browser.wanted = wanted;
@@ -162,6 +172,7 @@ impl App {
             Command::Open => self.ask_for(Purpose::Open),
             Command::OpenFolder => self.ask_for(Purpose::OpenFolder),
             Command::Reload => self.reload(),
+            Command::Close if self.state.show_collect => self.state.show_collect = false,
             Command::Close => self.close(),
             Command::Export => self.open_export(),
             Command::Report => self.write_report(),
@@ -242,7 +253,16 @@ impl App {
                 self.show(Page::Checkers);
                 self.start_contest();
             }
-            Command::ShowBatch => self.state.show_batch = !self.state.show_batch && self.state.batch.is_some(),
+            Command::ShowBatch => {
+                let covered = std::mem::take(&mut self.state.show_collect);
+                self.state.show_batch = (covered || !self.state.show_batch) && self.state.batch.is_some();
+            }
+            Command::ShowCollect => self.state.show_collect = !self.state.show_collect,
+            Command::RunWorkload => self.start_collecting(Collect::Run),
+            Command::Hunt => self.start_collecting(Collect::Hunt),
+            Command::CompareLevels => self.start_collecting(Collect::Compare),
+            Command::OpenCollected => self.open_collected(None),
+            Command::WriteRounds => self.write_rounds(),
             Command::SwitchTime => self.state.true_time = !self.state.true_time,
             Command::SwitchTheme => {
                 ctx.set_theme(if self.state.dark { egui::Theme::Light } else { egui::Theme::Dark });
@@ -255,6 +275,7 @@ impl App {
     fn show(&mut self, page: Page) {
         self.state.page = page;
         self.state.show_batch &= self.state.document.is_none();
+        self.state.show_collect &= self.state.document.is_none();
     }
 
     pub(super) fn with_batch(&mut self, change: impl FnOnce(&mut Batch)) {
@@ -324,6 +345,9 @@ impl App {
         } else if self.was_typing {
             // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
+        } else if self.state.show_collect {
+            // A run goes on in the background when one looks at something else; only its own page stops it.
+            self.state.show_collect = self.cancel_collecting();
         } else if self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
             if document.playing.take().is_some() {

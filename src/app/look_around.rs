@@ -221,6 +221,9 @@ impl App {
         let Some(palette) = self.state.palette.take() else { return };
         self.finding = None;
         if let Some(found) = palette.found.get(place.unwrap_or(palette.chosen)) {
+            if !matches!(found.thing, palette::Thing::Command(_)) {
+                self.state.show_collect = false;
+            }
             self.handle(ctx, found.request());
         }
     }

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod canvas;
 pub mod catalogue;
 mod choosing;
+pub mod collecting;
 pub mod command;
 pub mod contest;
 pub mod dialogs;
@@ -54,6 +55,8 @@ pub mod what_if;
 use crate::counterexample::replay::{Replay, Run};
 use crate::jobs::{Job, Pool, Revision, Wake};
 use canvas::Canvas;
+use collecting::Collecting;
+use collecting::form::Form;
 use command::{Command, Requests};
 use dialogs::Dialogs;
 use egui::{Frame, Margin, Panel, Stroke, Ui};
@@ -149,6 +152,7 @@ pub struct App {
     contest: Option<Job<contest::Message>>,
     sweeping: Option<Job<sweep::Message>>,
     gathering: Option<Job<Arc<group_graph::GroupGraph>>>,
+    collecting: Option<Job<collecting::Message>>,
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
@@ -164,8 +168,11 @@ impl App {
     /// The welcome page. The list of recent files is kept at `recent_place`, or not at all.
     pub fn new(recent_place: Option<PathBuf>) -> App {
         let recent = recent_place.as_deref().map(recent::load).unwrap_or_default();
+        let settings = recent_place.as_deref().map(settings::load).unwrap_or_default();
+        let form = Form::new(settings.collect.clone(), collecting::folder(recent_place.as_deref()));
+        let collect = Collecting { form, ..Collecting::default() };
         App {
-            state: State { recent, ..State::default() },
+            state: State { recent, collect, ..State::default() },
             canvas: Canvas::default(),
             dialogs: Dialogs::default(),
             pool: Pool::new(),
@@ -191,12 +198,13 @@ impl App {
             contest: None,
             sweeping: None,
             gathering: None,
+            collecting: None,
             listing: None,
             wanted_listing: None,
             counting: None,
             good_since: None,
             lanes: lanes::LanesView::default(),
-            settings: recent_place.as_deref().map(settings::load).unwrap_or_default(),
+            settings,
             pictures: VecDeque::new(),
             recent_place,
         }
@@ -319,6 +327,7 @@ impl App {
             || self.contest.is_some()
             || self.sweeping.is_some()
             || self.gathering.is_some()
+            || self.collecting.is_some()
             || self.listing.is_some()
             || self.counting.is_some()
             || self.dialogs.is_waiting()
@@ -349,7 +358,7 @@ impl App {
                 panels::status::status_ui(ui, state);
             },
         );
-        if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch) {
+        if let Some(document) = state.document.as_ref().filter(|_| !state.show_batch && !state.show_collect) {
             let progress = self.loading.as_ref().map(Job::progress);
             Panel::top("levels").exact_size(54.0).frame(bar(palette.ground, 14, 0)).show(ui, |ui| {
                 panels::levels::levels_ui(ui, document, progress, requests);
@@ -369,6 +378,17 @@ impl App {
         let side = Frame::new().fill(palette.panel).inner_margin(Margin::same(style::MARGIN));
         let ground = Frame::new().fill(palette.ground);
         let state = &self.state;
+        if state.show_collect {
+            let waiting = self.dialogs.is_waiting();
+            Panel::left("collect form").default_size(360.0).size_range(300.0..=480.0).frame(side).show(ui, |ui| {
+                panels::collect::form_ui(ui, &state.collect, waiting, requests);
+            });
+            let progress = self.collecting.as_ref().map(Job::progress);
+            egui::CentralPanel::default().frame(side.fill(palette.ground)).show(ui, |ui| {
+                panels::collect::collect_ui(ui, &state.collect, progress, requests);
+            });
+            return;
+        }
         if let Some(batch) = state.batch.as_ref().filter(|_| state.show_batch) {
             egui::CentralPanel::default().frame(side).show(ui, |ui| panels::batch::batch_ui(ui, batch, requests));
             return;

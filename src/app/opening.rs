@@ -59,6 +59,7 @@ impl App {
     pub(super) fn open_under(&mut self, source: Source, rules: Rules) {
         self.close();
         self.state.show_batch = false;
+        self.state.show_collect = false;
         let title = match &source {
             Source::File(path) => {
                 path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned())

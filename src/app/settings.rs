@@ -4,6 +4,7 @@ use super::App;
 use super::arrangement::layout_word;
 use super::picture::LayoutKind;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The settings.
@@ -18,6 +19,8 @@ pub struct Settings {
     pub true_time: bool,
     /// A lane for every session.
     pub all_lanes: bool,
+    /// What was filled in on the page Collect when something was run last, without passwords.
+    pub collect: BTreeMap<String, String>,
 }
 
 /// The settings beside the list of recent files.
@@ -61,6 +64,11 @@ impl App {
             layout: layout_word(self.state.layout).to_owned(),
             true_time: self.state.true_time,
             all_lanes: self.state.all_lanes,
+            // What is being typed is not kept, only what was used.
+            collect: match self.collecting {
+                Some(_) => self.state.collect.form.kept(),
+                None => self.settings.collect.clone(),
+            },
         };
         if now == self.settings {
             return;

@@ -5,6 +5,7 @@
 
 use super::arrangement::Undo;
 use super::batch::Batch;
+use super::collecting::Collecting;
 use super::contest::Contest;
 use super::figures::Figures;
 use super::group_graph::GroupGraph;
@@ -521,6 +522,10 @@ pub struct State {
     pub batch: Option<Batch>,
     /// The table of the folder is in sight, and not the open history.
     pub show_batch: bool,
+    /// The page that makes histories.
+    pub collect: Collecting,
+    /// That page is in sight, and not the open history.
+    pub show_collect: bool,
     /// Changes that can be taken back.
     pub undo: Undo,
     /// Where one has looked.

@@ -1,6 +1,7 @@
 //! Taking in what jobs have found and what was dropped on the window.
 
 use super::App;
+use super::collecting::form::Field;
 use super::dialogs::Purpose;
 use super::folder::Looked;
 use super::load::Message;
@@ -30,6 +31,7 @@ impl App {
         self.take_in_what_if();
         self.take_in_batch();
         self.take_in_contest();
+        self.take_in_collecting();
         self.take_in_watching();
     }
 
@@ -294,6 +296,7 @@ impl App {
                     form.kind = super::panels::export_form::kind_of(&form.path).unwrap_or(form.kind);
                 }
             }
+            Some((Purpose::Record, path)) => self.fill_in(Field::File, path.display().to_string()),
             None => {}
         }
         let (dropped, hovering) =

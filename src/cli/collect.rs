@@ -3,14 +3,14 @@
 use super::output::Output;
 use super::workload::WorkloadArguments;
 use super::{ExitCode, complain};
-use crate::collect::{self, Collection, Database, Driver, Isolation, Recorder, Snapshot, Statistics};
+use crate::collect::{Snapshot, Statistics};
 use crate::control::Control;
 use crate::generate::Workload;
+use crate::hunt::{Opened, Target};
 use crate::report::grouped;
-use anyhow::Context;
 use clap::Args;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -35,65 +35,38 @@ pub(super) struct DatabaseArguments {
     patience: f64,
 }
 
-/// A database that can be reached, at a level.
-pub(super) struct Opened {
-    pub(super) database: &'static Database,
-    pub(super) isolation: &'static Isolation,
-    pub(super) driver: Box<dyn Driver>,
-    version: String,
-    url: String,
-    retries: u32,
-    patience: Duration,
-}
-
 impl DatabaseArguments {
     /// Reaches the database.
     pub(super) fn open(&self) -> anyhow::Result<Opened> {
-        let database = collect::database(&self.db)?;
-        let isolation = database.isolation(self.isolation.as_deref())?;
-        let driver = database.open(&self.db, isolation)?;
-        let url = collect::without_password(&self.db);
-        let version = driver.version().map_err(|failure| anyhow::anyhow!("{url}: {failure}"))?;
-        let patience = Duration::from_secs_f64(self.patience);
-        Ok(Opened { database, isolation, driver, version, url, retries: self.retries, patience })
+        let target = Target::Database {
+            url: self.db.clone(),
+            isolation: self.isolation.clone(),
+            retries: self.retries,
+            patience: Duration::from_secs_f64(self.patience),
+        };
+        Ok(target.open()?)
     }
 }
 
-impl Opened {
-    /// Runs a workload and records it, telling how it goes where somebody watches.
-    pub(super) fn record(&self, workload: Workload, path: &Path, control: &Control) -> anyhow::Result<Snapshot> {
-        let about = format!(
-            "isoscope: {} at {}, {} on {}; workload {}, seed {}, {} sessions of {} transactions, {} keys, {}",
-            self.version,
-            self.isolation.name,
-            self.database.name,
-            self.url,
-            workload.kind,
-            workload.seed,
-            workload.sessions,
-            workload.transactions,
-            workload.keys,
-            workload.distribution
-        );
-        let recorder = Recorder::create(path, &about).with_context(|| path.display().to_string())?;
-        let statistics = Statistics::new();
-        let collection = Collection { workload, retries: self.retries, patience: self.patience };
-        let is_done = AtomicBool::new(false);
-        let result = std::thread::scope(|scope| {
-            scope.spawn(|| watch(&statistics, control, &is_done));
-            let result = collect::collect(&*self.driver, &collection, &recorder, &statistics, control);
-            is_done.store(true, Ordering::Relaxed);
-            result
-        });
-        result.with_context(|| format!("{} (what was recorded until then is kept)", path.display()))?;
-        let snapshot = statistics.snapshot();
-        if snapshot.lost_sessions > 0 {
-            complain(&format!(
-                "{} of {} sessions ended early: the database could not be reached again",
-                snapshot.lost_sessions, workload.sessions
-            ));
-        }
-        Ok(snapshot)
+/// Does `work`, which counts in the statistics it is given, and shows on a terminal how it goes meanwhile.
+pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce(&Statistics) -> T) -> T {
+    let statistics = Statistics::new();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watch(&statistics, control, &is_done));
+        let result = work(&statistics);
+        is_done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+/// Tells of sessions that ended early.
+pub(super) fn complain_of_losses(snapshot: &Snapshot, workload: &Workload) {
+    if snapshot.lost_sessions > 0 {
+        complain(&format!(
+            "{} of {} sessions ended early: the database could not be reached again",
+            snapshot.lost_sessions, workload.sessions
+        ));
     }
 }
 
@@ -163,7 +136,10 @@ pub(super) fn run(arguments: &CollectArguments, out: &mut Output) -> anyhow::Res
     if let Some(seconds) = arguments.time_limit {
         control = control.with_time_limit(Duration::from_secs_f64(seconds));
     }
-    let snapshot = opened.record(arguments.workload.workload(), &arguments.output, &control)?;
+    let workload = arguments.workload.workload();
+    let record = |statistics: &Statistics| opened.record(workload, &arguments.output, statistics, &control);
+    let snapshot = watched(&control, record)?;
+    complain_of_losses(&snapshot, &workload);
     out.text(&format!("{}\n{}\n", opened.version, summary(&snapshot)));
     Ok(ExitCode::Satisfied)
 }

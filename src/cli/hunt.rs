@@ -1,20 +1,20 @@
 //! `isoscope hunt`: runs a workload against a database until an anomaly appears.
 
-use super::collect::{DatabaseArguments, Opened, summary};
+use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{self, Output, Paint};
 use super::workload::WorkloadArguments;
-use super::{ExitCode, MINIMIZING, check, complain, report};
-use crate::checkers::{Level, Options, Verdict};
+use super::{ExitCode, MINIMIZING, check, complain};
+use crate::checkers::{Level, Verdict};
 use crate::control::Control;
 use crate::counterexample::{self, title};
 use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
-use crate::formats::{self, Request};
-use crate::generate::Workload;
+use crate::hunt::{self, Hunt, Judged, Opened, Plan};
+use crate::{health, relations};
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Rounds where neither their number nor a time is given.
 const ROUNDS: u64 = 10;
@@ -58,33 +58,30 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
     let levels = levels(arguments, &opened)?;
     let folder = &arguments.output;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    let rounds = arguments.rounds.unwrap_or(if arguments.time.is_some() { u64::MAX } else { ROUNDS });
-    let end = arguments.time.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    let mut hunt = Hunt::new(Plan {
+        workload: arguments.workload.workload(),
+        rounds: arguments.rounds.unwrap_or(if arguments.time.is_some() { u64::MAX } else { ROUNDS }),
+        time: arguments.time.map(Duration::from_secs_f64),
+        keep: arguments.keep,
+    });
     let mut worst = ExitCode::Satisfied;
-    for round in 0..rounds {
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
-            break;
+    while let Some(round) = hunt.begin(&Control::new(), |seed| folder.join(format!("seed-{seed}.edn"))) {
+        let recorded = watched(&round.control, |statistics| hunt.record(&opened, &round, statistics))?;
+        let Some(snapshot) = recorded else { break };
+        complain_of_losses(&snapshot, &round.workload);
+        out.text(&format!("seed {}  {}\n", round.workload.seed, summary(&snapshot)));
+        let mut control = Control::new();
+        if let Some(seconds) = arguments.check_time_limit {
+            control = control.with_time_limit(Duration::from_secs_f64(seconds));
         }
-        let workload = arguments.workload.workload();
-        let workload = Workload { seed: workload.seed.wrapping_add(round), ..workload };
-        let path = folder.join(format!("seed-{}.edn", workload.seed));
-        let control = left.map_or_else(Control::new, |left| Control::new().with_time_limit(left));
-        let snapshot = opened.record(workload, &path, &control)?;
-        // The time ran out before anything was done.
-        if snapshot.committed + snapshot.aborted + snapshot.unknown == 0 {
-            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
-            break;
-        }
-        out.text(&format!("seed {}  {}\n", workload.seed, summary(&snapshot)));
-        let code = judge(arguments, &opened, &levels, &path, out)?;
+        let judged = hunt::judge(&round.path, Some(&levels), &control)?;
+        let code = tell(&judged, out);
         worst = worst.max(code);
         if code == ExitCode::Violated {
+            report_violation(&judged, opened.isolation, &round.path, out)?;
             return Ok(code);
         }
-        if code == ExitCode::Satisfied && !arguments.keep {
-            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
-        }
+        hunt.settle(&round, &judged.findings)?;
     }
     Ok(worst)
 }
@@ -94,29 +91,16 @@ fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Leve
     if !arguments.level.is_empty() {
         return Ok(arguments.level.clone());
     }
-    let promise = opened.isolation.promises.with_context(|| {
-        let (database, isolation) = (opened.database.name, opened.isolation.name);
+    let promise = opened.promise.with_context(|| {
+        let (database, isolation) = (opened.name, opened.isolation);
         format!("{database} promises no level that is checked here at {isolation}, name one with --level")
     })?;
-    Ok(vec![promise.parse().map_err(|error: String| anyhow::anyhow!(error))?])
+    Ok(vec![promise])
 }
 
-/// Checks the history of a round and tells the verdicts; beside one that violates a level its report is left.
-fn judge(
-    arguments: &HuntArguments,
-    opened: &Opened,
-    levels: &[Level],
-    path: &Path,
-    out: &mut Output,
-) -> anyhow::Result<ExitCode> {
-    let mut control = Control::new();
-    if let Some(seconds) = arguments.check_time_limit {
-        control = control.with_time_limit(Duration::from_secs_f64(seconds));
-    }
-    let history = formats::open(path, Request { format: None, rules: None }, &Control::new())?;
-    let options = Options { levels: levels.to_vec(), ..Options::default() };
-    let (health, findings) = check::examine_and_check(&history, &options, &control);
-    for result in &findings.levels {
+/// Tells the verdicts on a round.
+fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
+    for result in &judged.findings.levels {
         let paint = match result.verdict {
             Verdict::Satisfied(_) => Paint::Good,
             Verdict::Violated => Paint::Bad,
@@ -125,25 +109,28 @@ fn judge(
         let verdict = out.paint(paint, result.verdict.word());
         out.text(&format!("  {:4}  {verdict}\n", result.level.code()));
     }
-    let code = check::exit_code(&findings);
-    if code != ExitCode::Violated {
-        return Ok(code);
-    }
-    let Some(violation) = report::most_telling(&findings) else {
+    check::exit_code(&judged.findings)
+}
+
+/// Leaves the report of a round beside its history.
+fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Output) -> anyhow::Result<()> {
+    let Judged { history, findings, .. } = judged;
+    let Some(violation) = hunt::most_telling(findings) else {
         complain("the level is violated, but no single violation is listed");
-        return Ok(code);
+        return Ok(());
     };
-    out.text(&format!("\n{}  {}\n", violation.id, title(&history, violation)));
-    let example = counterexample::minimize(&history, violation, &Control::new().with_time_limit(MINIMIZING));
+    out.text(&format!("\n{}  {}\n", violation.id, title(history, violation)));
+    let example = counterexample::minimize(history, violation, &Control::new().with_time_limit(MINIMIZING));
+    let resolution = relations::resolve(history, &Control::new())?;
     let brief = Brief {
         example: &example,
         explanation: &counterexample::explain(&example),
         violation,
-        whole: &history,
-        findings: &findings,
-        health: &health,
-        options: &ComposeOptions::for_history(&history),
-        isolation: opened.isolation.name.parse().ok(),
+        whole: history,
+        findings,
+        health: &health::examine(history, &resolution, &Control::new())?,
+        options: &ComposeOptions::for_history(history),
+        isolation: isolation.parse().ok(),
         // Not this command line: the database's address may have a password in it.
         command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
     };
@@ -151,5 +138,5 @@ fn judge(
     let files = bundle::bundle(&brief, &Control::new()).with_context(|| folder.display().to_string())?;
     output::write_folder(&folder, files)?;
     out.text(&format!("  {}\n  {}\n", path.display(), folder.join("report.html").display()));
-    Ok(code)
+    Ok(())
 }

@@ -4,10 +4,11 @@ use super::check::examine_and_check;
 use super::explain::unknown_violation;
 use super::output::{self, Output};
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, input};
-use crate::checkers::{Findings, Level, Options, Verdict, Violation};
+use crate::checkers::{Findings, Level, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample;
 use crate::export::bundle::{self, Brief};
+use crate::hunt::most_telling;
 use anyhow::Context;
 use std::path::Path;
 
@@ -55,11 +56,6 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         complain(&format!("{}: {} in {n} of {} transactions", name(), violation.id, example.n_transactions_of_whole));
     }
     Ok(ExitCode::Satisfied)
-}
-
-/// The violation of the weakest level that is easiest to follow.
-pub(super) fn most_telling(findings: &Findings) -> Option<&Violation> {
-    findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
 }
 
 /// Says why there is no report.

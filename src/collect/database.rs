@@ -118,17 +118,39 @@ impl Database {
 pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         // Perhaps settings like those of libpq.
-        let shown =
-            |word: &str| if word.starts_with("password=") { "password=…".to_owned() } else { word.to_owned() };
-        return url.split(' ').map(shown).collect::<Vec<_>>().join(" ");
+        return hidden(url, &[' ']);
     };
+    let rest = hidden(rest, &['&', '#']);
     match rest.rsplit_once('@') {
         Some((user, host)) => {
             let user = user.split(':').next().unwrap_or_default();
             format!("{scheme}://{user}@{host}")
         }
-        None => url.to_owned(),
+        None => format!("{scheme}://{rest}"),
     }
+}
+
+/// Settings without the values of passwords. A value ends at one of `ends`, or where its quotes do.
+fn hidden(settings: &str, ends: &[char]) -> String {
+    const NAME: &str = "password=";
+    let mut shown = String::with_capacity(settings.len());
+    let mut rest = settings;
+    while let Some(at) = rest.find(NAME) {
+        let (before, value) = rest.split_at(at + NAME.len());
+        shown.push_str(before);
+        shown.push('…');
+        let quoted = value.strip_prefix('\'').map(|value| {
+            let mut escaped = false;
+            let end = value.find(|c| {
+                let ends = c == '\'' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            });
+            end.map_or("", |end| &value[end + 1..])
+        });
+        rest = quoted.unwrap_or_else(|| value.find(ends).map_or("", |end| &value[end..]));
+    }
+    shown + rest
 }
 
 /// The address with the scheme that the client crate knows.
@@ -154,6 +176,8 @@ mod tests {
         assert!(error.contains("oracle://me@host") && error.contains("sqlite:FILE"), "{error}");
         assert_eq!(without_password("postgres:host=h password=p user=u"), "postgres:host=h password=… user=u");
         assert_eq!(without_password("redis://:p@h:1"), "redis://@h:1");
+        assert_eq!(without_password("postgres:password='a b\\' c' user=u"), "postgres:password=… user=u");
+        assert_eq!(without_password("postgres://h/d?password=p&user=u"), "postgres://h/d?password=…&user=u");
     }
 
     #[test]

@@ -17,10 +17,13 @@
 //! run the rest outside of it. A retry is a transaction of its own with values of its own, or aborted reads could not be
 //! told from others. What follows a transaction of unknown outcome is a new session, since that may still take effect.
 //!
+//! [`simulate`] records a store model of `generate` the same way, for trying things out where no database is at hand.
+//!
 //! Nothing here knows how histories are checked or read.
 
 mod database;
 mod driver;
+mod model;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
@@ -35,9 +38,12 @@ mod statistics;
 
 pub use database::{DATABASES, Database, Isolation, OpenFunction, database, without_password};
 pub use driver::{Connection, Driver, Failure};
+pub use model::simulate;
 pub use recorder::Recorder;
 pub use run::{Collection, collect};
-pub use statistics::{Snapshot, Statistics};
+pub use statistics::{Counts, Snapshot, Statistics};
+
+use crate::generate::GenerateError;
 
 /// Why a run cannot begin or go on. What is recorded until then stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,6 +80,9 @@ pub enum CollectError {
         /// What the database said.
         failure: String,
     },
+    /// The store model cannot run this.
+    #[error(transparent)]
+    Store(GenerateError),
     /// The history cannot be recorded any further.
     #[error("recording the history: {0}")]
     Recording(String),

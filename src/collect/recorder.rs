@@ -80,7 +80,7 @@ impl Recorder {
                 Step::CompareAndSet(_) | Step::Insert(_) => write!(body, "[:r {key} nil] [:w {key} {value}] "),
             };
         }
-        self.line("invoke", process, body.trim_end(), "")
+        self.line(None, "invoke", process, body.trim_end(), "")
     }
 
     /// Records how a transaction ended: call it after the answer. `observed` is what was done, and in the last place what
@@ -92,35 +92,33 @@ impl Recorder {
         observed: &[Observed],
         error: Option<&str>,
     ) -> Result<(), CollectError> {
-        let stage = match outcome {
-            Outcome::Committed => "ok",
-            Outcome::Aborted => "fail",
-            Outcome::Unknown => "info",
-        };
-        let mut body = String::with_capacity(16 * observed.len());
-        for operation in observed {
-            let _ = match operation {
-                Observed::Read(key, 0) => write!(body, "[:r {key} nil] "),
-                Observed::Read(key, value) => write!(body, "[:r {key} {value}] "),
-                Observed::Write(key, value) => write!(body, "[:w {key} {value}] "),
-                Observed::Append(key, value) => write!(body, "[:append {key} {value}] "),
-                Observed::ReadList(key, elements) => {
-                    let elements: Vec<String> = elements.iter().map(u64::to_string).collect();
-                    write!(body, "[:r {key} [{}]] ", elements.join(" "))
-                }
-            };
-        }
         let error = error.map(|error| format!(", :error {}", quoted(error))).unwrap_or_default();
-        self.line(stage, process, body.trim_end(), &error)
+        self.line(None, stage(outcome), process, answers(observed).trim_end(), &error)
     }
 
-    fn line(&self, stage: &str, process: u32, body: &str, more: &str) -> Result<(), CollectError> {
+    /// Records a line with the time of another clock, in the order of that clock: the beginning of a transaction, or with
+    /// an outcome its end.
+    pub(super) fn at(
+        &self,
+        time: i64,
+        process: u32,
+        outcome: Option<Outcome>,
+        observed: &[Observed],
+    ) -> Result<(), CollectError> {
+        match outcome {
+            Some(outcome) => self.line(Some(time), stage(outcome), process, answers(observed).trim_end(), ""),
+            None => self.line(Some(time), "invoke", process, questions(observed).trim_end(), ""),
+        }
+    }
+
+    fn line(&self, time: Option<i64>, stage: &str, process: u32, body: &str, more: &str) -> Result<(), CollectError> {
         let mut state = self.locked();
         if state.file.is_none() {
             return Ok(());
         }
         // The order of the lines is that of the times, and no two times are equal, so nothing is left to interpret.
-        let time = i64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(i64::MAX).max(state.last + 1);
+        let now = || i64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        let time = time.unwrap_or_else(now).max(state.last + 1);
         let index = state.index;
         let line = format!(
             "{{:index {index}, :time {time}, :type :{stage}, :f :txn, :process {process}, :value [{body}]{more}}}\n"
@@ -152,6 +150,45 @@ impl State {
         self.whole += line.len() as u64;
         Ok(())
     }
+}
+
+fn stage(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Committed => "ok",
+        Outcome::Aborted => "fail",
+        Outcome::Unknown => "info",
+    }
+}
+
+/// What was done, with what was read.
+fn answers(observed: &[Observed]) -> String {
+    let mut body = String::with_capacity(16 * observed.len());
+    for operation in observed {
+        let _ = match operation {
+            Observed::Read(key, 0) => write!(body, "[:r {key} nil] "),
+            Observed::Read(key, value) => write!(body, "[:r {key} {value}] "),
+            Observed::Write(key, value) => write!(body, "[:w {key} {value}] "),
+            Observed::Append(key, value) => write!(body, "[:append {key} {value}] "),
+            Observed::ReadList(key, elements) => {
+                let elements: Vec<String> = elements.iter().map(u64::to_string).collect();
+                write!(body, "[:r {key} [{}]] ", elements.join(" "))
+            }
+        };
+    }
+    body
+}
+
+/// The same before anything was answered.
+fn questions(observed: &[Observed]) -> String {
+    let mut body = String::with_capacity(16 * observed.len());
+    for operation in observed {
+        let _ = match operation {
+            Observed::Read(key, _) | Observed::ReadList(key, _) => write!(body, "[:r {key} nil] "),
+            Observed::Write(key, value) => write!(body, "[:w {key} {value}] "),
+            Observed::Append(key, value) => write!(body, "[:append {key} {value}] "),
+        };
+    }
+    body
 }
 
 /// A text as EDN has it.

@@ -50,6 +50,60 @@ impl Snapshot {
     }
 }
 
+/// All counts at one moment, to tell what happened between two of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    outcomes: [u64; 3],
+    operations: u64,
+    lost_sessions: u64,
+    latencies: [u64; CLASSES],
+    elapsed: Duration,
+}
+
+impl Counts {
+    /// What happened after `earlier`, as if the run had begun then.
+    pub fn since(&self, earlier: &Counts) -> Snapshot {
+        let classes = self.latencies.iter().zip(earlier.latencies);
+        let latencies: Vec<u64> = classes.map(|(now, before)| now.saturating_sub(before)).collect();
+        let all: u64 = latencies.iter().sum();
+        let quantile = |share: f64| {
+            let wanted = (all as f64 * share).ceil() as u64;
+            let mut sum = 0;
+            let class = latencies.iter().position(|n| {
+                sum += n;
+                sum >= wanted.max(1)
+            });
+            Duration::from_micros(class.map_or(0, |class| 1 << class))
+        };
+        let of = |outcome: Outcome| {
+            let at = outcome as usize;
+            self.outcomes[at].saturating_sub(earlier.outcomes[at])
+        };
+        Snapshot {
+            committed: of(Outcome::Committed),
+            aborted: of(Outcome::Aborted),
+            unknown: of(Outcome::Unknown),
+            operations: self.operations.saturating_sub(earlier.operations),
+            lost_sessions: self.lost_sessions.saturating_sub(earlier.lost_sessions),
+            elapsed: self.elapsed.saturating_sub(earlier.elapsed),
+            median: quantile(0.5),
+            slow: quantile(0.99),
+        }
+    }
+
+    /// When they were read, since the run began.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+}
+
+impl Default for Counts {
+    /// Those of the beginning.
+    fn default() -> Counts {
+        Counts { outcomes: [0; 3], operations: 0, lost_sessions: 0, latencies: [0; CLASSES], elapsed: Duration::ZERO }
+    }
+}
+
 impl Default for Statistics {
     fn default() -> Statistics {
         Statistics {
@@ -80,27 +134,39 @@ impl Statistics {
     }
 
     /// The counts now.
-    pub fn snapshot(&self) -> Snapshot {
-        let latencies: Vec<u64> = self.latencies.iter().map(|class| class.load(Relaxed)).collect();
-        let all: u64 = latencies.iter().sum();
-        let quantile = |share: f64| {
-            let wanted = (all as f64 * share).ceil() as u64;
-            let mut sum = 0;
-            let class = latencies.iter().position(|n| {
-                sum += n;
-                sum >= wanted.max(1)
-            });
-            Duration::from_micros(class.map_or(0, |class| 1 << class))
-        };
-        Snapshot {
-            committed: self.outcomes[Outcome::Committed as usize].load(Relaxed),
-            aborted: self.outcomes[Outcome::Aborted as usize].load(Relaxed),
-            unknown: self.outcomes[Outcome::Unknown as usize].load(Relaxed),
-            operations: self.operations.load(Relaxed),
-            lost_sessions: self.lost_sessions.load(Relaxed),
+    pub fn counts(&self) -> Counts {
+        let load = |counter: &AtomicU64| counter.load(Relaxed);
+        Counts {
+            outcomes: [0, 1, 2].map(|at| load(&self.outcomes[at])),
+            operations: load(&self.operations),
+            lost_sessions: load(&self.lost_sessions),
+            latencies: std::array::from_fn(|class| load(&self.latencies[class])),
             elapsed: self.begin.elapsed(),
-            median: quantile(0.5),
-            slow: quantile(0.99),
         }
+    }
+
+    /// What has happened since the run began.
+    pub fn snapshot(&self) -> Snapshot {
+        self.counts().since(&Counts::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happened_between_two_moments_does_not_count_what_was_before() {
+        let statistics = Statistics::new();
+        (0..10).for_each(|_| statistics.count(Outcome::Committed, 2, Duration::from_millis(100)));
+        let before = statistics.counts();
+        statistics.count(Outcome::Committed, 3, Duration::from_micros(3));
+        statistics.count(Outcome::Aborted, 1, Duration::from_micros(3));
+        let between = statistics.counts().since(&before);
+        assert_eq!((between.committed, between.aborted, between.operations), (1, 1, 4));
+        assert_eq!((between.median, between.slow), (Duration::from_micros(4), Duration::from_micros(4)));
+        let all = statistics.snapshot();
+        assert_eq!((all.committed, all.aborted), (11, 1));
+        assert!(all.median > Duration::from_millis(99) && all.elapsed >= between.elapsed);
     }
 }

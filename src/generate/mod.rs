@@ -139,6 +139,11 @@ impl Generation {
         Ok(builder.finish()?)
     }
 
+    /// Longest time between a call and its effect, and between that and the answer, in nanoseconds.
+    pub fn span(&self) -> i64 {
+        (STEP * i64::from(self.workload.sessions) / 4).max(2)
+    }
+
     fn possible(&self) -> Result<(), GenerateError> {
         if self.workload.has_lists() && !self.store.can_hold_lists() {
             return Err(GenerateError::NoLists(self.store));
@@ -220,7 +225,7 @@ impl Run {
             random: Rng::with_seed(mixed(workload.seed, TURNS)),
             now: 0,
             answered: vec![0; n as usize],
-            span: (STEP * i64::from(n) / 4).max(2),
+            span: generation.span(),
             fault_keys: if workload.has_number_keys() { workload.keys } else { 0 },
             keys_are_numbers: workload.has_number_keys(),
         }

@@ -61,6 +61,19 @@ impl Model {
         }
     }
 
+    /// The code of the strongest level that all its histories satisfy.
+    pub fn promises(self) -> &'static str {
+        match self {
+            Model::Strict => "SSER",
+            Model::Serial => "SER",
+            Model::Snapshot => "SI",
+            Model::Prefix => "PC",
+            Model::Causal => "TCC",
+            Model::Atomic => "RA",
+            Model::Committed => "RC",
+        }
+    }
+
     /// Whether reads of lists agree on one order of their elements: a replica that shows its own appends early does not.
     pub fn can_hold_lists(self) -> bool {
         self != Model::Causal

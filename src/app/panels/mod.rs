@@ -6,6 +6,7 @@ pub mod banners;
 pub mod batch;
 pub mod browser;
 pub mod cases;
+pub mod collect;
 pub mod contest;
 pub mod export_form;
 pub mod graph;

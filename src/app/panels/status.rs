@@ -12,6 +12,14 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let hints: &[(&[Command], &str)] = match &state.document {
+            _ if state.show_collect => &[
+                (&[Command::RunWorkload], "run"),
+                (&[Command::Hunt], "hunt"),
+                (&[Command::CompareLevels], "compare levels"),
+                (&[Command::OpenCollected], "open"),
+                (&[Command::Escape], "cancel, or leave this page"),
+                (&[Command::Help], "keys"),
+            ],
             Some(_) => &[
                 (&[Command::NextAnomaly, Command::PreviousAnomaly], "next, previous anomaly"),
                 (&[Command::NextStep, Command::PreviousStep], "step"),

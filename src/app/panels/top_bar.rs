@@ -24,6 +24,13 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 requests.push(Request::Run(Command::ShowBatch));
             }
         }
+        if state.show_collect || state.collect.run.is_some() {
+            let text = if state.collect.is_running() { "Collect…" } else { "Collect" };
+            let button = egui::Button::selectable(state.show_collect, text);
+            if ui.add(button).on_hover_text(tooltip(Command::ShowCollect)).clicked() {
+                requests.push(Request::Run(Command::ShowCollect));
+            }
+        }
         if let Some(document) = &state.document {
             ui.label(RichText::new(&document.title).color(palette.strong)).on_hover_text(match document.path() {
                 Some(path) => path.display().to_string(),

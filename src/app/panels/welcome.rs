@@ -32,6 +32,7 @@ pub fn welcome_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
                 );
                 ui.add_space(14.0);
                 drop_ui(ui, state, requests);
+                collect_ui(ui, requests);
                 recent_ui(ui, state, requests);
                 teach_ui(ui, requests);
                 samples_ui(ui, requests);
@@ -74,6 +75,15 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     if response.clicked() {
         requests.push(Request::Run(Command::Open));
     }
+}
+
+/// A way to have a history where none is at hand.
+fn collect_ui(ui: &mut Ui, requests: &mut Requests) {
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        super::command_button_ui(ui, Command::ShowCollect, requests);
+        style::note(ui, "or make one: run a workload on a database, and hunt for a violation of what it promises");
+    });
 }
 
 fn heading_ui(ui: &mut Ui, text: &str) {

@@ -1,0 +1,167 @@
+//! Collecting histories: a workload is run on a database or a store model, recorded, and checked while it grows; again
+//! with other seeds until a violation appears, or at every isolation level to compare them.
+
+pub mod address;
+pub mod form;
+pub mod order;
+pub mod table;
+mod work;
+
+use super::App;
+use super::project::Wish;
+use crate::jobs::{Job, State as JobState};
+use form::{Field, Form, Trouble};
+use order::Purpose;
+use std::path::PathBuf;
+use std::sync::Arc;
+use table::{Run, Stage};
+pub use work::Message;
+
+/// The page: what is filled in, and what is known of the last run.
+#[derive(Clone, Debug, Default)]
+pub struct Collecting {
+    /// What is filled in.
+    pub form: Form,
+    /// What is wrong with it, or with the run.
+    pub trouble: Option<Trouble>,
+    /// The last run.
+    pub run: Option<Run>,
+}
+
+impl Collecting {
+    /// Whether a run goes on.
+    pub fn is_running(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::is_running)
+    }
+}
+
+/// Where histories go of which nothing else is said: beside the list of recent files.
+pub(super) fn folder(recent: Option<&std::path::Path>) -> PathBuf {
+    let beside = recent.and_then(std::path::Path::parent).map(|folder| folder.join("histories"));
+    beside.unwrap_or_else(|| std::env::temp_dir().join("isoscope-histories"))
+}
+
+impl App {
+    /// Fills in a field.
+    pub(super) fn fill_in(&mut self, field: Field, word: String) {
+        let collect = &mut self.state.collect;
+        collect.form.set(field, word);
+        if collect.trouble.as_ref().is_some_and(|trouble| trouble.field == Some(field)) {
+            collect.trouble = None;
+        }
+    }
+
+    /// Starts a run as filled in, unless one goes on.
+    pub(super) fn start_collecting(&mut self, purpose: Purpose) {
+        self.state.show_collect = true;
+        if self.collecting.is_some() {
+            let text = "A run goes on: cancel it first".to_owned();
+            self.state.collect.trouble = Some(Trouble { field: None, text });
+            return;
+        }
+        let collect = &mut self.state.collect;
+        let order = match collect.form.order(purpose) {
+            Ok(order) => order,
+            Err(trouble) => {
+                collect.trouble = Some(trouble);
+                return;
+            }
+        };
+        collect.form.hide_passwords();
+        collect.trouble = None;
+        collect.run = Some(Run::new(purpose, order.table()));
+        let number = self.revision.advance();
+        self.collecting = Some(work::start(order, self.pool.clone(), number, Arc::clone(&self.wake)));
+    }
+
+    /// Takes in how the run goes.
+    pub(super) fn take_in_collecting(&mut self) {
+        let Some(job) = &mut self.collecting else { return };
+        let messages = job.poll();
+        let ended = job.state().clone();
+        let cancelled = job.is_cancelled();
+        let collect = &mut self.state.collect;
+        let Some(run) = &mut collect.run else { return };
+        for message in messages {
+            match message {
+                Message::Opened(version) => run.version = Some(version),
+                Message::Begun(name, path) => run.begin(name, path),
+                Message::Sample(sample, all) => run.sample(sample, all),
+                Message::SoFar(checked) => run.so_far = Some(*checked),
+                Message::Checking => run.stage = Stage::Checking,
+                Message::Row(row) => run.rows.push(*row),
+                Message::Failed(text, address) => {
+                    run.stage = Stage::Failed;
+                    collect.trouble = Some(Trouble { field: address.then_some(Field::Address), text });
+                }
+            }
+        }
+        match ended {
+            JobState::Running => return,
+            JobState::Finished if cancelled => run.stage = Stage::Cancelled,
+            JobState::Finished if run.stage == Stage::Failed => {}
+            JobState::Finished => run.stage = Stage::Done,
+            JobState::Failed(text) => {
+                run.stage = Stage::Failed;
+                let text = format!("The run ended unexpectedly: {text}");
+                collect.trouble = Some(Trouble { field: None, text });
+            }
+        }
+        self.collecting = None;
+        if run.stage != Stage::Failed && collect.trouble.as_ref().is_some_and(|trouble| trouble.field.is_none()) {
+            // That a run goes on is true no more.
+            collect.trouble = None;
+        }
+        self.show_violation();
+    }
+
+    /// Opens the history of a run that is over at its violation, if the page says so and is in sight.
+    fn show_violation(&mut self) {
+        let collect = &self.state.collect;
+        let Some(run) = &collect.run else { return };
+        let wanted = run.stage == Stage::Done && run.purpose != Purpose::Compare;
+        let Some(row) = run.best().filter(|row| wanted && row.is_violated()) else { return };
+        if self.state.show_collect && collect.form.is_on(Field::OpenViolated) {
+            self.open_collected(None);
+        } else if let Some(path) = &row.path {
+            let text = format!("A violation was found: {}", path.display());
+            self.state.tell(false, text);
+        }
+    }
+
+    /// Opens the history of a round, at its violation if it has one; without a place the round that matters most, which
+    /// may still be at work.
+    pub(super) fn open_collected(&mut self, place: Option<usize>) {
+        let Some(run) = &self.state.collect.run else { return };
+        let row = match place {
+            Some(place) => run.rows.get(place),
+            None if run.is_running() => None,
+            None => run.best(),
+        };
+        let at_work = run.round.as_ref().filter(|_| place.is_none()).map(|(_, path)| path.clone());
+        let Some(path) = row.and_then(|row| row.path.clone()).or(at_work) else { return };
+        let checked = row.and_then(|row| row.checked.as_ref());
+        let identity = checked.and_then(|checked| checked.violation.as_ref()).map(|(identity, _)| identity.clone());
+        self.open_path(path);
+        self.wish(Wish { identity, quiet: true, ..Wish::default() });
+    }
+
+    /// Stops the run; what is recorded stays. Whether there was one.
+    pub(super) fn cancel_collecting(&mut self) -> bool {
+        self.collecting.as_ref().map(Job::cancel).is_some()
+    }
+
+    /// Writes the table of rounds beside their histories.
+    pub(super) fn write_rounds(&mut self) {
+        let Some(run) = self.state.collect.run.as_ref().filter(|run| !run.rows.is_empty()) else {
+            self.state.tell(true, "There is no table yet: no round is over");
+            return;
+        };
+        let (path, text) = (run.table.clone(), run.csv());
+        let number = self.revision.advance();
+        self.exporting = Some(Job::start("table", number, Arc::clone(&self.wake), move |_, outbox| {
+            let path = order::free(&path);
+            outbox.send(super::project::write_whole(&path, text.as_bytes()).map(|()| path));
+        }));
+    }
+}

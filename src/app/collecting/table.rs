@@ -1,0 +1,338 @@
+//! What is known of a run: how it goes, and a row for each round.
+
+use super::order::Purpose;
+use crate::checkers::{Level, Pattern, Verdict};
+use crate::collect::Snapshot;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Most samples kept of one round.
+const SAMPLES: usize = 600;
+
+/// What was measured between two looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Seconds since the round began.
+    pub at: f64,
+    /// Transactions committed per second.
+    pub throughput: f64,
+    /// Half of the transactions took at most so long, milliseconds.
+    pub median: f64,
+    /// All but a hundredth took at most so long, milliseconds.
+    pub slow: f64,
+}
+
+/// A verdict without its evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// The level is satisfied.
+    Holds,
+    /// It is violated.
+    Broken,
+    /// It is not known.
+    Open,
+}
+
+impl Conclusion {
+    /// As reports say it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Conclusion::Holds => "satisfied",
+            Conclusion::Broken => "violated",
+            Conclusion::Open => "undecided",
+        }
+    }
+
+    /// What a verdict comes to.
+    pub fn of(verdict: &Verdict) -> Conclusion {
+        match verdict {
+            Verdict::Satisfied(_) => Conclusion::Holds,
+            Verdict::Violated => Conclusion::Broken,
+            Verdict::Undecided(_) => Conclusion::Open,
+        }
+    }
+}
+
+/// What a check has found.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Number of transactions that were recorded.
+    pub transactions: usize,
+    /// By level.
+    pub levels: Vec<(Level, Conclusion)>,
+    /// Number of anomalies by pattern.
+    pub patterns: BTreeMap<Pattern, u64>,
+    /// The violation that is easiest to follow: its name in catalogues, and what it is in words.
+    pub violation: Option<(String, String)>,
+    /// Reading and checking, wall time.
+    pub seconds: f64,
+}
+
+impl Checked {
+    /// Whether a level is violated.
+    pub fn is_violated(&self) -> bool {
+        self.weakest().is_some()
+    }
+
+    /// The weakest violated level.
+    pub fn weakest(&self) -> Option<Level> {
+        self.levels.iter().filter(|(_, c)| *c == Conclusion::Broken).map(|(level, _)| *level).min()
+    }
+
+    /// What it comes to over all levels.
+    pub fn conclusion(&self) -> Conclusion {
+        let any = |wanted: Conclusion| self.levels.iter().any(|(_, conclusion)| *conclusion == wanted);
+        match (any(Conclusion::Broken), any(Conclusion::Open)) {
+            (true, _) => Conclusion::Broken,
+            (false, true) => Conclusion::Open,
+            (false, false) => Conclusion::Holds,
+        }
+    }
+
+    /// `SER satisfied, SI violated`.
+    pub fn text(&self) -> String {
+        let words: Vec<String> =
+            self.levels.iter().map(|(level, conclusion)| format!("{level} {}", conclusion.word())).collect();
+        words.join(", ")
+    }
+
+    /// `2 × lost update, 1 × write skew`, by pattern.
+    pub fn patterns_text(&self) -> String {
+        let words: Vec<String> = self.patterns.iter().map(|(pattern, n)| format!("{n} × {pattern}")).collect();
+        words.join(", ")
+    }
+}
+
+/// A round that is over.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Seed of its workload.
+    pub seed: u64,
+    /// Its isolation level.
+    pub isolation: String,
+    /// What is promised there.
+    pub promise: Option<Level>,
+    /// Its history, unless that was deleted.
+    pub path: Option<PathBuf>,
+    /// How it went.
+    pub snapshot: Option<Snapshot>,
+    /// What was found in it, if it was checked.
+    pub checked: Option<Checked>,
+    /// What went wrong.
+    pub trouble: Option<String>,
+}
+
+impl Row {
+    /// What it is called among those of the same run.
+    pub fn name(&self, purpose: Purpose) -> String {
+        match purpose {
+            Purpose::Compare => self.isolation.clone(),
+            Purpose::Run | Purpose::Hunt => format!("seed {}", self.seed),
+        }
+    }
+
+    /// Whether a level is violated.
+    pub fn is_violated(&self) -> bool {
+        self.checked.as_ref().is_some_and(Checked::is_violated)
+    }
+
+    /// Whether a level is violated that is promised.
+    pub fn breaks_promise(&self) -> bool {
+        let Some((promise, checked)) = self.promise.zip(self.checked.as_ref()) else { return false };
+        checked.levels.iter().any(|(level, c)| *c == Conclusion::Broken && promise.implies(*level))
+    }
+}
+
+/// What a run does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The database is being reached.
+    Opening,
+    /// Transactions run.
+    Recording,
+    /// What was recorded is checked.
+    Checking,
+    /// Everything is done.
+    Done,
+    /// It was cancelled; what was recorded stays.
+    Cancelled,
+    /// It broke off.
+    Failed,
+}
+
+/// A run and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What is run.
+    pub purpose: Purpose,
+    /// What it does now.
+    pub stage: Stage,
+    /// Product and version, once it answers.
+    pub version: Option<String>,
+    /// The round at work or the last one: its name and file.
+    pub round: Option<(String, PathBuf)>,
+    /// How that goes.
+    pub snapshot: Option<Snapshot>,
+    /// How it went over time.
+    pub samples: Vec<Sample>,
+    /// What was found in the part that was recorded when the last check began.
+    pub so_far: Option<Checked>,
+    /// Rounds that are over, oldest first.
+    pub rows: Vec<Row>,
+    /// The file for a table of them.
+    pub table: PathBuf,
+}
+
+impl Run {
+    /// Nothing has happened yet.
+    pub fn new(purpose: Purpose, table: PathBuf) -> Run {
+        Run {
+            purpose,
+            stage: Stage::Opening,
+            version: None,
+            round: None,
+            snapshot: None,
+            samples: Vec::new(),
+            so_far: None,
+            rows: Vec::new(),
+            table,
+        }
+    }
+
+    /// Whether work goes on.
+    pub fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Opening | Stage::Recording | Stage::Checking)
+    }
+
+    /// A round begins.
+    pub fn begin(&mut self, name: String, path: PathBuf) {
+        self.stage = Stage::Recording;
+        self.round = Some((name, path));
+        self.samples.clear();
+        self.snapshot = None;
+        self.so_far = None;
+    }
+
+    /// Takes a sample, if there is one, and all counts at that moment.
+    pub fn sample(&mut self, sample: Option<Sample>, all: Snapshot) {
+        self.snapshot = Some(all);
+        self.samples.extend(sample);
+        if self.samples.len() > SAMPLES {
+            let mut place = 0;
+            self.samples.retain(|_| {
+                place += 1;
+                place % 2 == 0
+            });
+        }
+    }
+
+    /// The round whose history one wants to see: the newest with a violation, else the newest that has a file.
+    pub fn best(&self) -> Option<&Row> {
+        let mut there = self.rows.iter().rev().filter(|row| row.path.is_some());
+        there.clone().find(|row| row.is_violated()).or_else(|| there.next())
+    }
+
+    /// The table as comma-separated values.
+    pub fn csv(&self) -> String {
+        let levels: Vec<Level> =
+            Level::ALL.into_iter().filter(|level| self.verdicts(*level).next().is_some()).collect();
+        let mut text = "isolation,promise,seed,committed,aborted,unknown,throughput_per_second,abort_rate,median_ms,\
+                        p99_ms,check_seconds,weakest_violated"
+            .to_owned();
+        levels.iter().for_each(|level| text.push_str(&format!(",{level}")));
+        text.push_str(",anomalies,history,error\n");
+        for row in &self.rows {
+            let code = |level: Option<Level>| level.map_or("", Level::code);
+            let _ = write!(text, "{},{},{},", row.isolation, code(row.promise), row.seed);
+            match &row.snapshot {
+                Some(s) => {
+                    let _ = write!(
+                        text,
+                        "{},{},{},{:.1},{:.6},{:.3},{:.3},",
+                        s.committed,
+                        s.aborted,
+                        s.unknown,
+                        s.throughput(),
+                        s.abort_rate(),
+                        milliseconds(s.median),
+                        milliseconds(s.slow)
+                    );
+                }
+                None => text.push_str(",,,,,,,"),
+            }
+            let checked = row.checked.as_ref();
+            let seconds = checked.map_or(String::new(), |checked| format!("{:.6}", checked.seconds));
+            let _ = write!(text, "{seconds},{}", code(checked.and_then(Checked::weakest)));
+            for level in &levels {
+                let conclusion = checked.and_then(|c| c.levels.iter().find(|(other, _)| other == level));
+                let _ = write!(text, ",{}", conclusion.map_or("", |(_, conclusion)| conclusion.word()));
+            }
+            let patterns = checked.map_or(String::new(), |c| c.patterns_text().replace(", ", "; "));
+            let path = row.path.as_ref().map_or(String::new(), |path| path.display().to_string());
+            let trouble = row.trouble.clone().unwrap_or_default();
+            let _ = writeln!(text, ",{},{},{}", quoted(&patterns), quoted(&path), quoted(&trouble));
+        }
+        text
+    }
+
+    fn verdicts(&self, level: Level) -> impl Iterator<Item = Conclusion> {
+        let checked = self.rows.iter().filter_map(|row| row.checked.as_ref());
+        checked.flat_map(|checked| &checked.levels).filter(move |(other, _)| *other == level).map(|(_, c)| *c)
+    }
+}
+
+/// A duration in milliseconds.
+pub fn milliseconds(time: Duration) -> f64 {
+    1000.0 * time.as_secs_f64()
+}
+
+/// A field of comma-separated values (RFC 4180).
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(isolation: &str, conclusion: Conclusion) -> Row {
+        let checked = Checked {
+            transactions: 2,
+            levels: vec![(Level::SnapshotIsolation, conclusion)],
+            patterns: BTreeMap::new(),
+            violation: None,
+            seconds: 0.5,
+        };
+        let path = Some(PathBuf::from(format!("a, \"{isolation}\".edn")));
+        let (isolation, promise) = (isolation.to_owned(), Some(Level::SnapshotIsolation));
+        Row { seed: 7, isolation, promise, path, snapshot: None, checked: Some(checked), trouble: None }
+    }
+
+    #[test]
+    fn the_table_is_written_as_comma_separated_values() {
+        let mut run = Run::new(Purpose::Compare, PathBuf::new());
+        run.rows = vec![row("strict", Conclusion::Holds), row("weak", Conclusion::Broken)];
+        let csv = run.csv();
+        let lines: Vec<&str> = csv.lines().collect();
+        assert!(lines[0].ends_with("weakest_violated,SI,anomalies,history,error"), "{csv}");
+        assert!(lines[1].contains(",0.500000,,satisfied,,\"a, \"\"strict\"\".edn\","), "{csv}");
+        assert!(lines[2].contains(",0.500000,SI,violated,"), "{csv}");
+        assert_eq!(run.best().map(|row| row.isolation.as_str()), Some("weak"));
+    }
+
+    #[test]
+    fn a_long_round_keeps_the_course_of_its_figures() {
+        let mut run = Run::new(Purpose::Run, PathBuf::new());
+        let all = crate::collect::Statistics::new().snapshot();
+        for second in 0..5000 {
+            run.sample(Some(Sample { at: f64::from(second), throughput: 1.0, median: 1.0, slow: 1.0 }), all);
+        }
+        assert!(run.samples.len() <= SAMPLES && run.samples.len() > SAMPLES / 3);
+        assert!(run.samples.is_sorted_by(|a, b| a.at < b.at) && run.samples[0].at < 100.0);
+    }
+}

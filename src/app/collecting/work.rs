@@ -1,0 +1,286 @@
+//! The work behind the page: rounds are run and recorded on threads of their own, measured meanwhile, and checked as they
+//! grow.
+
+use super::order::{self, Order, Purpose};
+use super::table::{Checked, Conclusion, Row, Sample, milliseconds};
+use crate::app::catalogue;
+use crate::checkers::Level;
+use crate::collect::{CollectError, Counts, Snapshot, Statistics};
+use crate::control::Control;
+use crate::counterexample::title;
+use crate::hunt::{self, Hunt, HuntError, Judged, Opened, Target};
+use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Between two samples.
+const SAMPLE: Duration = Duration::from_millis(200);
+/// Between two samples at the beginning, for many rounds are short.
+const FIRST_SAMPLE: Duration = Duration::from_millis(40);
+/// How long the beginning is.
+const BEGINNING: Duration = Duration::from_secs(1);
+/// From the beginning of a round to the first look at what it has recorded.
+const FIRST_LOOK: Duration = Duration::from_millis(700);
+/// From the end of one look to the next.
+const LOOK: Duration = Duration::from_secs(3);
+/// How long one history may be checked; what is not known then is undecided.
+const EACH: Duration = Duration::from_secs(60);
+
+/// What comes while a run goes on.
+#[derive(Debug)]
+pub enum Message {
+    /// The database answers: product and version.
+    Opened(String),
+    /// A round begins: its name and file.
+    Begun(String, PathBuf),
+    /// What was measured since the last sample, if that is long enough ago, and all counts.
+    Sample(Option<Sample>, Snapshot),
+    /// What was found in the part that was recorded so far.
+    SoFar(Box<Checked>),
+    /// The round is recorded and its check begins.
+    Checking,
+    /// The round is over.
+    Row(Box<Row>),
+    /// The run cannot begin or go on; whether the address is to blame.
+    Failed(String, bool),
+}
+
+/// Starts a run.
+pub(super) fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
+    Job::start("collect", revision, wake, move |control, outbox| {
+        let work = Work { order: &order, pool: &pool, control, outbox };
+        let result = match order.purpose {
+            Purpose::Run | Purpose::Compare => work.each_once(),
+            Purpose::Hunt => work.hunt(),
+        };
+        if let Err(error) = result {
+            let address = matches!(&error, HuntError::NoAnswer { .. })
+                || matches!(&error, HuntError::Target(cause) if !matches!(cause, CollectError::UnknownIsolation { .. }));
+            outbox.send(Message::Failed(one_line(&error.to_string()), address));
+        }
+    })
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+struct Work<'a> {
+    order: &'a Order,
+    pool: &'a Pool,
+    control: &'a Control,
+    outbox: &'a Outbox<Message>,
+}
+
+impl Work<'_> {
+    /// Runs the workload once at each target. Where there are several, one that fails is a row like any other.
+    fn each_once(&self) -> Result<(), HuntError> {
+        let compares = self.order.purpose == Purpose::Compare;
+        for target in &self.order.targets {
+            if self.control.check().is_err() {
+                return Ok(());
+            }
+            let opened = self.open(target)?;
+            let levels = if compares { None } else { self.levels(&opened) };
+            let workload = self.order.workload;
+            let path = self.free_path(workload.seed, opened.isolation)?;
+            let control = self.control.branch();
+            let control = self.order.time.map_or(control.clone(), |time| control.with_time_limit(time));
+            self.begin(&opened, workload.seed, &path);
+            let recorded = self.watched(&path, levels.as_deref(), &control, false, |statistics| {
+                opened.record(workload, &path, statistics, &control)
+            });
+            let mut row = self.row(&opened, workload.seed, &path);
+            match recorded {
+                Ok(snapshot) => {
+                    row.snapshot = Some(snapshot);
+                    if compares || levels.is_some() {
+                        self.judge(&path, levels.as_deref(), &mut row);
+                    }
+                }
+                Err(error) if compares => row.trouble = Some(one_line(&error.to_string())),
+                Err(error) => return Err(error),
+            }
+            self.outbox.send(Message::Row(Box::new(row)));
+        }
+        Ok(())
+    }
+
+    /// Runs it with one seed after the other until a violation appears.
+    fn hunt(&self) -> Result<(), HuntError> {
+        let Some(target) = self.order.targets.first() else { return Ok(()) };
+        let opened = self.open(target)?;
+        let levels = self.levels(&opened);
+        let mut hunt = Hunt::new(self.order.plan());
+        let path = |seed| order::free(&self.order.path(seed, opened.isolation));
+        while let Some(round) = hunt.begin(self.control, path) {
+            make_folder(&round.path)?;
+            let seed = round.workload.seed;
+            self.begin(&opened, seed, &round.path);
+            let recorded = self.watched(&round.path, levels.as_deref(), &round.control, true, |statistics| {
+                hunt.record(&opened, &round, statistics)
+            })?;
+            let Some(snapshot) = recorded else { return Ok(()) };
+            let mut row = self.row(&opened, seed, &round.path);
+            row.snapshot = Some(snapshot);
+            let judged = self.judge(&round.path, levels.as_deref(), &mut row);
+            let is_over = row.is_violated();
+            if let Some(judged) = judged
+                && !is_over
+                && !hunt.settle(&round, &judged.findings)?
+            {
+                row.path = None;
+            }
+            self.outbox.send(Message::Row(Box::new(row)));
+            if is_over {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&self, target: &Target) -> Result<Opened, HuntError> {
+        self.control.phase("reaching the database", 0);
+        let opened = target.open()?;
+        self.outbox.send(Message::Opened(opened.version.clone()));
+        Ok(opened)
+    }
+
+    /// The levels to check: that asked for, else the one promised, if there is any.
+    fn levels(&self, opened: &Opened) -> Option<Vec<Level>> {
+        self.order.level.or(opened.promise).map(|level| vec![level])
+    }
+
+    fn free_path(&self, seed: u64, isolation: &str) -> Result<PathBuf, HuntError> {
+        let path = order::free(&self.order.path(seed, isolation));
+        make_folder(&path)?;
+        Ok(path)
+    }
+
+    fn begin(&self, opened: &Opened, seed: u64, path: &Path) {
+        let row = self.row(opened, seed, path);
+        self.outbox.send(Message::Begun(row.name(self.order.purpose), path.to_owned()));
+    }
+
+    fn row(&self, opened: &Opened, seed: u64, path: &Path) -> Row {
+        Row {
+            seed,
+            isolation: opened.isolation.to_owned(),
+            promise: opened.promise,
+            path: Some(path.to_owned()),
+            snapshot: None,
+            checked: None,
+            trouble: None,
+        }
+    }
+
+    /// Does `record`, which counts in the statistics it is given, takes samples of these meanwhile and checks what is
+    /// recorded so far at `levels`. A violation ends the recording where `stops`.
+    fn watched<T: Send>(
+        &self,
+        path: &Path,
+        levels: Option<&[Level]>,
+        recording: &Control,
+        stops: bool,
+        record: impl FnOnce(&Statistics) -> T,
+    ) -> T {
+        let statistics = Statistics::new();
+        // What the looks say about their progress is not that of the recording.
+        let looking = Control::new();
+        let (sampled, sample_end) = channel::<()>();
+        let (looked, look_end) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.sample(&statistics, sample_end));
+            if let Some(levels) = levels {
+                let (looking, stop) = (looking.clone(), stops.then(|| recording.clone()));
+                scope.spawn(move || self.look(path, levels, &looking, stop.as_ref(), look_end));
+            }
+            let result = record(&statistics);
+            looking.stop();
+            drop((sampled, looked));
+            result
+        })
+    }
+
+    /// Measures until the other end of `end` is dropped, and once more then.
+    fn sample(&self, statistics: &Statistics, end: Receiver<()>) {
+        let mut before = Counts::default();
+        loop {
+            let pause = if before.elapsed() < BEGINNING { FIRST_SAMPLE } else { SAMPLE };
+            let goes_on = end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout);
+            let now = statistics.counts();
+            let since = now.since(&before);
+            // The last piece may be too short to say anything, unless it is all there is.
+            let counts = since.elapsed >= pause / 2 || before.elapsed().is_zero();
+            let sample = counts.then(|| Sample {
+                at: now.elapsed().as_secs_f64(),
+                throughput: since.throughput(),
+                median: milliseconds(since.median),
+                slow: milliseconds(since.slow),
+            });
+            self.outbox.send(Message::Sample(sample, now.since(&Counts::default())));
+            before = now;
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Checks what is recorded so far, again and again, until the other end of `end` is dropped. The next look begins when
+    /// the one before has ended, so they never pile up.
+    fn look(&self, path: &Path, levels: &[Level], looking: &Control, stop: Option<&Control>, end: Receiver<()>) {
+        let mut pause = FIRST_LOOK;
+        while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            pause = LOOK;
+            // A file that cannot be read now, since nothing is in it yet, may be read later.
+            let Ok(judged) = self.pool.install(|| hunt::judge(path, Some(levels), looking)) else { continue };
+            if looking.check().is_err() {
+                return;
+            }
+            let is_violated = judged.is_violated();
+            self.outbox.send(Message::SoFar(Box::new(checked(&judged))));
+            if let Some(recording) = stop.filter(|_| is_violated) {
+                recording.stop();
+                return;
+            }
+        }
+    }
+
+    /// Checks what was recorded and notes in the row what was found. A run that was cancelled is not checked any more.
+    fn judge(&self, path: &Path, levels: Option<&[Level]>, row: &mut Row) -> Option<Judged> {
+        self.control.check().ok()?;
+        self.outbox.send(Message::Checking);
+        let control = self.control.branch().with_time_limit(EACH);
+        match self.pool.install(|| hunt::judge(path, levels, &control)) {
+            Ok(judged) => {
+                if self.control.check().is_ok() {
+                    row.checked = Some(checked(&judged));
+                }
+                Some(judged)
+            }
+            Err(error) => {
+                row.trouble = Some(one_line(&error.to_string()));
+                None
+            }
+        }
+    }
+}
+
+fn checked(judged: &Judged) -> Checked {
+    let Judged { history, findings, seconds } = judged;
+    let violation = hunt::most_telling(findings);
+    Checked {
+        transactions: history.recorded().transactions,
+        levels: findings.levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
+        patterns: findings.patterns.clone(),
+        violation: violation.map(|violation| (catalogue::identity(history, violation), title(history, violation))),
+        seconds: *seconds,
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), HuntError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| HuntError::File { path: folder.display().to_string(), problem: error.to_string() })
+}

@@ -1,0 +1,127 @@
+//! Round after round.
+
+use super::{HuntError, Opened};
+use crate::checkers::{self, Findings, Level, Options, Verdict, Violation};
+use crate::collect::{Snapshot, Statistics};
+use crate::control::Control;
+use crate::formats::{self, Request};
+use crate::generate::Workload;
+use crate::history::History;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long to hunt, and with what.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The workload of the first round.
+    pub workload: Workload,
+    /// Most rounds, each with the next seed.
+    pub rounds: u64,
+    /// After this no round begins, and a running one is cut short.
+    pub time: Option<Duration>,
+    /// Keep the histories of rounds without violation.
+    pub keep: bool,
+}
+
+/// A hunt at work.
+#[derive(Debug)]
+pub struct Hunt {
+    plan: Plan,
+    begun: u64,
+    end: Option<Instant>,
+}
+
+/// One round.
+#[derive(Clone, Debug)]
+pub struct Round {
+    /// What is run: the seed is its own.
+    pub workload: Workload,
+    /// Where it is recorded.
+    pub path: PathBuf,
+    /// Ends it when the time of the hunt is used up.
+    pub control: Control,
+}
+
+/// What checking a history has found.
+#[derive(Debug)]
+pub struct Judged {
+    /// What was recorded.
+    pub history: History,
+    /// What was found in it.
+    pub findings: Findings,
+    /// Reading and checking, wall time.
+    pub seconds: f64,
+}
+
+impl Hunt {
+    /// Nothing has begun; the clock runs.
+    pub fn new(plan: Plan) -> Hunt {
+        let end = plan.time.map(|time| Instant::now() + time);
+        Hunt { plan, begun: 0, end }
+    }
+
+    /// The next round, recorded in the file that `path` names for its seed; none when rounds or time are used up, or when
+    /// `control` says so.
+    pub fn begin(&mut self, control: &Control, path: impl Fn(u64) -> PathBuf) -> Option<Round> {
+        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()));
+        if self.begun == self.plan.rounds || left.is_some_and(|left| left.is_zero()) || control.check().is_err() {
+            return None;
+        }
+        let seed = self.plan.workload.seed.wrapping_add(self.begun);
+        self.begun += 1;
+        let control = left.map_or_else(|| control.branch(), |left| control.branch().with_time_limit(left));
+        Some(Round { workload: Workload { seed, ..self.plan.workload }, path: path(seed), control })
+    }
+
+    /// Runs and records a round. None, and no file, if the time ran out before anything was done.
+    pub fn record(
+        &self,
+        opened: &Opened,
+        round: &Round,
+        statistics: &Statistics,
+    ) -> Result<Option<Snapshot>, HuntError> {
+        let snapshot = opened.record(round.workload, &round.path, statistics, &round.control)?;
+        if snapshot.committed + snapshot.aborted + snapshot.unknown == 0 {
+            remove(&round.path)?;
+            return Ok(None);
+        }
+        Ok(Some(snapshot))
+    }
+
+    /// Ends a round: the history of one without violation goes, unless it is to be kept. Whether its file is there.
+    pub fn settle(&self, round: &Round, findings: &Findings) -> Result<bool, HuntError> {
+        let satisfied = |verdict: &Verdict| matches!(verdict, Verdict::Satisfied(_));
+        if self.plan.keep || !findings.levels.iter().all(|result| satisfied(&result.verdict)) {
+            return Ok(true);
+        }
+        remove(&round.path)?;
+        Ok(false)
+    }
+}
+
+fn remove(path: &Path) -> Result<(), HuntError> {
+    let say = |error: std::io::Error| HuntError::File { path: path.display().to_string(), problem: error.to_string() };
+    std::fs::remove_file(path).map_err(say)
+}
+
+/// Reads and checks what was recorded, possibly while it still grows: at `levels`, or at all that mean anything there.
+pub fn judge(path: &Path, levels: Option<&[Level]>, control: &Control) -> Result<Judged, HuntError> {
+    let begin = Instant::now();
+    let history = formats::open(path, Request { format: None, rules: None }, control)?;
+    let levels = levels.map_or_else(|| Level::of(&history), <[Level]>::to_vec);
+    let options = Options { levels, ..Options::default() };
+    let findings = checkers::check(&history, &options, control, &|_| ());
+    Ok(Judged { history, findings, seconds: begin.elapsed().as_secs_f64() })
+}
+
+impl Judged {
+    /// Whether a level is violated.
+    pub fn is_violated(&self) -> bool {
+        self.findings.levels.iter().any(|result| result.verdict == Verdict::Violated)
+    }
+}
+
+/// The violation that is easiest to follow, of those of the weakest level.
+pub fn most_telling(findings: &Findings) -> Option<&Violation> {
+    findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
+}
