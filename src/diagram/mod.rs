@@ -5,7 +5,6 @@
 //! `emath`; colours live in [`theme`] only. Checkers, counterexamples, widgets and files are not known here.
 
 mod build;
-mod fold;
 pub mod layout;
 pub mod path;
 pub mod scene;

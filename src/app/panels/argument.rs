@@ -23,6 +23,9 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             (None, _) => "Select an anomaly to see why it is one.",
         };
         style::note(ui, text);
+        if !document.what_if.is_empty() {
+            super::what_if::what_if_ui(ui, document, requests);
+        }
         return;
     };
     let stale = document.current_picture().is_none();

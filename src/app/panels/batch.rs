@@ -57,7 +57,9 @@ pub fn batch_ui(ui: &mut Ui, batch: &Batch, requests: &mut Requests) {
 }
 
 fn keys(ui: &Ui, batch: &Batch, requests: &mut Requests) {
-    if ui.memory(|memory| memory.focused().is_none())
+    // What lies over the table has the keys for itself.
+    let covered = ui.memory(|memory| memory.focused().is_some() || memory.top_modal_layer().is_some());
+    if !covered
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter))
         && let Some(row) = batch.order.get(batch.chosen).and_then(|&row| batch.rows.get(row))
     {
