@@ -107,8 +107,8 @@ fn the_matrix_has_a_cell_for_every_edge() {
         click(&mut window, cell);
         assert!(matches!(document(&window).pinned, Some(Attention::Edge(_))));
         window.get_by_label("Its root cause").click();
-        window.run_steps(4);
-        assert!(document(&window).group.as_ref().is_some_and(|group| !group.cells.is_empty()));
+        wait(&mut window, "the group", |window| document(window).group.is_some());
+        assert!(document(&window).group.as_ref().is_some_and(|group| !group.table.cells.is_empty()));
     }
 }
 

@@ -242,7 +242,7 @@ pub fn expandable(edges: &[Edge]) -> BTreeSet<EdgeIndex> {
 }
 
 /// The edges drawn: the cycle, and the evidence of expanded edges that are drawn themselves. Without a cycle, all.
-fn shown(argument: &Argument, expanded: &BTreeSet<EdgeIndex>) -> BTreeSet<EdgeIndex> {
+pub(super) fn shown(argument: &Argument, expanded: &BTreeSet<EdgeIndex>) -> BTreeSet<EdgeIndex> {
     let edges = &argument.counterexample.violation.edges;
     if argument.cycle.is_empty() {
         return (0..edges.len()).collect();

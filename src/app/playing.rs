@@ -32,7 +32,7 @@ impl Document {
             Stage::Layer(_) => Scope::Layers,
             Stage::Case(place) => match self.current_picture() {
                 // What fits into one picture is lit in it.
-                Some(picture) if holds_all_cases(picture) => Scope::Argument,
+                Some(picture) if has_room_for(picture, place) => Scope::Argument,
                 _ => Scope::Case(place),
             },
         };
@@ -49,10 +49,13 @@ impl Document {
     }
 }
 
-/// Whether one picture shows all cases of an argument.
-fn holds_all_cases(picture: &Picture) -> bool {
+/// Whether the picture of the whole argument, with all its evidence, shows a case as well.
+fn has_room_for(picture: &Picture, place: usize) -> bool {
     let violation = &picture.argument.counterexample.violation;
-    edges_to_draw(violation).len() == violation.edges.len()
+    let all = picture::shown(&picture.argument, &picture::expandable(&violation.edges));
+    let drawn = edges_to_draw(violation);
+    let tree = picture.argument.cases.as_ref();
+    tree.is_some_and(|tree| tree.edges_of(violation, place).iter().all(|e| all.contains(e) && drawn.contains(e)))
 }
 
 impl App {
@@ -179,7 +182,7 @@ impl App {
         }
         let is_drawn = |edges: BTreeSet<usize>| edges.iter().all(|edge| picture.drawn.contains(edge));
         let violation = &picture.argument.counterexample.violation;
-        if holds_all_cases(&picture) && !is_drawn(tree.edges_of(violation, place)) {
+        if has_room_for(&picture, place) && !is_drawn(tree.edges_of(violation, place)) {
             self.redraw(Some(picture::expandable(&violation.edges)));
         }
     }
