@@ -177,6 +177,8 @@ pub struct Run {
     pub snapshot: Option<Snapshot>,
     /// How it went over time.
     pub samples: Vec<Sample>,
+    /// One sample of so many is kept, and how many came since the last one that was.
+    thinned: (usize, usize),
     /// What was found in the part that was recorded when the last check began.
     pub so_far: Option<Checked>,
     /// Rounds that are over, oldest first.
@@ -195,6 +197,7 @@ impl Run {
             round: None,
             snapshot: None,
             samples: Vec::new(),
+            thinned: (1, 0),
             so_far: None,
             rows: Vec::new(),
             table,
@@ -211,6 +214,7 @@ impl Run {
         self.stage = Stage::Recording;
         self.round = Some((name, path));
         self.samples.clear();
+        self.thinned = (1, 0);
         self.snapshot = None;
         self.so_far = None;
     }
@@ -218,12 +222,21 @@ impl Run {
     /// Takes a sample, if there is one, and all counts at that moment.
     pub fn sample(&mut self, sample: Option<Sample>, all: Snapshot) {
         self.snapshot = Some(all);
-        self.samples.extend(sample);
+        let Some(sample) = sample else { return };
+        let (every, since) = &mut self.thinned;
+        *since += 1;
+        if *since < *every {
+            return;
+        }
+        *since = 0;
+        self.samples.push(sample);
         if self.samples.len() > SAMPLES {
+            // Every second one is enough from here on, so that all of the round is told alike.
+            *every *= 2;
             let mut place = 0;
             self.samples.retain(|_| {
                 place += 1;
-                place % 2 == 0
+                place % 2 == 1
             });
         }
     }
