@@ -733,3 +733,20 @@ fn a_pattern_that_rests_on_wrong_reads_keeps_them() {
         assert_eq!(example.violation.id.pattern, Pattern::FracturedReadCO, "{}", violation.id);
     }
 }
+
+#[test]
+fn what_is_left_violates_the_level_that_was_asked_for() {
+    // Two versions of x violate cut isolation already, which takes fewer reads than read committed does.
+    let text = "a: [w x 2] [r x 2, r x 1, r x 2]\nb: [w x 1]\n";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    let level = Level::ReadCommitted;
+    let mut n = 0;
+    for violation in findings.violations.iter().filter(|violation| violation.levels.contains(level)) {
+        let example = counterexample::minimize_at(&history, violation, level, &Control::new());
+        let verdict = examine::check(&example.history).level(level).map(|result| result.verdict.clone());
+        assert_eq!(verdict, Some(Verdict::Violated), "{}", violation.id);
+        n += 1;
+    }
+    assert!(n > 0);
+}

@@ -7,7 +7,7 @@ use common::oracle::{self, LEVELS};
 use common::papers;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, key_name, session_name};
-use isoscope::checkers::{Pattern, Verdict};
+use isoscope::checkers::{Level, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
@@ -209,4 +209,49 @@ fn own_appends_are_the_tail_of_what_is_read() {
 #[test]
 fn an_element_twice_in_a_list_violates_read_committed() {
     expect(&[("a", &[("a x", &[1])]), ("b", &[("r x", &[1, 1])])], "+------", &[Pattern::DuplicateElement]);
+}
+
+/// Serial histories in which an element is appended more than once: which append made it is not said, so nothing may be
+/// called violated.
+const REPEATED: [&str; 7] = [
+    "a: [a x 1] [a x 2] [a x 1]\nb: [r x [1 2]]\n",
+    "a: [r x [1], a x 4]\nb: [a x 1] [r x [1 4], a x 1]\n",
+    "a: [a x 1]\nb: [r x [1], a x 2] [r x [1 2]]\nc: [a x 1]?\n",
+    "a: [a x 1]?\nb: [a x 1] [a x 2]\nc: [r x [1 2]]\n",
+    "a: [a x 2, r x [2]] [a x 2, r x [2 2]]\n",
+    "a: [r x [], a x 1] [r x [1], a x 1] [r x [1 1]]\n",
+    "a: [a x 3, a x 4, a x 3] [r x [3 4 3]]\n",
+];
+
+#[test]
+fn elements_that_were_appended_more_than_once_are_nobodys_fault() {
+    for text in REPEATED {
+        let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+        let findings = examine::check(&history);
+        let violated = findings.levels.iter().filter(|result| result.verdict == Verdict::Violated);
+        assert_eq!(violated.map(|result| result.level).collect::<Vec<_>>(), [], "{text}");
+        assert!(findings.violations.is_empty(), "{text}");
+    }
+    let text = "a: [a x 1] [a x 1]\nb: [r x [1 1 1]]\n";
+    let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    let patterns: Vec<Pattern> = findings.patterns.keys().copied().collect();
+    assert_eq!(patterns, [Pattern::DuplicateElement], "three times, though appended twice");
+    examine::evidence(&history, &findings).expect("evidence holds");
+}
+
+#[test]
+fn a_counterexample_says_no_more_of_repeated_elements_than_the_whole_does() {
+    // A lost update; read committed is not violated by it or by any part of it.
+    let text = "a: [a x 1]\nc: [r x [1], a x 2]\nb: [r x [1 2], a x 1]\nd: [r x [1 2], a x 3]\n";
+    let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    for violation in &findings.violations {
+        let example = counterexample::minimize(&history, violation, &Control::new());
+        let small = examine::check(&example.history);
+        for level in [Level::CutIsolation, Level::ReadCommitted] {
+            let verdict = small.level(level).map(|result| &result.verdict);
+            assert_ne!(verdict, Some(&Verdict::Violated), "{} at {level}", violation.id);
+        }
+    }
 }

@@ -7,8 +7,10 @@
 
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId, Value};
-use crate::relations::{Appended, Edge, Index, NONE, Reason, Relation, appends, list_from_outside};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::relations::{
+    Appended, Edge, Index, NONE, Reason, Relation, Repeated, appends, list_from_outside, repeated_appends,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A list with something wrong: the read, and what else shows it.
@@ -35,7 +37,7 @@ pub(super) fn add(
     if history.lists().is_empty() {
         return Ok(());
     }
-    let look = Look { history, index, appends: appends(history) };
+    let look = Look { history, index, appends: appends(history), repeated: repeated_appends(history) };
     let mut findings = Vec::new();
     for (n, (read, _)) in history.lists().iter().enumerate() {
         if n % 1024 == 0 {
@@ -70,6 +72,7 @@ struct Look<'a> {
     history: &'a History,
     index: &'a Index,
     appends: FxHashMap<(KeyId, Value), Appended>,
+    repeated: Repeated,
 }
 
 impl Look<'_> {
@@ -90,7 +93,11 @@ impl Look<'_> {
         };
         for (place, &element) in outside.iter().enumerate() {
             if !seen.insert(element) {
-                add(Pattern::DuplicateElement, self.append_of(key, element));
+                // As often as it was appended it may stand there.
+                let n = outside.iter().filter(|other| **other == element).count();
+                if n > self.n_appends(key, element) {
+                    add(Pattern::DuplicateElement, self.append_of(key, element));
+                }
                 continue;
             }
             let append = match self.appends.get(&(key, element)) {
@@ -122,6 +129,14 @@ impl Look<'_> {
                 add(Pattern::IncompatibleOrder, before);
             }
         }
+    }
+
+    /// How often an element was appended by transactions that did not abort; at least 1, for it was read.
+    fn n_appends(&self, key: KeyId, element: Value) -> usize {
+        let counts =
+            |append: &&OperationId| self.history.outcome(self.history.transaction_of(**append)) != Outcome::Aborted;
+        let appends = self.repeated.get(&(key, element)).into_iter().flatten();
+        appends.filter(counts).count().max(1)
     }
 
     /// The one append of an element, if there is one.

@@ -89,12 +89,14 @@ fn text(error: &postgres::Error) -> String {
 }
 
 /// An answer of the server with a code is a refusal, but for those that end the connection or leave the outcome open
-/// (classes 08 and 57, and 40003: PostgreSQL, appendix A). All else is silence.
+/// (classes 08 and 57, and 40003: PostgreSQL, appendix A), or that are of its own inside (class XX), by which distributed
+/// servers of this protocol say that they do not know. All else is silence.
 fn failure(error: postgres::Error) -> Failure {
     let text = text(&error);
     let Some(code) = error.code() else { return Failure::Broken(text) };
     let leaves_open = *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
         || code.code().starts_with("08")
+        || code.code().starts_with("XX")
         || matches!(
             *code,
             SqlState::ADMIN_SHUTDOWN

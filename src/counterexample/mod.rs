@@ -27,7 +27,7 @@ pub use explain::{edge_reason, explain, involved_operations, summary, title};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, find_next, groups, next_independent};
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
-pub use minimize::{minimize, minimize_observed, minimize_quickly};
+pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly};
 pub use reasons::EdgeReason;
 pub use signature::signature;
 

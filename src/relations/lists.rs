@@ -23,6 +23,9 @@ pub struct ListOrder {
     /// How many versions of the front stood in the list before the reader's own appends: all other versions of the key
     /// come after these. 0 when nothing is known of others.
     pub closed: usize,
+    /// Versions whose writers may have appended what stands in the list, but so may others: where these belong the list
+    /// does not say. Ascending.
+    pub unsure: Vec<Slot>,
 }
 
 /// A pair of versions in the order that a list shows.
@@ -87,6 +90,24 @@ pub fn appends(history: &History) -> FxHashMap<(KeyId, Value), Appended> {
     found
 }
 
+/// By key and element: all appends of it, where there are several.
+pub type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
+
+/// The appends, also aborted ones, of elements that were appended more than once. O(operations).
+pub fn repeated_appends(history: &History) -> Repeated {
+    let mut all = Repeated::default();
+    if history.lists().is_empty() {
+        return all;
+    }
+    for (place, &key) in history.keys().iter().enumerate() {
+        if history.kinds()[place] == OperationKind::Write && history.lists().is_list(key) {
+            all.entry((key, history.values()[place])).or_default().push(OperationId::new(place));
+        }
+    }
+    all.retain(|_, appends| appends.len() > 1);
+    all
+}
+
 /// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list; all
 /// lists of a key where they need not be prefixes of each other.
 ///
@@ -120,7 +141,9 @@ pub(super) fn list_orders(history: &History, index: &Index) -> Vec<ListOrder> {
         }
     }
     let appends = appends(history);
-    let mut orders: Vec<ListOrder> = chosen.iter().map(|list| list.order(history, index, &appends, exact)).collect();
+    let repeated = repeated_appends(history);
+    let order = |list: &Chosen<'_>| list.order(history, index, &appends, &repeated, exact);
+    let mut orders: Vec<ListOrder> = chosen.iter().map(order).collect();
     orders.retain(|order| order.versions.len() > 1 || order.closed > 0);
     orders.sort_unstable_by_key(|order| (order.key, order.read));
     orders
@@ -146,10 +169,11 @@ impl Chosen<'_> {
         history: &History,
         index: &Index,
         appends: &FxHashMap<(KeyId, Value), Appended>,
+        repeated: &Repeated,
         exact: bool,
     ) -> ListOrder {
         let &Chosen { reader, read, key, .. } = self;
-        let mut order = ListOrder { reader, read, key: key.0, versions: Vec::new(), closed: 0 };
+        let mut order = ListOrder { reader, read, key: key.0, versions: Vec::new(), closed: 0, unsure: Vec::new() };
         // A transaction's place is that of its first element: where its elements stand apart, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
         for (place, &element) in self.elements.iter().enumerate() {
@@ -157,12 +181,17 @@ impl Chosen<'_> {
                 Some(Appended::Once(write)) => index.node[history.transaction_of(*write).index()],
                 _ => NONE,
             };
-            let version = if writer == NONE { None } else { index.slot_of(writer, key.0) };
+            let slot = |node: Node| if node == NONE { None } else { index.slot_of(node, key.0) };
+            let several = repeated.get(&(key, element)).into_iter().flatten();
+            order.unsure.extend(several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])));
+            let version = slot(writer);
             order.versions.extend(version.filter(|&version| seen.insert(version)));
             if exact && place + 1 == self.n_outside {
                 order.closed = order.versions.len();
             }
         }
+        order.unsure.sort_unstable();
+        order.unsure.dedup();
         order
     }
 }
@@ -187,6 +216,7 @@ impl Index {
             listed.sort_unstable();
             let others = self.slots_of(order.key).map(|slot| slot as Slot);
             let others = others.filter(|slot| listed.binary_search(slot).is_err());
+            let others = others.filter(|slot| order.unsure.binary_search(slot).is_err());
             pairs.extend(others.map(|newer| pair(last, newer)));
         }
         pairs.retain(|pair| pair.older != pair.newer);

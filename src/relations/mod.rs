@@ -34,7 +34,9 @@ mod write_read;
 pub use communication::Communication;
 pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
-pub use lists::{Appended, ListOrder, Listed, appends, list_from_outside, n_ambiguous_elements};
+pub use lists::{
+    Appended, ListOrder, Listed, Repeated, appends, list_from_outside, n_ambiguous_elements, repeated_appends,
+};
 pub use real_time::TimeChain;
 pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing};
 pub use write_read::resolve;

@@ -152,5 +152,7 @@ fn renumbered(order: &ListOrder, keys: &Numbers, nodes: &Numbers, slots: &Number
     let closed = versions(&order.versions[..order.closed]).len();
     let versions = versions(&order.versions);
     let (reader, key) = (nodes.of(order.reader)?, keys.of(order.key)?);
-    (versions.len() > 1 || closed > 0).then_some(ListOrder { reader, read: order.read, key, versions, closed })
+    let mut unsure: Vec<Slot> = order.unsure.iter().filter_map(|&slot| slots.of(slot)).collect();
+    unsure.sort_unstable();
+    (versions.len() > 1 || closed > 0).then_some(ListOrder { reader, read: order.read, key, versions, closed, unsure })
 }

@@ -448,7 +448,10 @@ impl<'a> Join<'a> {
             chain.into_iter().partition(|&at| self.writes[at as usize].transaction == transaction);
         let own_operations = || own_writes.iter().map(|&at| OperationId(self.writes[at as usize].operation));
         let read = OperationId(operation);
-        if let Some(overwritten) = own_operations().rfind(|&write| write < read) {
+        // What stands in a list before all own appends another one appended, if any other may have.
+        let is_aborted = |at: &u32| self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted;
+        let may_be_of_others = own.is_none() && others.iter().any(|at| !is_aborted(at));
+        if let Some(overwritten) = own_operations().rfind(|&write| write < read).filter(|_| !may_be_of_others) {
             return overwritten.0;
         }
         let future = own_operations().find(|&write| write > read).map(|write| write.0);

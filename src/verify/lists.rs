@@ -86,8 +86,15 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
             next.is_some_and(|next| list.get(place + 1) != Some(next))
         }),
         "DuplicateElement" => {
-            let mut seen = FxHashSet::default();
-            list.iter().any(|value| !seen.insert(*value))
+            // More often than it was appended.
+            let n_appends = |value: Value| {
+                let writers: FxHashSet<TransactionId> = resolution.appenders(key, value).iter().copied().collect();
+                let there = writers.into_iter().filter(|&w| history.outcome(w) != Outcome::Aborted);
+                let of = |w| appended(history, w, key, None).iter().filter(|v| **v == value).count();
+                there.map(of).sum::<usize>().max(1)
+            };
+            let n = |value: Value| list.iter().filter(|other| **other == value).count();
+            list.iter().any(|&value| n(value) > 1 && n(value) > n_appends(value))
         }
         "IncompatibleOrder" => list.iter().enumerate().any(|(place, &value)| {
             let Some(writer) = resolution.only_appender(key, value) else { return false };

@@ -7,7 +7,7 @@ use crate::control::{Control, Interrupt};
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::translate;
 use crate::history::{History, OperationId, Renaming, TransactionId, TransactionSet};
-use crate::relations::{self, Resolution, Source, Standing};
+use crate::relations::{self, Repeated, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most instances listed per pattern in a small history: enough to find the chosen one again.
@@ -48,6 +48,8 @@ pub(super) struct Cutter<'a> {
     pub(super) wrong_reads_stay: bool,
     /// By unknown transaction that must have committed: a reader that shows it, and its read.
     pub(super) promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
+    /// By key and element of a list: its appends, where there are several.
+    repeated: Repeated,
 }
 
 impl<'a> Cutter<'a> {
@@ -63,8 +65,18 @@ impl<'a> Cutter<'a> {
         let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
         let wanted = (!general).then_some(original.id.pattern);
         let promoted_by = promotions(history, &resolution);
-        let wrong_reads_stay = false;
-        Ok(Cutter { history, original, level, control, resolution, involved, wanted, wrong_reads_stay, promoted_by })
+        Ok(Cutter {
+            history,
+            original,
+            level,
+            control,
+            resolution,
+            involved,
+            wanted,
+            wrong_reads_stay: false,
+            promoted_by,
+            repeated: relations::repeated_appends(history),
+        })
     }
 
     /// Part of ⊥, not a transaction of its own.
@@ -72,8 +84,31 @@ impl<'a> Cutter<'a> {
         self.resolution.standing(t) == Standing::Initial
     }
 
+    /// Whether a list may be kept: of each element that was appended several times all appends are kept or none, for with
+    /// only some of them the list would say more than it does in the whole.
+    pub(super) fn list_is_as_open(&self, read: OperationId, is_kept: impl Fn(OperationId) -> bool) -> bool {
+        self.repeated_in(read).all(|appends| {
+            let n = appends.iter().filter(|append| is_kept(**append)).count();
+            n == 0 || n == appends.len()
+        })
+    }
+
+    /// The appends of each element of a list that was appended several times.
+    fn repeated_in(&self, read: OperationId) -> impl Iterator<Item = &Vec<OperationId>> {
+        let list = if self.repeated.is_empty() { None } else { self.history.lists().read_by(read) };
+        let key = self.history.keys()[read.index()];
+        list.into_iter().flatten().filter_map(move |element| self.repeated.get(&(key, *element)))
+    }
+
     /// The other transactions that may have written what an operation read.
     pub(super) fn writers(&self, operation: OperationId) -> Vec<TransactionId> {
+        let mut writers = self.writers_of_value(operation);
+        let repeated = self.repeated_in(operation).flatten().map(|append| self.history.transaction_of(*append));
+        writers.extend(repeated.filter(|t| *t != self.history.transaction_of(operation)));
+        writers
+    }
+
+    fn writers_of_value(&self, operation: OperationId) -> Vec<TransactionId> {
         if let Some(multiple) = self.resolution.multiple_sources(operation) {
             return explicit_writers(&multiple.sources).collect();
         }
@@ -119,6 +154,9 @@ impl<'a> Cutter<'a> {
             keep.iter().filter_map(|t| self.promoted_by.get(t)).map(|&(_, read)| read).collect();
         let complete = |sources: &[Source]| explicit_writers(sources).all(|writer| members.contains(writer));
         self.history.restrict(&members, |o| {
+            if !self.list_is_as_open(o, |append| members.contains(self.history.transaction_of(append))) {
+                return false;
+            }
             let is_involved =
                 || self.wrong_reads_stay || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
             // Whom such a read read from must be as open as in the whole.

@@ -51,6 +51,11 @@ pub fn minimize(history: &History, violation: &Violation, control: &Control) -> 
     minimize_observed(history, violation, control, &mut |_| {})
 }
 
+/// The same for a level that the violation breaks, which need not be the weakest: what is left still violates it.
+pub fn minimize_at(history: &History, violation: &Violation, level: Level, control: &Control) -> Counterexample {
+    at_level(history, violation, level, control, &mut |_| {})
+}
+
 /// The same within 200 milliseconds (plus the time of one check): something good to show while [`minimize`] looks for
 /// something better.
 pub fn minimize_quickly(history: &History, violation: &Violation, control: &Control) -> Counterexample {
@@ -67,6 +72,16 @@ pub fn minimize_observed(
     observe: &mut dyn FnMut(Counterexample),
 ) -> Counterexample {
     let level = violation.levels.weakest().unwrap_or(Level::Serializability);
+    at_level(history, violation, level, control, observe)
+}
+
+fn at_level(
+    history: &History,
+    violation: &Violation,
+    level: Level,
+    control: &Control,
+    observe: &mut dyn FnMut(Counterexample),
+) -> Counterexample {
     match Cutter::new(history, violation, level, control) {
         Ok(cutter) => cutter.minimize(observe),
         Err(interrupt) => first::uncut(history, violation, level, interrupt),

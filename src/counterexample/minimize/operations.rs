@@ -128,6 +128,9 @@ impl Cutter<'_> {
                 _ => true,
             })
         };
+        if !self.list_is_as_open(operation, |append| is_there(&append)) {
+            return false;
+        }
         match self.resolution.source(operation) {
             Source::Transaction { write, .. }
             | Source::Aborted { write, .. }

@@ -108,12 +108,16 @@ impl Cutter<'_> {
             Source::Transaction { writer, .. } | Source::Aborted { writer, .. } => members.contains(writer),
             _ => true,
         };
-        let (small, renaming) = self.history.restrict(&members, |o| match self.resolution.multiple_sources(o) {
-            Some(multiple) => multiple.sources.iter().all(is_there),
-            None => match self.resolution.source(o) {
-                Source::Ambiguous => self.resolution.candidates(o).iter().all(is_there),
-                source => is_there(&source),
-            },
+        let (small, renaming) = self.history.restrict(&members, |o| {
+            let is_kept = |append| members.contains(self.history.transaction_of(append));
+            self.list_is_as_open(o, is_kept)
+                && match self.resolution.multiple_sources(o) {
+                    Some(multiple) => multiple.sources.iter().all(is_there),
+                    None => match self.resolution.source(o) {
+                        Source::Ambiguous => self.resolution.candidates(o).iter().all(is_there),
+                        source => is_there(&source),
+                    },
+                }
         });
         let answer = self.ask_about(keep.to_vec(), small, renaming);
         matches!(answer, Answer::No | Answer::ByAnotherPattern) && self.control.check().is_ok()
