@@ -7,7 +7,7 @@
 //! * it zooms by a fixed factor per frame, without bounds, and fits without knowing how wide cards are: its navigation
 //!   is off, see [`navigation`];
 //! * it draws cards over labels: labels are painted after it;
-//! * it asks every card and edge in every frame: from afar, where thousands are in sight, they are one mesh, see [`far`].
+//! * it asks every card and edge in every frame: from afar, where thousands are in sight, they are one mesh (module `far`).
 
 mod batch;
 mod brush;

@@ -188,12 +188,16 @@ fn used_ui(ui: &mut Ui, contest: &Contest, title: &'static str, about: &str, use
     let palette = Palette::of(ui);
     style::bold(ui, title, style::HEADING, palette.strong);
     style::note(ui, about);
-    let plot = still(title).include_y(0.0).legend(Legend::default()).show(ui, |plot| {
-        for (place, run) in contest.runs.iter().enumerate() {
-            let points: PlotPoints<'_> = used.line(run).into_iter().map(|(x, y)| [x, y]).collect();
-            plot.line(styled(Line::new(run.checker.name(), points), place, &palette));
-        }
-    });
+    let plot = still(title)
+        .include_y(0.0)
+        .include_x(0.0)
+        .legend(Legend::default().position(egui_plot::Corner::LeftTop))
+        .show(ui, |plot| {
+            for (place, run) in contest.runs.iter().enumerate() {
+                let points: PlotPoints<'_> = used.line(run).into_iter().map(|(x, y)| [x, y]).collect();
+                plot.line(styled(Line::new(run.checker.name(), points), place, &palette));
+            }
+        });
     let said = format!("Plot of {}", title.to_lowercase());
     plot.response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, &said));
 }

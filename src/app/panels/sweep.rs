@@ -153,7 +153,7 @@ fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quant
     let drawn = |value: f64, log: bool| if log { value.max(1e-9).log10() } else { value };
     let meant = |value: f64, log: bool| if log { 10f64.powf(value) } else { value };
     let plot = contest::still(title)
-        .legend(Legend::default())
+        .legend(Legend::default().position(egui_plot::Corner::LeftTop))
         .x_axis_formatter(move |mark, _| Unit::Number.text(meant(mark.value, log_x)))
         .y_axis_formatter(move |mark, _| unit.text(meant(mark.value, log_y)));
     let plot = if log_y { plot } else { plot.include_y(0.0) };
