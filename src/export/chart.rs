@@ -91,7 +91,7 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
-const WIDTH: f64 = 800.0;
+const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 560.0;
