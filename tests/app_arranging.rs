@@ -169,8 +169,9 @@ fn a_project_keeps_notes_filter_grouping_and_place() {
     press(&mut first, egui::Key::Num4);
     let selected = document(&first).selected;
     command(&mut first, egui::Key::S);
+    wait(&mut first, "the project file", |window| says(window, "Project saved"));
     let project = folder.path().join("two.txt.isoscope");
-    assert!(project.is_file() && says(&first, "Project saved"));
+    assert!(project.is_file());
     for file in [project, path] {
         let mut again = window(egui::Theme::Light);
         open(&mut again, file);
@@ -294,6 +295,8 @@ fn settings_are_kept_from_one_start_to_the_next() {
     press(&mut first, egui::Key::D);
     first.run_steps(3);
     assert_ne!(first.state().state().dark, dark);
+    // On quitting, what is not written yet is waited for.
+    drop(first);
     let mut second = start();
     second.run_steps(3);
     assert_ne!(second.state().state().dark, dark);

@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::counterexample::{self, signature};
 use crate::formats::{self, Found};
 use crate::history::History;
-use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::jobs::{self, Job, Outbox, Pool, Revision, State as JobState, Wake};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -323,15 +323,14 @@ fn check_one(path: &Path, control: &Control) -> Outcome {
 
 impl App {
     /// Shows the table of a folder and starts checking what is in it.
-    pub(super) fn open_batch(&mut self, folder: &Path, found: Vec<Found>) {
-        let batch = Batch::new(folder, found);
+    pub(super) fn open_batch(&mut self, batch: Batch) {
         let paths = batch.rows.iter().map(|row| match row.outcome {
             Outcome::Failed(_) => PathBuf::new(),
             _ => row.path.clone(),
         });
         let number = self.revision.advance();
         self.batching = Some(start(paths.collect(), self.pool.clone(), number, Arc::clone(&self.wake)));
-        self.state.batch = Some(batch);
+        jobs::replace(&mut self.state.batch, Some(batch));
         self.state.show_batch = true;
         self.state.show_collect = false;
     }

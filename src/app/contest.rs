@@ -327,10 +327,7 @@ impl App {
         let folder = super::dialogs::folder_of(Some(&document.source));
         let stem = document.title.split('.').next().unwrap_or("history");
         let path = folder.join(format!("{stem}-{what}.{ending}"));
-        match super::project::write_whole(&path, text.as_bytes()) {
-            Ok(()) => self.state.tell(false, format!("Written: {}", path.display())),
-            Err(text) => self.state.tell(true, text),
-        }
+        self.write_file(path, text, "Written");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Writing exports off the frame.
 
 use super::canvas::sketch::Sketch;
+use super::files::write_whole;
 use super::picture::Picture;
 use super::tree::Catalogue;
 use crate::control::Control;
@@ -32,10 +33,12 @@ pub struct What {
 
 /// Starts writing. The message says how it went: the path written, or what went wrong.
 pub fn start(what: What, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
-    Job::start("export", revision, wake, move |_, outbox| outbox.send(write(&what).map(|()| what.path.clone())))
+    Job::start("export", revision, wake, move |control, outbox| {
+        outbox.send(write(&what, control).map(|()| what.path.clone()));
+    })
 }
 
-fn write(what: &What) -> Result<(), String> {
+fn write(what: &What, control: &Control) -> Result<(), String> {
     let argument = &what.picture.argument;
     let options = ComposeOptions {
         hidden: what.hidden.iter().copied().collect(),
@@ -44,7 +47,9 @@ fn write(what: &What) -> Result<(), String> {
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
-    super::project::write_whole(&what.path, &bytes)
+    // What was cancelled in time leaves no file.
+    control.check().map_err(|interrupt| interrupt.to_string())?;
+    write_whole(&what.path, &bytes)
 }
 
 /// A report to write.
@@ -92,6 +97,7 @@ fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let files = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+    control.check().map_err(|interrupt| interrupt.to_string())?;
     // Written beside its place, so that there is never half a report.
     let unfinished = tempfile::TempDir::new_in(parent).map_err(say)?;
     for (name, bytes) in files {

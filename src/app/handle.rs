@@ -312,7 +312,7 @@ impl App {
         let Some(history) = document.history.clone() else { return };
         let number = self.revision.advance();
         let what = exporting::What { kind, path, picture, sketch, history, hidden: self.state.hidden.clone() };
-        self.exporting = Some(exporting::start(what, number, Arc::clone(&self.wake)));
+        self.exporting.push(exporting::start(what, number, Arc::clone(&self.wake)));
         self.state.export = None;
     }
 
@@ -330,7 +330,7 @@ impl App {
         let folder = dialogs::folder_of(Some(&document.source)).join(name);
         let what = exporting::Report { folder, picture, history, catalogue, health, file };
         let number = self.revision.advance();
-        self.exporting = Some(exporting::start_report(what, number, Arc::clone(&self.wake)));
+        self.exporting.push(exporting::start_report(what, number, Arc::clone(&self.wake)));
     }
 
     /// Whatever Esc means now: the topmost thing is closed, else work stops, else the selection is released.
@@ -370,7 +370,7 @@ impl App {
         if self.stop_contest() || self.stop_asking() {
             return true;
         }
-        if self.exporting.take().is_some() {
+        if !std::mem::take(&mut self.exporting).is_empty() {
             self.state.tell(false, "Writing was cancelled");
             return true;
         }

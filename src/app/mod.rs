@@ -15,8 +15,8 @@ pub mod contest;
 pub mod dialogs;
 pub mod exporting;
 pub mod figures;
+pub mod files;
 pub mod filter;
-pub mod folder;
 pub mod fuzzy;
 pub mod group_graph;
 mod handle;
@@ -30,6 +30,7 @@ mod opening;
 pub mod ordering;
 pub mod palette;
 pub mod panels;
+pub mod paths;
 pub mod picking;
 pub mod picture;
 pub mod places;
@@ -136,11 +137,14 @@ pub struct App {
     revision: Revision,
     revision_of_drawing: Revision,
     loading: Option<Job<load::Message>>,
-    looking: Option<Job<folder::Looked>>,
+    looking: Option<Job<paths::Looked>>,
+    /// Finding out which recent files are gone.
+    missing: Option<Job<Vec<PathBuf>>>,
     drawing: Option<Job<Arc<Picture>>>,
     raw: Option<Job<RawLines>>,
     raw_line: Option<Job<String>>,
-    exporting: Option<Job<Result<PathBuf, String>>>,
+    exporting: Vec<Job<Result<PathBuf, String>>>,
+    files: files::Files,
     replaying: Option<Job<Arc<Replay>>>,
     running: Option<Job<Arc<Run>>>,
     timing: Option<Job<Arc<timeline::Timeline>>>,
@@ -183,10 +187,12 @@ impl App {
             revision_of_drawing: Revision::default(),
             loading: None,
             looking: None,
+            missing: None,
             drawing: None,
             raw: None,
             raw_line: None,
-            exporting: None,
+            exporting: Vec::new(),
+            files: files::none(),
             replaying: None,
             running: None,
             timing: None,
@@ -218,6 +224,8 @@ impl App {
             self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
+            let number = self.revision.advance();
+            self.missing = Some(recent::start(self.state.recent.clone(), number, Arc::clone(&self.wake)));
         }
     }
 
@@ -228,11 +236,9 @@ impl App {
 
     /// Opens the first file; the others are offered as recent.
     pub fn open_all(&mut self, files: Vec<PathBuf>) {
-        for file in files.iter().skip(1).rev() {
-            recent::remember(&mut self.state.recent, file);
-        }
-        if let Some(file) = files.into_iter().next() {
-            self.open_path(file);
+        let mut files = files.into_iter();
+        if let Some(path) = files.next() {
+            self.look(paths::Request { path, others: files.collect(), ..paths::Request::default() });
         }
     }
 
@@ -316,7 +322,8 @@ impl App {
         let state = &self.state;
         state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
             || self.looking.is_some()
-            || self.exporting.is_some()
+            || !self.exporting.is_empty()
+            || self.files.is_busy()
             || self.replaying.is_some()
             || self.running.is_some()
             || self.timing.is_some()
@@ -469,6 +476,10 @@ impl App {
 impl eframe::App for App {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         self.draw(ui);
+    }
+
+    fn on_exit(&mut self) {
+        self.finish_writing();
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

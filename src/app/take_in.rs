@@ -3,15 +3,14 @@
 use super::App;
 use super::collecting::form::Field;
 use super::dialogs::Purpose;
-use super::folder::Looked;
 use super::load::Message;
+use super::paths;
 use super::picture::Picture;
-use super::state::{Phase, Source};
+use super::state::Phase;
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
 use crate::history::TransactionId;
 use crate::jobs::{Job, State as JobState};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Pictures kept for going back and forth.
@@ -21,10 +20,12 @@ impl App {
     /// Takes in all messages of all jobs.
     pub(super) fn take_in_messages(&mut self) {
         self.take_in_loading();
-        self.take_in_folder();
+        self.take_in_looked();
+        self.take_in_missing();
         self.take_in_drawing();
         self.take_in_raw_lines();
-        self.take_in_export();
+        self.take_in_files_written();
+        self.take_in_exports();
         self.take_in_order();
         self.take_in_run();
         self.take_in_views();
@@ -175,27 +176,6 @@ impl App {
         }
     }
 
-    /// Opens what was found in a folder: a history, or the table of several.
-    fn take_in_folder(&mut self) {
-        let Some(job) = &mut self.looking else { return };
-        let looked = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        if ended == JobState::Running && looked.is_none() {
-            return;
-        }
-        self.looking = None;
-        let folder = self.state.looking.take().unwrap_or_default();
-        match (looked, ended) {
-            (Some(Looked::One(path)), _) => self.open(Source::File(path)),
-            (Some(Looked::Several(found)), _) => self.open_batch(&folder, found),
-            (Some(Looked::Nothing(text)), _) => self.state.tell(true, text),
-            (None, JobState::Failed(text)) => {
-                self.state.tell(true, format!("{}: {text}", folder.display()));
-            }
-            (None, _) => {}
-        }
-    }
-
     fn take_in_drawing(&mut self) {
         let Some(job) = &mut self.drawing else { return };
         let pictures = job.poll();
@@ -268,23 +248,6 @@ impl App {
         }
     }
 
-    fn take_in_export(&mut self) {
-        let Some(job) = &mut self.exporting else { return };
-        let result = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        match result {
-            Some(Ok(path)) => self.state.tell(false, format!("Written: {}", path.display())),
-            Some(Err(text)) => self.state.tell(true, text),
-            None => {}
-        }
-        if let JobState::Failed(text) = &ended {
-            self.state.tell(true, format!("The export ended unexpectedly: {text}"));
-        }
-        if ended != JobState::Running {
-            self.exporting = None;
-        }
-    }
-
     /// Opens what was chosen in a dialog or dropped on the window.
     pub(super) fn take_in_files(&mut self, ctx: &egui::Context) {
         self.state.waiting_for_dialog = self.dialogs.is_waiting();
@@ -304,17 +267,8 @@ impl App {
         self.state.drop_hint = hovering;
         let mut files = dropped.into_iter();
         let Some(first) = files.next() else { return };
-        for other in files {
-            super::recent::remember(&mut self.state.recent, other.path());
-        }
-        let path: PathBuf = first.path().to_owned();
-        if path.exists() {
-            self.open_path(path);
-            return;
-        }
-        match first.bytes() {
-            Ok(bytes) => self.open(Source::Bytes { name: path.display().to_string(), bytes: bytes.into() }),
-            Err(error) => self.state.tell(true, format!("{}: {error}", path.display())),
-        }
+        let path = first.path().to_owned();
+        let others = files.map(|other| other.path().to_owned()).collect();
+        self.look(paths::Request { path, dropped: Some(first), others, wish: None });
     }
 }
