@@ -12,6 +12,7 @@ use super::playing::Stage;
 use super::state::{Attention, Document, ExportForm, Focus, Page, Phase, Source};
 use super::versions::Wanted;
 use crate::export::ExportKind;
+use crate::jobs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ impl App {
             Request::ClearWhatIf => {
                 self.asking = None;
                 if let Some(document) = &mut self.state.document {
-                    document.what_if.clear();
+                    jobs::discard(std::mem::take(&mut document.what_if));
                 }
             }
             Request::Tour(stop) => self.go_on_tour(stop),

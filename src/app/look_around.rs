@@ -8,7 +8,7 @@ use super::versions::{self, Question, Wanted};
 use super::{figures, group_graph, listing, panels, timeline};
 use crate::checkers::Level;
 use crate::history::TransactionId;
-use crate::jobs::{Job, State as JobState};
+use crate::jobs::{self, Job, State as JobState};
 use std::sync::Arc;
 
 impl App {
@@ -61,7 +61,8 @@ impl App {
         if !document.whole_group || document.group_asked == document.selected {
             return;
         }
-        (document.group, document.group_asked) = (None, document.selected);
+        document.group_asked = document.selected;
+        jobs::replace(&mut document.group, None);
         let Some((id, catalogue)) = document.selected.zip(document.catalogue.clone()) else { return };
         let number = self.revision.advance();
         self.gathering = Some(group_graph::start(catalogue, id, number, Arc::clone(&self.wake)));
@@ -73,7 +74,7 @@ impl App {
         document.browser.wanted.session = document.browser.session;
         let wanted = &document.browser.wanted;
         if wanted.is_plain() {
-            document.browser.listing = None;
+            jobs::replace(&mut document.browser.listing, None);
             self.listing = None;
             return;
         }
@@ -117,7 +118,8 @@ impl App {
             wanted: wanted.clone(),
             violation: violation.and_then(|(id, catalogue)| catalogue.violation(id).cloned()),
         };
-        document.key = Some(KeyView { wanted, chain: None, trouble: None, of: document.selected });
+        let view = KeyView { wanted, chain: None, trouble: None, of: document.selected };
+        jobs::replace(&mut document.key, Some(view));
         let number = self.revision.advance();
         self.chaining = Some(versions::start(question, number, Arc::clone(&self.wake)));
     }
@@ -140,14 +142,10 @@ impl App {
         let figures = last(&mut self.counting, &mut troubles);
         let group = last(&mut self.gathering, &mut troubles);
         if let Some(document) = &mut self.state.document {
-            if let Some(timeline) = timeline {
-                document.timeline = Some(timeline);
-            }
-            if listing.is_some() {
-                document.browser.listing = listing;
-            }
-            document.figures = figures.or(document.figures.take());
-            document.group = group.filter(|group| document.group_asked == Some(group.of)).or(document.group.take());
+            keep(&mut document.timeline, timeline);
+            keep(&mut document.browser.listing, listing);
+            keep(&mut document.figures, figures);
+            keep(&mut document.group, group.filter(|group| document.group_asked == Some(group.of)));
             if let (Some(view), Some(chain)) = (&mut document.key, chain) {
                 match chain {
                     Ok(chain) => view.chain = Some(chain),
@@ -226,6 +224,13 @@ impl App {
             }
             self.handle(ctx, found.request());
         }
+    }
+}
+
+/// Keeps what has come, if anything has.
+fn keep<T: Send + 'static>(slot: &mut Option<T>, come: Option<T>) {
+    if come.is_some() {
+        jobs::replace(slot, come);
     }
 }
 

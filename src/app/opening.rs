@@ -1,6 +1,7 @@
 //! Files and folders: opened, read again, closed.
 
 use super::App;
+use super::arrangement::Arrangement;
 use super::dialogs::{self, Purpose};
 use super::paths::{self, Leads, Opening};
 use super::project::Wish;
@@ -53,14 +54,7 @@ impl App {
     }
 
     fn open_as(&mut self, opening: Opening) {
-        self.open_under(opening.source, opening.rules);
-        if let Some(project) = opening.project {
-            let names = project.arrangement.hidden_transactions.clone();
-            self.arrange(project.arrangement);
-            if let Some(document) = &mut self.state.document {
-                document.hidden_names = names;
-            }
-        }
+        self.open_under(opening.source, opening.rules, opening.project.map(|project| project.arrangement));
         opening.wish.into_iter().for_each(|wish| self.wish(wish));
         opening.said.into_iter().for_each(|banner| self.state.tell(banner.bad, banner.text));
     }
@@ -93,7 +87,7 @@ impl App {
         match document.form.rules() {
             Ok(rules) => {
                 let source = document.source.clone();
-                self.open_under(source, rules);
+                self.open_under(source, rules, None);
                 self.state.page = Page::Health;
             }
             Err(trouble) => document.form.trouble = Some(trouble),
@@ -102,10 +96,11 @@ impl App {
 
     /// Starts reading and checking by the default rules; whatever was open goes.
     pub(super) fn open(&mut self, source: Source) {
-        self.open_under(source, Rules::default());
+        self.open_under(source, Rules::default(), None);
     }
 
-    pub(super) fn open_under(&mut self, source: Source, rules: Rules) {
+    /// The same by these rules, arranged in this way.
+    fn open_under(&mut self, source: Source, rules: Rules, arrangement: Option<Arrangement>) {
         self.close();
         self.state.show_batch = false;
         self.state.show_collect = false;
@@ -125,7 +120,10 @@ impl App {
             Source::Sample(_) | Source::Bytes { .. } => None,
         };
         let number = self.revision.advance();
-        self.loading = Some(load::start(source, rules, self.pool.clone(), number, Arc::clone(&self.wake)));
+        let names = arrangement.as_ref().map(|arrangement| arrangement.hidden_transactions.clone()).unwrap_or_default();
+        arrangement.into_iter().for_each(|arrangement| self.arrange(arrangement));
+        let order = load::Order { source, rules, names };
+        self.loading = Some(load::start(order, self.pool.clone(), number, Arc::clone(&self.wake)));
     }
 
     /// Stops all work on the open history and forgets it.
@@ -172,14 +170,7 @@ impl App {
             quiet: true,
         };
         let arrangement = self.arrangement();
-        self.open_under(source, rules);
-        if let Some(arrangement) = arrangement {
-            let names = arrangement.hidden_transactions.clone();
-            self.arrange(arrangement);
-            if let Some(document) = &mut self.state.document {
-                document.hidden_names = names;
-            }
-        }
+        self.open_under(source, rules, arrangement);
         self.wish(wish);
     }
 

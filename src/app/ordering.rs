@@ -2,16 +2,17 @@
 
 use super::App;
 use super::state::{Document, OrderView, Page};
-use crate::checkers::{Level, Witness};
+use crate::checkers::{Level, LevelResult, Verdict, Witness};
 use crate::counterexample::replay::Replay;
 use crate::history::History;
-use crate::jobs::{Job, Revision, State as JobState, Wake};
+use crate::jobs::{self, Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
 
-/// Makes a run of a witness.
-pub fn start(history: Arc<History>, witness: Witness, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
+/// Makes a run of the witness of a level; nothing comes where it has none that can be run.
+pub fn start(history: Arc<History>, result: Arc<LevelResult>, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
     Job::start("order", revision, wake, move |control, outbox| {
-        if let Ok(Some(replay)) = Replay::new(&history, &witness, control) {
+        let Verdict::Satisfied(witness) = &result.verdict else { return };
+        if let Ok(Some(replay)) = Replay::new(&history, witness, control) {
             outbox.send(Arc::new(replay));
         }
     })
@@ -32,17 +33,19 @@ impl App {
     /// Turns to the order of a satisfied level; it is made off the frame.
     pub(super) fn show_order(&mut self, level: Level) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(witness) = document.witness(level).cloned() else { return };
+        let Some(witness) = document.witness(level) else { return };
+        let is_empty = matches!(witness, Witness::Reads);
+        let Some(result) = document.result(level).cloned() else { return };
         let Some(history) = document.history.clone() else { return };
         self.state.page = Page::Order;
         if document.order.as_ref().is_some_and(|order| order.level == level) {
             return;
         }
-        let none = (witness == Witness::Reads).then_some("At cut isolation nothing needs to be ordered.");
-        document.order = Some(OrderView { level, replay: None, none, step: 0, scroll: true });
+        let none = is_empty.then_some("At cut isolation nothing needs to be ordered.");
+        jobs::replace(&mut document.order, Some(OrderView { level, replay: None, none, step: 0, scroll: true }));
         if none.is_none() {
             let number = self.revision.advance();
-            self.replaying = Some(start(history, witness, number, Arc::clone(&self.wake)));
+            self.replaying = Some(start(history, result, number, Arc::clone(&self.wake)));
         }
     }
 
@@ -64,7 +67,7 @@ impl App {
         let ended = job.state().clone();
         let order = self.state.document.as_mut().and_then(|document: &mut Document| document.order.as_mut());
         if let (Some(order), Some(replay)) = (order, replay) {
-            order.replay = Some(replay);
+            jobs::replace(&mut order.replay, Some(replay));
         }
         if ended != JobState::Running {
             self.replaying = None;

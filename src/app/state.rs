@@ -10,6 +10,7 @@ use super::contest::Contest;
 use super::figures::Figures;
 use super::group_graph::GroupGraph;
 use super::listing::Listing;
+use super::load::Named;
 use super::notes::Notes;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
@@ -25,7 +26,7 @@ use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness
 use crate::counterexample::replay::Replay;
 use crate::export::{ExportKind, Picks};
 use crate::health::Health;
-use crate::history::{History, OperationId, Rules, SessionId, TransactionId};
+use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation, Resolution};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -245,6 +246,8 @@ pub struct Document {
     pub phase: Phase,
     /// What was observed, once it is read.
     pub history: Option<Arc<History>>,
+    /// How much was recorded, once it is read.
+    pub recorded: Option<history::Figures>,
     /// By which rules it is read.
     pub rules: Rules,
     /// By which rules it shall be read next.
@@ -256,7 +259,7 @@ pub struct Document {
     /// The finding whose operations are listed: its place.
     pub open_finding: Option<usize>,
     /// By level asked for: the result, once it is known.
-    pub levels: Vec<(Level, Option<LevelResult>)>,
+    pub levels: Vec<(Level, Option<Arc<LevelResult>>)>,
     /// What was found, as far as it is known.
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
@@ -323,6 +326,8 @@ pub struct Document {
     pub hidden: BTreeSet<TransactionId>,
     /// The same by name, until the history is read.
     pub hidden_names: BTreeSet<String>,
+    /// By name: the transactions that are or were left out by it.
+    pub named: Named,
     /// What shall be looked at once it is known.
     pub wish: Wish,
     /// Checkers side by side.
@@ -341,6 +346,7 @@ impl Document {
             title,
             phase: Phase::Reading,
             history: None,
+            recorded: None,
             form: RulesForm::new(&rules),
             rules,
             health: None,
@@ -380,6 +386,7 @@ impl Document {
             what_if: Vec::new(),
             hidden: BTreeSet::new(),
             hidden_names: BTreeSet::new(),
+            named: Named::new(),
             wish: Wish::default(),
             contest: Contest { chosen: [Checker::Fast, Checker::Plume].into(), ..Contest::default() },
             figures: None,
@@ -444,16 +451,29 @@ impl Document {
 
     /// Whether every level asked for is known to be satisfied.
     pub fn all_hold(&self) -> bool {
-        let holds = |result: &Option<LevelResult>| {
+        let holds = |result: &Option<Arc<LevelResult>>| {
             result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
         };
         self.levels.iter().all(|(_, result)| holds(result))
     }
 
+    /// Leaves transactions out of pictures.
+    pub fn hide(&mut self, transactions: impl IntoIterator<Item = TransactionId>) {
+        let Some(history) = &self.history else { return };
+        for t in transactions {
+            self.hidden.insert(t);
+            self.named.entry(history.transaction_name(t)).or_default().insert(t);
+        }
+    }
+
+    /// What is known of a level.
+    pub fn result(&self, level: Level) -> Option<&Arc<LevelResult>> {
+        self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref())
+    }
+
     /// The witness of a level, if it is known to be satisfied.
     pub fn witness(&self, level: Level) -> Option<&Witness> {
-        let result = self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref());
-        match result.map(|result| &result.verdict) {
+        match self.result(level).map(|result| &result.verdict) {
             Some(Verdict::Satisfied(witness)) => Some(witness),
             _ => None,
         }

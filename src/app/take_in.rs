@@ -9,8 +9,7 @@ use super::picture::Picture;
 use super::state::Phase;
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
-use crate::history::TransactionId;
-use crate::jobs::{Job, State as JobState};
+use crate::jobs::{self, Job, State as JobState};
 use std::sync::Arc;
 
 /// Pictures kept for going back and forth.
@@ -76,20 +75,19 @@ impl App {
         let cancelled = self.loading.as_ref().is_some_and(Job::is_cancelled);
         let Some(document) = &mut self.state.document else { return };
         match message {
-            Message::Read { history, seconds } => {
+            Message::Read { history, recorded, levels, named, seconds } => {
                 document.browser.transaction = history.transactions().next();
                 document.browser.session =
                     history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
-                for level in super::load::levels_of(&history) {
+                for level in levels {
                     if document.levels.iter().all(|(known, _)| *known != level) {
                         document.levels.push((level, None));
                     }
                 }
-                let names = std::mem::take(&mut document.hidden_names);
-                if !names.is_empty() {
-                    let is_hidden = |t: &TransactionId| names.contains(&history.transaction_name(*t));
-                    document.hidden = history.transactions().filter(is_hidden).collect();
-                }
+                document.recorded = Some(recorded);
+                document.hidden_names.clear();
+                document.hidden.extend(named.values().flatten());
+                document.named = named;
                 document.history = Some(history);
                 document.seconds.0 = seconds;
                 if !cancelled {
@@ -103,14 +101,16 @@ impl App {
             }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
-                    *slot = Some(result);
+                    jobs::replace(slot, Some(result));
                 }
             }
-            Message::Found { catalogue, complete, seconds } => {
+            Message::Found { catalogue, levels, complete, seconds } => {
                 document.seconds.1 = seconds;
                 if complete {
-                    for (level, slot) in &mut document.levels {
-                        *slot = catalogue.findings.level(*level).cloned().or(slot.take());
+                    for result in levels {
+                        if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
+                            jobs::replace(slot, Some(result));
+                        }
                     }
                     document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
                 }
@@ -138,7 +138,8 @@ impl App {
             if self.pictures.len() < n {
                 self.state.places.clear();
             }
-            (document.group, document.group_asked) = (None, None);
+            document.group_asked = None;
+            jobs::replace(&mut document.group, None);
         }
         document.tree.rebuild(&catalogue, &document.notes);
         document.catalogue = Some(Arc::clone(&catalogue));
@@ -204,7 +205,7 @@ impl App {
         self.pictures.retain(|kept| !same(kept));
         self.pictures.push_back(Arc::clone(&picture));
         if self.pictures.len() > KEPT_PICTURES {
-            self.pictures.pop_front();
+            jobs::discard(self.pictures.pop_front());
         }
         let Some(document) = &mut self.state.document else { return };
         if document.selected != Some(picture.argument.id) {
@@ -215,7 +216,7 @@ impl App {
         let example = &picture.argument.counterexample;
         let operations = involved_operations(&example.violation);
         let whole = operations.iter().filter_map(|o| example.renaming.operations.get(o.index()).copied()).collect();
-        document.picture = Some(Arc::clone(&picture));
+        jobs::replace(&mut document.picture, Some(Arc::clone(&picture)));
         if document.raw.of != document.selected
             && let Some(history) = document.history.clone()
         {

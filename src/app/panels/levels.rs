@@ -20,7 +20,7 @@ const JOINT: f32 = 14.0;
 /// The weakest violated levels: those violated that imply no other violated one. Two at most (CI and RC).
 pub fn weakest_broken(document: &Document) -> Vec<Level> {
     let broken: Vec<Level> =
-        document.levels.iter().filter(|(_, result)| is_broken(result.as_ref())).map(|(level, _)| *level).collect();
+        document.levels.iter().filter(|(_, result)| is_broken(result.as_deref())).map(|(level, _)| *level).collect();
     let minimal = |level: &Level| !broken.iter().any(|other| other != level && level.implies(*other));
     broken.iter().copied().filter(minimal).collect()
 }
