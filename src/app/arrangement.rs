@@ -143,9 +143,6 @@ impl App {
         let by = GroupBy::parse(&arrangement.group_by).unwrap_or_default();
         document.notes = arrangement.notes;
         document.tree.prepare(arrangement.filter, by);
-        if let Some(catalogue) = &document.catalogue {
-            document.tree.rebuild(catalogue, &document.notes);
-        }
         // Every name in an arrangement was hidden once, so its transactions are known as soon as the history is.
         let names = arrangement.hidden_transactions;
         let transactions: BTreeSet<TransactionId> =

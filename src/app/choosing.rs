@@ -2,31 +2,70 @@
 
 use super::App;
 use super::heaps::GroupBy;
-use super::notes::{Note, Notes};
+use super::notes::Note;
 use super::picture::{self, LayoutKind, Material, Order};
 use super::playing::Stage;
 use super::state::{Attention, Page};
-use super::tree::{Catalogue, Tree};
+use super::tree::{self, Made, Tree};
 use crate::checkers::ViolationId;
+use crate::control::Control;
+use crate::jobs::State as JobState;
 use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Of up to so many anomalies the list is made at once: in a few milliseconds at worst.
+const FEW: usize = 1000;
+
 impl App {
-    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Catalogue, &Notes)) {
-        if let Some(document) = &mut self.state.document
-            && let Some(catalogue) = &document.catalogue
-        {
-            change(&mut document.tree, catalogue, &document.notes);
+    /// Makes the lines of the list anew where they answer an older question. Of many anomalies a job makes them; the old
+    /// lines stay until then, and the newest question is the one that is answered.
+    pub(super) fn prepare_list(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(catalogue) = document.catalogue.clone() else { return };
+        let Some(wanted) = document.tree.take_wanted() else { return };
+        let notes = &document.notes;
+        if catalogue.entries.len() <= FEW {
+            self.arranging = None;
+            if let Ok(made) = Made::new(&wanted, catalogue, notes, &Control::new()) {
+                document.scroll_to_selected |= document.tree.settle(Arc::new(made));
+            }
+            return;
+        }
+        let number = self.revision.advance();
+        self.arranging = Some(tree::start(wanted, catalogue, notes.clone(), number, Arc::clone(&self.wake)));
+    }
+
+    /// Takes in the lines that a job has made.
+    pub(super) fn take_in_list(&mut self) {
+        let Some(job) = &mut self.arranging else { return };
+        let made = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        let Some(document) = &mut self.state.document else { return };
+        if let Some(made) = made {
+            document.scroll_to_selected |= document.tree.settle(made);
+        }
+        if ended != JobState::Running {
+            self.arranging = None;
+            document.tree.give_up();
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("The anomalies could not be listed: {text}"));
+        }
+    }
+
+    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree)) {
+        if let Some(document) = &mut self.state.document {
+            change(&mut document.tree);
         }
     }
 
     pub(super) fn group_by(&mut self, by: GroupBy) {
-        self.with_tree(|tree, catalogue, notes| tree.group_by(by, catalogue, notes));
+        self.with_tree(|tree| tree.group_by(by));
         if let Some(document) = &mut self.state.document
             && let (Some(id), Some(catalogue)) = (document.selected, &document.catalogue)
         {
-            document.tree.reveal(id, catalogue, &document.notes);
+            document.tree.reveal(id, catalogue);
             document.scroll_to_selected = true;
         }
     }
@@ -37,7 +76,7 @@ impl App {
             true => document.notes.remove(&identity),
             false => document.notes.insert(identity, note),
         };
-        self.with_tree(|tree, catalogue, notes| tree.rebuild(catalogue, notes));
+        document.tree.notes_changed();
     }
 
     pub(super) fn bookmark(&mut self) {
@@ -49,14 +88,14 @@ impl App {
     }
 
     pub(super) fn set_filter(&mut self, filter: String) {
-        self.with_tree(|tree, catalogue, notes| tree.set_filter(filter, catalogue, notes));
+        self.with_tree(|tree| tree.set_filter(filter));
     }
 
     /// Shows a violation: from the kept pictures, or by a job.
     pub(super) fn select(&mut self, id: ViolationId, by_user: bool) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(catalogue) = document.catalogue.clone() else { return };
-        document.tree.reveal(id, &catalogue, &document.notes);
+        let Some(catalogue) = document.catalogue.clone().filter(|catalogue| catalogue.place(id).is_some()) else { return };
+        document.tree.reveal(id, &catalogue);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;
         if by_user && matches!(self.state.page, Page::Browser | Page::Health | Page::Order | Page::Statistics) {

@@ -46,7 +46,7 @@ impl App {
             Request::OpenFile(path) => self.open_path(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
-            Request::Toggle(branch) => self.with_tree(|tree, catalogue, notes| tree.toggle(branch, catalogue, notes)),
+            Request::Toggle(branch) => self.with_tree(|tree| tree.toggle(branch)),
             Request::Filter(filter) => self.set_filter(filter),
             Request::ToggleRelation(relation) => {
                 if !self.state.hidden.remove(&relation) {

@@ -23,6 +23,7 @@ impl App {
             _ => {}
         }
         self.prepare_run();
+        self.prepare_list();
         if let Some(document) = &self.state.document {
             let browsed = (self.state.page == Page::Browser).then_some(document.browser.transaction).flatten();
             let operation = document.browser.operation.as_ref().map(|(operation, _)| *operation);

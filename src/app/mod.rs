@@ -160,6 +160,8 @@ pub struct App {
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
+    /// Making the lines of the anomaly list.
+    arranging: Option<Job<Arc<tree::Made>>>,
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
     lanes: lanes::LanesView,
@@ -208,6 +210,7 @@ impl App {
             listing: None,
             wanted_listing: None,
             counting: None,
+            arranging: None,
             good_since: None,
             lanes: lanes::LanesView::default(),
             settings,
@@ -337,6 +340,7 @@ impl App {
             || self.collecting.is_some()
             || self.listing.is_some()
             || self.counting.is_some()
+            || self.arranging.is_some()
             || self.dialogs.is_waiting()
     }
 

@@ -139,6 +139,7 @@ impl App {
         self.timing = None;
         self.chaining = None;
         self.counting = None;
+        self.arranging = None;
         self.contest = None;
         self.sweeping = None;
         self.gathering = None;

@@ -33,6 +33,8 @@ impl App {
         self.take_in_contest();
         self.take_in_collecting();
         self.take_in_watching();
+        self.take_in_list();
+        self.prepare_list();
     }
 
     /// Reads the open file again when it has changed.
@@ -129,7 +131,7 @@ impl App {
     fn take_in_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
         let Some(document) = &mut self.state.document else { return };
         let before = document.catalogue.take();
-        let selected = document.selected.and_then(|id| before.as_ref().and_then(|c| c.violation(id).cloned()));
+        let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
         if let Some(before) = &before {
             // Numbers may have changed hands: what is kept by number is kept only where it means the same.
             let same = |id| before.violation(id) == catalogue.violation(id);
@@ -141,7 +143,7 @@ impl App {
             document.group_asked = None;
             jobs::replace(&mut document.group, None);
         }
-        document.tree.rebuild(&catalogue, &document.notes);
+        document.tree.catalogue_changed();
         document.catalogue = Some(Arc::clone(&catalogue));
         document.complete = complete;
         let wished = document.wish.find(&catalogue);
@@ -154,13 +156,11 @@ impl App {
         let lost = document.wish.id.take_if(|_| lost);
         let wanted = match selected {
             _ if is_wished => wished,
-            Some(old) if catalogue.violation(old.id) == Some(&old) => Some(old.id),
-            Some(old) => {
-                let same = |new: &&crate::checkers::Violation| {
-                    (new.id.pattern, new.key, &new.transactions) == (old.id.pattern, old.key, &old.transactions)
-                };
-                catalogue.findings.violations.iter().find(same).map(|new| new.id).or(catalogue.first())
+            // Its number may have changed, its identity has not.
+            Some((old, _)) if before.as_ref().and_then(|before| before.violation(old)) == catalogue.violation(old) => {
+                Some(old)
             }
+            Some((_, identity)) => catalogue.of_identity(&identity).or(catalogue.first()),
             None => catalogue.first(),
         };
         match wanted {
@@ -169,12 +169,13 @@ impl App {
                 self.select(id, is_wished);
                 self.state.page = page;
             }
-            Some(id) => document.tree.reveal(id, &catalogue, &document.notes),
+            Some(id) => document.tree.reveal(id, &catalogue),
             None => document.selected = None,
         }
         if let Some(id) = lost {
             self.state.tell(true, format!("There is no anomaly {id} in this history"));
         }
+        jobs::discard(before);
     }
 
     fn take_in_drawing(&mut self) {
