@@ -20,6 +20,7 @@ impl App {
             Page::Matrix => self.prepare_matrix(),
             Page::Statistics => self.prepare_statistics(),
             Page::Browser => self.prepare_browser(),
+            Page::Order => self.prepare_order(),
             _ => {}
         }
         self.prepare_run();

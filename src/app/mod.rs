@@ -53,7 +53,8 @@ pub mod versions;
 pub mod watch;
 pub mod what_if;
 
-use crate::counterexample::replay::{Replay, Run};
+use crate::counterexample::replay::{Replay, Run, Told};
+use crate::history::OperationId;
 use crate::jobs::{Job, Pool, Revision, Wake};
 use canvas::Canvas;
 use collecting::Collecting;
@@ -146,6 +147,8 @@ pub struct App {
     exporting: Vec<Job<Result<PathBuf, String>>>,
     files: files::Files,
     replaying: Option<Job<Arc<Replay>>>,
+    /// Finding out what an order says of a long transaction.
+    telling: Option<Job<Arc<Vec<(OperationId, Told)>>>>,
     running: Option<Job<Arc<Run>>>,
     timing: Option<Job<Arc<timeline::Timeline>>>,
     chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
@@ -196,6 +199,7 @@ impl App {
             exporting: Vec::new(),
             files: files::none(),
             replaying: None,
+            telling: None,
             running: None,
             timing: None,
             chaining: None,
@@ -328,6 +332,7 @@ impl App {
             || !self.exporting.is_empty()
             || self.files.is_busy()
             || self.replaying.is_some()
+            || self.telling.is_some()
             || self.running.is_some()
             || self.timing.is_some()
             || self.chaining.is_some()

@@ -135,6 +135,7 @@ impl App {
         self.raw = None;
         self.raw_line = None;
         self.replaying = None;
+        self.telling = None;
         self.running = None;
         self.timing = None;
         self.chaining = None;

@@ -3,10 +3,14 @@
 use super::App;
 use super::state::{Document, OrderView, Page};
 use crate::checkers::{Level, LevelResult, Verdict, Witness};
+use crate::control::Control;
 use crate::counterexample::replay::Replay;
 use crate::history::History;
 use crate::jobs::{self, Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
+
+/// What is said of so few operations is found out at once.
+const FEW: usize = 200;
 
 /// Makes a run of the witness of a level; nothing comes where it has none that can be run.
 pub fn start(history: Arc<History>, result: Arc<LevelResult>, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
@@ -42,7 +46,8 @@ impl App {
             return;
         }
         let none = is_empty.then_some("At cut isolation nothing needs to be ordered.");
-        jobs::replace(&mut document.order, Some(OrderView { level, replay: None, none, step: 0, scroll: true }));
+        let view = OrderView { level, replay: None, none, step: 0, scroll: true, asked: None, rows: None };
+        jobs::replace(&mut document.order, Some(view));
         if none.is_none() {
             let number = self.revision.advance();
             self.replaying = Some(start(history, result, number, Arc::clone(&self.wake)));
@@ -60,8 +65,43 @@ impl App {
         }
     }
 
-    /// Takes in the run that was made.
+    /// Finds out what the order says of the operations of the chosen step; of a long transaction by a job.
+    pub(super) fn prepare_order(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let (Some(order), Some(history)) = (&mut document.order, &document.history) else { return };
+        let Some(replay) = order.replay.as_ref().filter(|_| order.asked != Some(order.step)) else { return };
+        order.asked = Some(order.step);
+        jobs::replace(&mut order.rows, None);
+        self.telling = None;
+        if replay.n_rows(history, order.step) <= FEW {
+            order.rows = replay.rows(history, order.step, &Control::new()).ok().map(Arc::new);
+            return;
+        }
+        let (history, replay, step) = (Arc::clone(history), Arc::clone(replay), order.step);
+        let number = self.revision.advance();
+        self.telling = Some(Job::start("rows", number, Arc::clone(&self.wake), move |control, outbox| {
+            if let Ok(rows) = replay.rows(&history, step, control) {
+                outbox.send(Arc::new(rows));
+            }
+        }));
+    }
+
+    /// Takes in the run that was made, and what it says of a long transaction.
     pub(super) fn take_in_order(&mut self) {
+        if let Some(job) = &mut self.telling {
+            let rows = job.poll().into_iter().last();
+            let ended = job.state().clone();
+            let order = self.state.document.as_mut().and_then(|document| document.order.as_mut());
+            if let (Some(order), Some(rows)) = (order, rows) {
+                jobs::replace(&mut order.rows, Some(rows));
+            }
+            if ended != JobState::Running {
+                self.telling = None;
+            }
+            if let JobState::Failed(text) = ended {
+                self.state.tell(true, format!("The step could not be shown: {text}"));
+            }
+        }
         let Some(job) = &mut self.replaying else { return };
         let replay = job.poll().into_iter().last();
         let ended = job.state().clone();

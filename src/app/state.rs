@@ -23,7 +23,7 @@ use super::tree::{Catalogue, Tree};
 use super::versions::{Chain, Wanted};
 use super::what_if::WhatIf;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
-use crate::counterexample::replay::Replay;
+use crate::counterexample::replay::{Replay, Told};
 use crate::export::{ExportKind, Picks};
 use crate::health::Health;
 use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
@@ -168,6 +168,10 @@ pub struct OrderView {
     pub step: usize,
     /// Bring the chosen step into sight in the next frame.
     pub scroll: bool,
+    /// For which step its operations were asked for.
+    pub asked: Option<usize>,
+    /// What the order says of the operations of that step, once that is known.
+    pub rows: Option<Arc<Vec<(OperationId, Told)>>>,
 }
 
 /// The versions of a key, being shown.

@@ -181,8 +181,9 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
     });
     let sorted = document.browser.listing.as_ref().map(|listing| &listing.sessions);
     let place = document.browser.session.index();
-    let place = sorted.and_then(|sorted| sorted.iter().position(|s| *s == document.browser.session)).unwrap_or(place);
-    let scroll = document.browser.scroll.then_some(place);
+    // Looked for only when it is to be shown: there may be millions.
+    let place_in = |sorted: &Vec<SessionId>| sorted.iter().position(|s| *s == document.browser.session);
+    let scroll = document.browser.scroll.then(|| sorted.and_then(place_in).unwrap_or(place));
     list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {
         let session = sorted.and_then(|sorted| sorted.get(place).copied()).unwrap_or(SessionId::new(place));
         let end = grouped(history.transactions_of(session).len() as u64);
