@@ -41,6 +41,7 @@ pub mod recent;
 pub mod replaying;
 pub mod samples;
 pub mod settings;
+pub mod sorting;
 pub mod state;
 mod stepping;
 pub mod style;

@@ -144,7 +144,7 @@ impl App {
         self.contest = None;
         self.sweeping = None;
         self.gathering = None;
-        self.lanes.fit();
+        jobs::discard(std::mem::take(&mut self.lanes));
         self.listing = None;
         self.asking = None;
         self.watching = None;
