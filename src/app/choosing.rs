@@ -94,7 +94,9 @@ impl App {
     /// Shows a violation: from the kept pictures, or by a job.
     pub(super) fn select(&mut self, id: ViolationId, by_user: bool) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(catalogue) = document.catalogue.clone().filter(|catalogue| catalogue.place(id).is_some()) else { return };
+        let Some(catalogue) = document.catalogue.clone().filter(|catalogue| catalogue.place(id).is_some()) else {
+            return;
+        };
         document.tree.reveal(id, &catalogue);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;

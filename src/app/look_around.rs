@@ -41,7 +41,8 @@ impl App {
     fn prepare_lanes(&mut self) {
         let Some(document) = &self.state.document else { return };
         let ready = document.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
-        if document.timeline.is_some() || self.timing.is_some() || (!ready && document.is_busy()) {
+        let is_there = document.timeline.is_some() || document.failed.contains_key(&Page::Lanes);
+        if is_there || self.timing.is_some() || (!ready && document.is_busy()) {
             return;
         }
         let Some(history) = document.history.clone() else { return };
@@ -64,6 +65,7 @@ impl App {
             return;
         }
         document.group_asked = document.selected;
+        document.failed.remove(&Page::Matrix);
         jobs::replace(&mut document.group, None);
         let Some((id, catalogue)) = document.selected.zip(document.catalogue.clone()) else { return };
         let number = self.revision.advance();
@@ -78,14 +80,18 @@ impl App {
         if wanted.is_plain() {
             jobs::replace(&mut document.browser.listing, None);
             self.listing = None;
+            document.failed.remove(&Page::Browser);
             return;
         }
         if self.wanted_listing.as_ref() == Some(wanted)
-            && (self.listing.is_some() || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted))
+            && (self.listing.is_some()
+                || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted)
+                || document.failed.contains_key(&Page::Browser))
         {
             return;
         }
         let Some(history) = document.history.clone() else { return };
+        document.failed.remove(&Page::Browser);
         self.wanted_listing = Some(wanted.clone());
         let number = self.revision.advance();
         self.listing = Some(listing::start(history, wanted.clone(), number, Arc::clone(&self.wake)));
@@ -93,12 +99,14 @@ impl App {
 
     fn prepare_statistics(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        let made = document.figures.is_some() && document.figures_complete == document.complete;
+        let tried = document.figures.is_some() || document.failed.contains_key(&Page::Statistics);
+        let made = tried && document.figures_complete == document.complete;
         if made || self.counting.is_some() {
             return;
         }
         let Some(history) = document.history.clone() else { return };
         document.figures_complete = document.complete;
+        document.failed.remove(&Page::Statistics);
         let number = self.revision.advance();
         self.counting = Some(figures::start(history, document.catalogue.clone(), number, Arc::clone(&self.wake)));
     }
@@ -137,12 +145,12 @@ impl App {
     /// Takes in what the jobs of the views have found out.
     pub(super) fn take_in_views(&mut self) {
         let mut troubles = Vec::new();
-        let timeline = last(&mut self.timing, &mut troubles);
-        let chain = last(&mut self.chaining, &mut troubles);
-        let found = last(&mut self.finding, &mut troubles);
-        let listing = last(&mut self.listing, &mut troubles);
-        let figures = last(&mut self.counting, &mut troubles);
-        let group = last(&mut self.gathering, &mut troubles);
+        let timeline = last(&mut self.timing, Page::Lanes, &mut troubles);
+        let chain = last(&mut self.chaining, Page::Key, &mut troubles);
+        let listing = last(&mut self.listing, Page::Browser, &mut troubles);
+        let figures = last(&mut self.counting, Page::Statistics, &mut troubles);
+        let group = last(&mut self.gathering, Page::Matrix, &mut troubles);
+        self.take_in_found();
         if let Some(document) = &mut self.state.document {
             keep(&mut document.timeline, timeline);
             keep(&mut document.browser.listing, listing);
@@ -155,10 +163,32 @@ impl App {
                 }
             }
         }
+        troubles.into_iter().for_each(|(page, text)| self.fail(page, text));
+    }
+
+    /// Takes note that a page could not be made: said there, and not tried again before something has changed.
+    pub(super) fn fail(&mut self, page: Page, cause: String) {
+        let Some(document) = &mut self.state.document else { return };
+        match &mut document.key {
+            Some(view) if page == Page::Key => view.trouble = Some(format!("This could not be found out: {cause}")),
+            _ => drop(document.failed.insert(page, cause)),
+        }
+    }
+
+    /// Takes in what was found for the palette.
+    fn take_in_found(&mut self) {
+        let Some(job) = &mut self.finding else { return };
+        let found = job.poll().into_iter().last();
+        let ended = job.state().clone();
         if let (Some(palette), Some(found)) = (&mut self.state.palette, found) {
             palette.add(found);
         }
-        troubles.into_iter().for_each(|text| self.state.tell(true, format!("A view could not be made: {text}")));
+        if ended != JobState::Running {
+            self.finding = None;
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("Finding ended unexpectedly: {text}"));
+        }
     }
 
     /// Shows the smallest anomaly that breaks `level`, of those that break no weaker one if there are any.
@@ -237,7 +267,7 @@ fn keep<T: Send + 'static>(slot: &mut Option<T>, come: Option<T>) {
 }
 
 /// The last message of a job, which is forgotten when it has ended.
-fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, troubles: &mut Vec<String>) -> Option<T> {
+fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, page: Page, troubles: &mut Vec<(Page, String)>) -> Option<T> {
     let job = slot.as_mut()?;
     let message = job.poll().into_iter().last();
     match job.state().clone() {
@@ -245,8 +275,53 @@ fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, troubles: &mut Vec<String>
         JobState::Finished => *slot = None,
         JobState::Failed(text) => {
             *slot = None;
-            troubles.push(text);
+            troubles.push((page, text));
         }
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::Source;
+    use super::*;
+    use crate::history::Rules;
+
+    #[test]
+    fn what_fails_is_said_in_its_place_and_not_tried_for_ever() {
+        let mut app = App::new(None);
+        let history = crate::formats::text::parse("a: [w x 1]\nb: [r x 1]\n").expect("a history in our notation");
+        let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
+        document.history = Some(Arc::new(history));
+        document.phase = super::super::state::Phase::Done;
+        app.state.document = Some(document);
+        let broken = |app: &mut App| {
+            Job::start("test", app.revision.advance(), Arc::clone(&app.wake), |_, _| panic!("on purpose"))
+        };
+        let wait = |app: &mut App, page: Page| {
+            let started = std::time::Instant::now();
+            while app.timing.is_some() || app.counting.is_some() {
+                assert!(started.elapsed().as_secs() < 20, "{page:?}");
+                app.take_in_views();
+            }
+        };
+        app.state.page = Page::Lanes;
+        app.timing = Some(broken(&mut app));
+        wait(&mut app, Page::Lanes);
+        app.prepare_page();
+        assert!(app.timing.is_none(), "it is not tried again");
+        app.state.page = Page::Statistics;
+        app.counting =
+            Some(Job::start("test", app.revision.advance(), Arc::clone(&app.wake), |_, _| panic!("on purpose")));
+        wait(&mut app, Page::Statistics);
+        app.prepare_page();
+        assert!(app.counting.is_none(), "it is not tried again");
+        let failed = app.state.document.as_ref().map(|document| document.failed.clone()).unwrap_or_default();
+        assert_eq!(failed.values().collect::<Vec<_>>(), ["on purpose", "on purpose"]);
+        if let Some(document) = &mut app.state.document {
+            document.complete = true;
+        }
+        app.prepare_page();
+        assert!(app.counting.is_some(), "all anomalies are known: something has changed");
+    }
 }

@@ -488,7 +488,7 @@ impl eframe::App for App {
         self.draw(ui);
     }
 
-    fn on_exit(&mut self) {
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
         self.finish_writing();
     }
 

@@ -45,6 +45,7 @@ impl App {
         if document.order.as_ref().is_some_and(|order| order.level == level) {
             return;
         }
+        document.failed.remove(&Page::Order);
         let none = is_empty.then_some("At cut isolation nothing needs to be ordered.");
         let view = OrderView { level, replay: None, none, step: 0, scroll: true, asked: None, rows: None };
         jobs::replace(&mut document.order, Some(view));
@@ -99,7 +100,7 @@ impl App {
                 self.telling = None;
             }
             if let JobState::Failed(text) = ended {
-                self.state.tell(true, format!("The step could not be shown: {text}"));
+                self.fail(Page::Order, text);
             }
         }
         let Some(job) = &mut self.replaying else { return };
@@ -113,7 +114,7 @@ impl App {
             self.replaying = None;
         }
         if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("The order could not be shown: {text}"));
+            self.fail(Page::Order, text);
         }
     }
 }

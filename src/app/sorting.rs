@@ -71,7 +71,8 @@ mod tests {
     #[test]
     fn sorted_is_sorted_and_what_is_equal_stays_in_order() {
         for n in [0, 1, 5, RUN, RUN + 1, 3 * RUN + 7] {
-            let mut items: Vec<(u32, usize)> = (0..n).map(|at| ((at as u32).wrapping_mul(2_654_435_761) >> 20, at)).collect();
+            let mut items: Vec<(u32, usize)> =
+                (0..n).map(|at| ((at as u32).wrapping_mul(2_654_435_761) >> 20, at)).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|(key, _)| *key);
             sort_by(&mut items, &Control::new(), |a, b| a.0.cmp(&b.0)).expect("nothing stops it");

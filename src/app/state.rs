@@ -64,7 +64,7 @@ pub enum Phase {
 }
 
 /// What fills the middle of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Page {
     /// The dependency graph.
     #[default]
@@ -340,6 +340,8 @@ pub struct Document {
     pub figures: Option<Arc<Figures>>,
     /// The figures know all anomalies.
     pub figures_complete: bool,
+    /// By page: why it could not be made. It is not tried again before something has changed.
+    pub failed: BTreeMap<Page, String>,
 }
 
 impl Document {
@@ -395,6 +397,7 @@ impl Document {
             contest: Contest { chosen: [Checker::Fast, Checker::Plume].into(), ..Contest::default() },
             figures: None,
             figures_complete: false,
+            failed: BTreeMap::new(),
         }
     }
 

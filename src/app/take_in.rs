@@ -6,7 +6,7 @@ use super::dialogs::Purpose;
 use super::load::Message;
 use super::paths;
 use super::picture::Picture;
-use super::state::Phase;
+use super::state::{Page, Phase};
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
 use crate::jobs::{self, Job, State as JobState};
@@ -100,6 +100,7 @@ impl App {
                 document.health = Some(health);
                 document.resolved_by = resolution.assumptions().to_vec();
                 document.resolution = Some(resolution);
+                document.failed.remove(&Page::Lanes);
             }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {

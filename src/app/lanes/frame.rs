@@ -101,7 +101,14 @@ impl Frame<'_> {
         }
     }
 
-    pub(super) fn draw_lane(&self, painter: &Painter, area: Rect, place: usize, session: SessionId, bars: &mut Vec<Bar>) {
+    pub(super) fn draw_lane(
+        &self,
+        painter: &Painter,
+        area: Rect,
+        place: usize,
+        session: SessionId,
+        bars: &mut Vec<Bar>,
+    ) {
         let y = self.y(place);
         let lane = Rect::from_min_max(
             pos2(area.left(), y - self.view.lane / 2.0),
@@ -170,9 +177,8 @@ impl Frame<'_> {
 
     pub(super) fn name_bars(&self, ui: &Ui, bars: &[Bar]) {
         let single = || bars.iter().filter(|bar| bar.n == 1 && bar.area.intersects(self.plot));
-        let is_own = |bar: &&Bar| {
-            self.view.rows.is_involved(self.input.history.session_of(bar.transaction), bar.transaction)
-        };
+        let is_own =
+            |bar: &&Bar| self.view.rows.is_involved(self.input.history.session_of(bar.transaction), bar.transaction);
         // Those of the anomaly first: they are never among those for which there are too many names.
         let others = single().filter(|bar| !is_own(bar)).take(NAMED);
         let mut named = BTreeSet::new();

@@ -112,7 +112,8 @@ mod tests {
         };
         rows.set(&history, std::iter::empty());
         assert_eq!(names(&rows), "abcde", "without an anomaly all have one");
-        let of = |name: &str| history.transactions().find(|t| history.transaction_name(*t) == name).expect("it is there");
+        let of =
+            |name: &str| history.transactions().find(|t| history.transaction_name(*t) == name).expect("it is there");
         rows.set(&history, [of("d1"), of("b1")].into_iter());
         assert_eq!(names(&rows), "bd");
         assert_eq!(rows.lane(history.session_of(of("c1"))), None);

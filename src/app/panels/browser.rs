@@ -2,7 +2,7 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::listing::{SortBy, Wanted};
-use crate::app::state::Document;
+use crate::app::state::{Document, Page};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
@@ -20,6 +20,7 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, "The history is empty.");
         return;
     }
+    super::failed_ui(ui, document, Page::Browser);
     let height = ui.available_height() - 48.0;
     let widths = [0.24, 0.34, 0.42].map(|share| (ui.available_width() - 2.0 * GAP) * share);
     ui.horizontal_top(|ui| {

@@ -78,7 +78,7 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
 fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let asked = document.levels.iter().find(|(asked, _)| *asked == level);
-    let result = asked.and_then(|(_, result)| result.as_ref());
+    let result = asked.and_then(|(_, result)| result.as_deref());
     let verdict = result.map(|result| &result.verdict);
     let colour = if asked.is_some() { palette.verdict(verdict) } else { palette.weak.gamma_multiply(0.75) };
     let response = ui.interact(area, ui.id().with(("level", level.code())), Sense::click());

@@ -2,7 +2,7 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::group_graph::{Cell, Stands, Table};
-use crate::app::state::{Attention, Document};
+use crate::app::state::{Attention, Document, Page};
 use crate::app::style::{self, Palette, counted};
 use crate::diagram::text_size::elide;
 use crate::history::{History, TransactionId};
@@ -23,6 +23,9 @@ pub fn matrix_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         return;
     };
     head_ui(ui, document, requests);
+    if document.whole_group && document.group.is_none() && super::failed_ui(ui, document, Page::Matrix) {
+        return;
+    }
     let own = if document.whole_group { None } else { of_anomaly(document) };
     let table = match &document.group {
         Some(group) if document.whole_group => Some(&group.table),

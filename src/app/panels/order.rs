@@ -2,7 +2,7 @@
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::{Document, OrderView};
+use crate::app::state::{Document, OrderView, Page};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::checkers::{Level, Witness};
 use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
@@ -22,6 +22,9 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, nothing(document));
         return;
     };
+    if super::failed_ui(ui, document, Page::Order) {
+        return;
+    }
     let Some(replay) = &order.replay else {
         style::note(ui, order.none.unwrap_or("Writing the order down…"));
         return;

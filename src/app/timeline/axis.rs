@@ -132,7 +132,8 @@ impl Axis {
                 n_hanging += 1;
                 draw(transaction, span, 1);
                 // Of too many that hang over, the rest could not be told from those.
-                let next = if n_hanging < HANGING { place + 1 } else { lane.order.partition_point(|t| start(t) < from) };
+                let next =
+                    if n_hanging < HANGING { place + 1 } else { lane.order.partition_point(|t| start(t) < from) };
                 at = lane.reaching(&self.spans, next, from);
                 continue;
             }

@@ -98,7 +98,8 @@ impl Timeline {
         sort_by(&mut stamps, control, i64::cmp)?;
         stamps.dedup();
         let first = stamps.first().copied().unwrap_or(0);
-        let mut ways: Vec<i64> = going(control, stamps.windows(2)).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        let mut ways: Vec<i64> =
+            going(control, stamps.windows(2)).map(|pair| pair[1].saturating_sub(pair[0])).collect();
         let middle = ways.len() / 2;
         let usual = if ways.is_empty() { 1 } else { *ways.select_nth_unstable(middle).1 };
         let usual = usual.max(1) as f64;

@@ -211,10 +211,10 @@ impl Tree {
 mod tests {
     use super::super::notes::{Note, Notes};
     use super::*;
-    use std::collections::BTreeSet;
-    use crate::control::Control;
     use crate::checkers::{Findings, LevelSet, Proof, Violation};
+    use crate::control::Control;
     use crate::history::{Builder, OperationKind, Origin, Outcome, TransactionId, Value};
+    use std::collections::BTreeSet;
 
     /// Two sessions of two transactions each on keys 4 and 5; three fractured reads in two groups, one thin-air read.
     fn catalogue() -> Arc<Catalogue> {
