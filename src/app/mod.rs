@@ -11,6 +11,7 @@ pub mod catalogue;
 mod choosing;
 pub mod collecting;
 pub mod command;
+pub mod conclusion;
 pub mod contest;
 pub mod dialogs;
 pub mod exporting;
@@ -407,7 +408,9 @@ impl App {
             return;
         }
         if let Some(batch) = state.batch.as_ref().filter(|_| state.show_batch) {
-            egui::CentralPanel::default().frame(side).show(ui, |ui| panels::batch::batch_ui(ui, batch, requests));
+            egui::CentralPanel::default()
+                .frame(side)
+                .show(ui, |ui| panels::batch::batch_ui(ui, batch, state.focus_filter, requests));
             return;
         }
         let Some(document) = &state.document else {
