@@ -2,7 +2,7 @@
 
 mod window;
 
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use isoscope::app::App;
 use isoscope::app::heaps::GroupBy;
 use isoscope::app::state::{Page, Phase};
@@ -300,4 +300,22 @@ fn settings_are_kept_from_one_start_to_the_next() {
     let mut second = start();
     second.run_steps(3);
     assert_ne!(second.state().state().dark, dark);
+}
+
+#[test]
+fn note_and_filter_are_found_from_every_page() {
+    let (mut window, _folder) = opened(TWO, egui::Theme::Dark);
+    for page in [egui::Key::Num6, egui::Key::Num7, egui::Key::Num8, egui::Key::Num9, egui::Key::C] {
+        press(&mut window, page);
+        press(&mut window, egui::Key::I);
+        assert!(window.get_by_label("Note").accesskit_node().is_focused(), "{page:?}");
+        press(&mut window, egui::Key::Escape);
+        press(&mut window, page);
+        press(&mut window, egui::Key::Slash);
+        assert!(window.get_by_label("Filter anomalies").accesskit_node().is_focused(), "{page:?}");
+        press(&mut window, egui::Key::Escape);
+    }
+    let (mut clean, _folder) = opened(CLEAN, egui::Theme::Light);
+    press(&mut clean, egui::Key::I);
+    assert!(says(&clean, "Select an anomaly first"));
 }

@@ -398,7 +398,7 @@ fn choices_are_made_by_buttons_and_kept_in_the_project_file() {
         push(&mut window, "Leave this edge out");
         assert!(!picture(&window).drawn.contains(&edge));
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::S);
-        window.run_steps(4);
+        wait(&mut window, "the project file", |window| says(window, "Project saved"));
         let mut second = window::window(theme);
         window::open(&mut second, folder.path().join("history.txt"));
         drawn(&mut second);

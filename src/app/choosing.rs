@@ -79,6 +79,32 @@ impl App {
         document.tree.notes_changed();
     }
 
+    /// Turns to the field for the note of the chosen anomaly, wherever one is.
+    pub(super) fn edit_note(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        if document.identity().is_none() {
+            self.state.tell(true, "Select an anomaly first: a note is written beside one");
+            return;
+        }
+        document.focus_note = true;
+        (self.state.show_batch, self.state.show_collect) = (false, false);
+        // Only beside these pages stands the argument, and with it the note.
+        if !matches!(self.state.page, Page::Graph | Page::Lanes | Page::Key | Page::Matrix | Page::Text) {
+            self.state.page = Page::Graph;
+        }
+    }
+
+    /// Turns to the filter: of the folder where its table is in sight, else of the anomalies.
+    pub(super) fn focus_filter(&mut self) {
+        let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.show_collect;
+        if !has_table && self.state.document.is_none() {
+            self.state.tell(true, "Open a history first: the filter is about its anomalies");
+            return;
+        }
+        self.state.show_collect = false;
+        self.state.focus_filter = true;
+    }
+
     pub(super) fn bookmark(&mut self) {
         let Some(document) = &self.state.document else { return };
         let Some(identity) = document.identity().map(str::to_owned) else { return };

@@ -198,11 +198,7 @@ impl App {
                 None => self.state.tell(true, "Only a history that was opened from a file has links"),
             },
             Command::Bookmark => self.bookmark(),
-            Command::EditNote => {
-                if let Some(document) = &mut self.state.document {
-                    document.focus_note = true;
-                }
-            }
+            Command::EditNote => self.edit_note(),
             Command::GroupBy => {
                 let by = self.state.document.as_ref().map(|document| document.tree.by().next());
                 by.into_iter().for_each(|by| self.group_by(by));
@@ -229,7 +225,7 @@ impl App {
             Command::NextStep => self.step(1),
             Command::PreviousStep => self.step(-1),
             Command::ExpandEvidence => self.expand(),
-            Command::FocusFilter => self.state.focus_filter = self.state.document.is_some(),
+            Command::FocusFilter => self.focus_filter(),
             Command::Fit => match self.state.page {
                 Page::Lanes => self.lanes.fit(),
                 _ => self.canvas.fit(),

@@ -138,19 +138,24 @@ pub(super) fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) 
 }
 
 /// A virtual list: `line` draws the line of a place.
-pub(super) fn list_ui(
+pub(super) fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize>, line: impl FnMut(&mut Ui, usize)) {
+    tall_list_ui(ui, name, (n, ROW), scroll_to, line);
+}
+
+/// The same of `n` lines that are so high.
+pub(super) fn tall_list_ui(
     ui: &mut Ui,
     name: &str,
-    n: usize,
+    (n, height): (usize, f32),
     scroll_to: Option<usize>,
     mut line: impl FnMut(&mut Ui, usize),
 ) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
     if let Some(place) = scroll_to {
-        area = area.vertical_scroll_offset((place as f32 * ROW - ui.available_height() * 0.4).max(0.0));
+        area = area.vertical_scroll_offset((place as f32 * height - ui.available_height() * 0.4).max(0.0));
     }
-    area.show_rows(ui, ROW, n, |ui, range| range.for_each(|place| line(ui, place)));
+    area.show_rows(ui, height, n, |ui, range| range.for_each(|place| line(ui, place)));
 }
 
 /// A line of a list. Returns whether it was clicked.
