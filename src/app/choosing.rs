@@ -224,3 +224,78 @@ impl App {
         self.redraw(Some(expanded));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::{Document, Source};
+    use super::super::tree::Catalogue;
+    use super::*;
+    use crate::checkers::{Findings, LevelSet, Pattern, Proof, Violation};
+    use crate::history::{Rules, TransactionId};
+    use std::time::{Duration, Instant};
+
+    /// A window with so many anomalies, all of one transaction.
+    fn with_anomalies(n: u32) -> App {
+        let history = crate::formats::text::parse("a: [r x 7]\n").expect("a history in our notation");
+        let pattern = Pattern::ThinAirRead;
+        let violation = |ordinal| Violation {
+            id: ViolationId { pattern, ordinal },
+            also: Vec::new(),
+            levels: LevelSet::upward(pattern.row().level),
+            key: None,
+            transactions: vec![TransactionId(0)],
+            operations: Vec::new(),
+            edges: Vec::new(),
+            proof: Proof::Read,
+            implied: false,
+            group: ordinal,
+        };
+        let findings = Findings { violations: (1..=n).map(violation).collect(), ..Findings::default() };
+        let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
+        document.catalogue = Some(Arc::new(Catalogue::new(&history, findings)));
+        document.tree.catalogue_changed();
+        let mut app = App::new(None);
+        app.state.document = Some(document);
+        app
+    }
+
+    fn n_listed(app: &App) -> usize {
+        app.state.document.as_ref().map_or(0, |document| document.tree.order().len())
+    }
+
+    fn wait(app: &mut App) {
+        let started = Instant::now();
+        while app.arranging.is_some() {
+            assert!(started.elapsed() < Duration::from_secs(20));
+            app.take_in_list();
+        }
+    }
+
+    #[test]
+    fn few_anomalies_are_listed_at_once() {
+        let mut app = with_anomalies(FEW as u32);
+        app.prepare_list();
+        assert!(app.arranging.is_none() && n_listed(&app) == FEW);
+    }
+
+    #[test]
+    fn of_many_the_newest_list_is_made_off_the_frame() {
+        let mut app = with_anomalies(3000);
+        app.prepare_list();
+        assert_eq!(n_listed(&app), 0);
+        wait(&mut app);
+        assert_eq!(n_listed(&app), 3000);
+        app.set_filter("/2999|".to_owned());
+        app.prepare_list();
+        assert_eq!(n_listed(&app), 3000, "the old list stays");
+        app.set_filter("/299".to_owned());
+        app.prepare_list();
+        wait(&mut app);
+        assert_eq!(n_listed(&app), 11, "299 and 2990 to 2999");
+        let position =
+            app.state.document.as_ref().and_then(|document| {
+                document.tree.position(ViolationId { pattern: Pattern::ThinAirRead, ordinal: 2990 })
+            });
+        assert_eq!(position, Some(1));
+    }
+}

@@ -1,25 +1,18 @@
 //! A folder of histories: each is checked in turn, and a table says how it went. A bad file is a row like any other.
 
+mod work;
+
+pub use work::{Message, start};
+
 use super::App;
 use super::conclusion::Conclusion;
-use crate::checkers::{self, Findings, Level, Options, Pattern, Violation};
-use crate::control::Control;
-use crate::counterexample::{self, signature};
-use crate::formats::{self, Found};
-use crate::history::History;
-use crate::jobs::{self, Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::checkers::{Level, Pattern};
+use crate::formats::Found;
+use crate::jobs::{self, State as JobState};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How long one history may be checked; what is not known then is undecided.
-const EACH: Duration = Duration::from_secs(60);
-/// How long the smallest anomaly may be made smaller.
-const MINIMIZING: Duration = Duration::from_secs(5);
-/// Instances looked at to find the smallest of each pattern.
-const INSTANCES: usize = 20;
 
 /// What is known of one history.
 #[derive(Clone, Debug)]
@@ -76,12 +69,6 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// What a violation looks like once it is made small, for which there are a few seconds.
-    fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
-        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }
-    }
-
     /// In one line.
     pub fn text(&self) -> String {
         format!("{} · {} txns", self.shape, self.size)
@@ -321,63 +308,6 @@ fn text_of(name: &str, outcome: &Outcome) -> String {
     text
 }
 
-/// What comes while a folder is checked.
-#[derive(Debug)]
-pub enum Message {
-    /// How the history at a place went.
-    Row(usize, Outcome),
-}
-
-/// Starts checking the histories that were found; each in turn, with all threads of the pool.
-pub fn start(found: Vec<PathBuf>, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
-    Job::start("batch", revision, wake, move |control, outbox| {
-        pool.install(|| check_all(&found, control, outbox));
-    })
-}
-
-fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<Message>) {
-    control.phase("checking histories", paths.len() as u64);
-    for (place, path) in paths.iter().enumerate() {
-        if control.check().is_err() {
-            return;
-        }
-        let outcome = check_one(path, control);
-        if control.is_stopped() {
-            return;
-        }
-        outbox.send(Message::Row(place, outcome));
-        control.advance(1);
-    }
-}
-
-fn check_one(path: &Path, control: &Control) -> Outcome {
-    if !path.exists() {
-        return Outcome::Failed("it is gone".to_owned());
-    }
-    let started = Instant::now();
-    let own = control.branch().with_time_limit(EACH);
-    let history = match formats::open(path, None, &own) {
-        Ok(history) => history,
-        Err(error) => {
-            // The table names the file already.
-            let text = error.to_string();
-            let path = format!("{}: ", path.display());
-            return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
-        }
-    };
-    let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
-    let Findings { levels, patterns, violations, .. } = checkers::check(&history, &options, &own, &|_| ());
-    let candidates = violations.iter().filter(|violation| !violation.implied);
-    let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
-    Outcome::Checked(Box::new(Checked {
-        transactions: history.recorded().transactions,
-        conclusions: levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
-        patterns,
-        smallest: smallest.map(|violation| Signature::of(&history, violation, &own)),
-        seconds: started.elapsed().as_secs_f64(),
-    }))
-}
-
 impl App {
     /// Shows the table of a folder and starts checking what is in it.
     pub(super) fn open_batch(&mut self, batch: Batch) {
@@ -421,7 +351,9 @@ pub fn patterns_of(a: &Checked, b: &Checked) -> Vec<(Pattern, u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::work::check_one;
     use super::*;
+    use crate::control::Control;
 
     fn checked(text: &str) -> Outcome {
         let folder = tempfile::tempdir().expect("a temporary folder");
