@@ -221,6 +221,8 @@ fn a_replay_says_what_the_claimed_level_would_have_given() {
         window.set_size(egui::vec2(1280.0, 1200.0));
         window.run_steps(3);
         let line = format!("{}  {}", place + 1, run.steps[place].text.trim_end_matches('.'));
+        window.get_by_label_contains(&line).scroll_to_me();
+        window.run_steps(4);
         window.get_by_label_contains(&line).click();
         window.run_steps(4);
         assert_eq!(step(&window), Some(place));

@@ -110,7 +110,7 @@ fn find_named(history: &History, names: &BTreeSet<String>, control: &Control) ->
     if names.is_empty() {
         return named;
     }
-    let going = |t: &TransactionId| t.index() % 4096 != 0 || control.check().is_ok();
+    let going = |t: &TransactionId| !t.index().is_multiple_of(4096) || control.check().is_ok();
     for transaction in history.transactions().take_while(going) {
         let name = history.transaction_name(transaction);
         if names.contains(&name) {

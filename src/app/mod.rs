@@ -55,8 +55,7 @@ pub mod versions;
 pub mod watch;
 pub mod what_if;
 
-use crate::counterexample::replay::{Replay, Run, Told};
-use crate::history::OperationId;
+use crate::counterexample::replay::{Replay, Run};
 use crate::jobs::{Job, Pool, Revision, Wake};
 use canvas::Canvas;
 use collecting::Collecting;
@@ -150,7 +149,7 @@ pub struct App {
     files: files::Files,
     replaying: Option<Job<Arc<Replay>>>,
     /// Finding out what an order says of a long transaction.
-    telling: Option<Job<Arc<Vec<(OperationId, Told)>>>>,
+    telling: Option<Job<ordering::Rows>>,
     running: Option<Job<Arc<Run>>>,
     timing: Option<Job<Arc<timeline::Timeline>>>,
     chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
@@ -443,7 +442,7 @@ impl App {
                 panels::graph::header_ui(ui, state, requests);
             });
             if let Some(run) = document.run.as_ref().filter(|_| matches!(state.page, Page::Graph | Page::Lanes)) {
-                Panel::bottom("replay").default_size(210.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
+                Panel::bottom("replay").default_size(250.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
                     panels::replay::replay_ui(ui, document, run, requests);
                 });
             }

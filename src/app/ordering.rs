@@ -4,10 +4,13 @@ use super::App;
 use super::state::{Document, OrderView, Page};
 use crate::checkers::{Level, LevelResult, Verdict, Witness};
 use crate::control::Control;
-use crate::counterexample::replay::Replay;
-use crate::history::History;
+use crate::counterexample::replay::{Replay, Told};
+use crate::history::{History, OperationId};
 use crate::jobs::{self, Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
+
+/// What an order says of the operations of a step, in program order.
+pub type Rows = Arc<Vec<(OperationId, Told)>>;
 
 /// What is said of so few operations is found out at once.
 const FEW: usize = 200;

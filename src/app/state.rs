@@ -12,6 +12,7 @@ use super::group_graph::GroupGraph;
 use super::listing::Listing;
 use super::load::Named;
 use super::notes::Notes;
+use super::ordering::Rows;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
 use super::places::Places;
@@ -23,7 +24,7 @@ use super::tree::{Catalogue, Tree};
 use super::versions::{Chain, Wanted};
 use super::what_if::WhatIf;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
-use crate::counterexample::replay::{Replay, Told};
+use crate::counterexample::replay::Replay;
 use crate::export::{ExportKind, Picks};
 use crate::health::Health;
 use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
@@ -171,7 +172,7 @@ pub struct OrderView {
     /// For which step its operations were asked for.
     pub asked: Option<usize>,
     /// What the order says of the operations of that step, once that is known.
-    pub rows: Option<Arc<Vec<(OperationId, Told)>>>,
+    pub rows: Option<Rows>,
 }
 
 /// The versions of a key, being shown.

@@ -5,14 +5,25 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
-type Piece<T> = Box<dyn FnOnce() -> T + Send>;
+/// A piece of work, and what wakes who waits for it.
+struct Piece<T> {
+    work: Box<dyn FnOnce() -> T + Send>,
+    wake: Wake,
+}
+
+type Answer<T> = Result<T, String>;
+
+struct Thread<T> {
+    sender: Sender<Piece<T>>,
+    handle: JoinHandle<()>,
+}
 
 /// Work that is done one piece after the other on a thread of its own. Unlike a [`Job`](super::Job) it is not cancelled:
 /// dropping the queue waits until everything is done.
 pub struct Queue<T> {
     name: &'static str,
-    thread: Option<(Sender<(Piece<T>, Wake)>, JoinHandle<()>)>,
-    answers: (Sender<Result<T, String>>, Receiver<Result<T, String>>),
+    thread: Option<Thread<T>>,
+    answers: (Sender<Answer<T>>, Receiver<Answer<T>>),
     n_open: usize,
 }
 
@@ -29,9 +40,9 @@ impl<T: Send + 'static> Queue<T> {
         if self.thread.is_none() {
             self.thread = self.start();
         }
-        let piece: (Piece<T>, Wake) = (Box::new(work), wake);
+        let piece = Piece { work: Box::new(work), wake };
         let refused = match &self.thread {
-            Some((sender, _)) => sender.send(piece).err().map(|refused| refused.0),
+            Some(thread) => thread.sender.send(piece).err().map(|refused| refused.0),
             None => Some(piece),
         };
         if let Some(piece) = refused {
@@ -39,17 +50,17 @@ impl<T: Send + 'static> Queue<T> {
         }
     }
 
-    fn start(&self) -> Option<(Sender<(Piece<T>, Wake)>, JoinHandle<()>)> {
-        let (sender, receiver) = unbounded::<(Piece<T>, Wake)>();
+    fn start(&self) -> Option<Thread<T>> {
+        let (sender, receiver) = unbounded();
         let answers = self.answers.0.clone();
         let body = move || receiver.into_iter().for_each(|piece| do_piece(piece, &answers));
-        let thread = std::thread::Builder::new().name(self.name.to_owned()).spawn(body).ok()?;
-        Some((sender, thread))
+        let handle = std::thread::Builder::new().name(self.name.to_owned()).spawn(body).ok()?;
+        Some(Thread { sender, handle })
     }
 
     /// What has been done since the last call, in order; of a piece that panicked, what is known. Never blocks.
     pub fn poll(&mut self) -> Vec<Result<T, String>> {
-        let done: Vec<Result<T, String>> = self.answers.1.try_iter().collect();
+        let done: Vec<Answer<T>> = self.answers.1.try_iter().collect();
         self.n_open -= done.len();
         done
     }
@@ -63,10 +74,10 @@ impl<T: Send + 'static> Queue<T> {
 impl<T> Queue<T> {
     /// Waits until everything is done.
     pub fn finish(&mut self) {
-        if let Some((sender, thread)) = self.thread.take() {
+        if let Some(Thread { sender, handle }) = self.thread.take() {
             drop(sender);
             // Pieces that panic are answers like others, so the thread does not.
-            let _ = thread.join();
+            let _ = handle.join();
         }
     }
 }
@@ -77,10 +88,10 @@ impl<T> Drop for Queue<T> {
     }
 }
 
-fn do_piece<T>((work, wake): (Piece<T>, Wake), answers: &Sender<Result<T, String>>) {
-    let done = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_text(panic.as_ref()));
+fn do_piece<T>(piece: Piece<T>, answers: &Sender<Answer<T>>) {
+    let done = catch_unwind(AssertUnwindSafe(piece.work)).map_err(|panic| panic_text(panic.as_ref()));
     if answers.send(done).is_ok() {
-        wake();
+        (piece.wake)();
     }
 }
 

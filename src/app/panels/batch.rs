@@ -141,7 +141,7 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
             text(4, &smallest, palette.text);
             text(5, &duration(checked.seconds), palette.weak);
             let weakest = checked.weakest_broken().map_or("nothing broken".to_owned(), |l| format!("{l} broken"));
-            format!("{weakest}, {smallest}")
+            if smallest.is_empty() { weakest } else { format!("{weakest}, {smallest}") }
         }
     };
     let name = format!("History {}: {spoken}", row.name);

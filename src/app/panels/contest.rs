@@ -179,7 +179,12 @@ fn times_ui(ui: &mut Ui, contest: &Contest) {
         BarChart::new("index", bars(&|run| run.index_seconds.min(run.seconds), palette.weak)).color(palette.weak);
     let levels = bars(&|run| (run.seconds - run.index_seconds).max(0.0), palette.accent);
     let levels = BarChart::new("levels", levels).color(palette.accent).stack_on(&[&index]);
-    let plot = still("time").include_y(0.0).show(ui, |plot| {
+    let names: Vec<&str> = contest.runs.iter().map(|run| run.checker.name()).collect();
+    let name = move |mark: egui_plot::GridMark, _: &std::ops::RangeInclusive<f64>| {
+        let is_whole = mark.value >= 0.0 && mark.value.fract() == 0.0;
+        names.get(mark.value as usize).filter(|_| is_whole).map_or(String::new(), |name| (*name).to_owned())
+    };
+    let plot = still("time").include_y(0.0).x_axis_formatter(name).show(ui, |plot| {
         plot.bar_chart(index);
         plot.bar_chart(levels);
     });
