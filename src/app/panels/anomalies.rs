@@ -226,6 +226,9 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
                 Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
+                Branch::Heap(GroupBy::Component, _) => {
+                    "Anomalies that share transactions, directly or through others".to_owned()
+                }
                 Branch::Heap(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();
