@@ -109,8 +109,9 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
 
 /// What is listed together.
 fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 3.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
+        ui.spacing_mut().button_padding.x = 5.0;
         style::note(ui, "by").on_hover_text(super::tooltip(Command::GroupBy));
         for by in GroupBy::ALL {
             let name = egui::RichText::new(by.word()).size(style::SMALL);

@@ -233,24 +233,24 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
 
 /// How the graph is drawn, in its own line above it.
 fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0;
+    ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 3.0);
         ui.add_space(8.0);
-        super::group::scope_ui(ui, document, requests);
-        ui.separator();
-        match document.whole_group {
-            true => drop(style::note(ui, super::group::size(document))),
-            false => picture_tools_ui(ui, state, document, requests),
+        for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
+            let response = ui.button(name).on_hover_text(super::tooltip(command));
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+            if response.clicked() {
+                requests.push(Request::Run(command));
+            }
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 5.0;
+        // What is left of the width, in several lines where that is little.
+        ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
             ui.add_space(8.0);
-            for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
-                let response = ui.button(name).on_hover_text(super::tooltip(command));
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-                if response.clicked() {
-                    requests.push(Request::Run(command));
-                }
+            super::group::scope_ui(ui, document, requests);
+            ui.separator();
+            match document.whole_group {
+                true => drop(style::note(ui, super::group::size(document))),
+                false => picture_tools_ui(ui, state, document, requests),
             }
         });
     });
@@ -277,9 +277,11 @@ fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
 fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(picture) = document.current_picture().filter(|picture| !picture.foldable.is_empty()) else { return };
     let any = !picture.shows.picks.folded.is_empty();
-    let button = egui::Button::selectable(any, "Fold sessions");
-    let hint = "Draw all transactions of a session as one card; Z folds the session of the pinned one";
-    if ui.add(button).on_hover_text(hint).clicked() {
+    let button = egui::Button::selectable(any, "Fold");
+    let hint = "Fold sessions: draw all transactions of a session as one card; Z folds that of the pinned one";
+    let response = ui.add(button).on_hover_text(hint);
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, any, "Fold sessions"));
+    if response.clicked() {
         requests.push(Request::FoldSessions(!any));
     }
 }

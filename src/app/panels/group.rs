@@ -33,17 +33,20 @@ pub fn size(document: &Document) -> String {
 
 /// Whether graph and matrix are about the chosen anomaly, or about all of its component.
 pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    for (whole, name, hint) in [
-        (false, "This anomaly", "The edges of the chosen anomaly, evidence included"),
+    for (whole, short, name, hint) in [
+        (false, "Anomaly", "This anomaly", "The edges of the chosen anomaly, evidence included"),
         (
             true,
+            "Component",
             "Its component",
             "The edges of all listed anomalies that share transactions with it, directly or through others",
         ),
     ] {
-        let button = egui::Button::selectable(document.whole_group == whole, name);
+        let chosen = document.whole_group == whole;
         let hint = format!("{hint}\n{}", super::tooltip(Command::SwitchScope));
-        if ui.add(button).on_hover_text(hint).clicked() {
+        let response = ui.add(egui::Button::selectable(chosen, short)).on_hover_text(hint);
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
+        if response.clicked() {
             requests.push(Request::WholeGroup(whole));
         }
     }
