@@ -25,11 +25,11 @@ fn filter(window: &mut Window, text: &str) {
 }
 
 #[test]
-fn anomalies_are_grouped_by_cause_key_and_session() {
+fn anomalies_are_grouped_by_cause_component_key_and_session() {
     for theme in themes() {
         let (mut window, _folder) = opened(TWO, theme);
         let n = document(&window).tree.order().len();
-        for by in [GroupBy::Cause, GroupBy::Key, GroupBy::Session] {
+        for by in [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session] {
             window.get_by_label(&format!("Group by {}", by.word())).click();
             window.run_steps(3);
             assert_eq!((document(&window).tree.by(), document(&window).tree.order().len()), (by, n));

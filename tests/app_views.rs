@@ -106,7 +106,7 @@ fn the_matrix_has_a_cell_for_every_edge() {
         let cell = window.query_all_by_label_contains(&ends).next().expect("just seen").rect().center();
         click(&mut window, cell);
         assert!(matches!(document(&window).pinned, Some(Attention::Edge(_))));
-        window.get_by_label("Its root cause").click();
+        window.get_by_label("Its component").click();
         wait(&mut window, "the group", |window| document(window).group.is_some());
         assert!(document(&window).group.as_ref().is_some_and(|group| !group.table.cells.is_empty()));
     }

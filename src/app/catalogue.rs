@@ -38,7 +38,7 @@ pub struct Catalogue {
     /// the pattern can violate.
     levels: Vec<Level>,
     /// Other ways to heap them up.
-    heaps: [Heaps; 3],
+    heaps: [Heaps; 4],
     places: BTreeMap<ViolationId, usize>,
     /// Hash of the identity and place, ascending.
     identities: Vec<(u64, u32)>,
@@ -56,7 +56,8 @@ impl Catalogue {
     pub fn new(history: &History, findings: Findings) -> Catalogue {
         let entries: Vec<Entry> = findings.violations.iter().map(|violation| entry(history, violation)).collect();
         let places = entries.iter().enumerate().map(|(place, entry)| (entry.id, place)).collect();
-        let heaps = [GroupBy::Cause, GroupBy::Key, GroupBy::Session].map(|by| Heaps::new(history, &findings, by));
+        let heaps = [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session]
+            .map(|by| Heaps::new(history, &findings, by));
         let level = |pattern: Pattern| {
             let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
             listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
@@ -109,13 +110,25 @@ impl Catalogue {
         entries.find(|entry| entry.identity == identity).map(|entry| entry.id)
     }
 
+    /// The component of a listed anomaly: a number.
+    pub fn component(&self, of: ViolationId) -> Option<u32> {
+        let place = self.place(of)?;
+        self.heaps(GroupBy::Component).map(|components| components.of(place))
+    }
+
+    /// The listed anomalies of a component.
+    pub fn of_component(&self, component: u32) -> impl Iterator<Item = &Violation> {
+        self.findings.violations.iter().filter(move |violation| self.component(violation.id) == Some(component))
+    }
+
     /// The heaps of a way to group, if it is not the usual one.
     pub fn heaps(&self, by: GroupBy) -> Option<&Heaps> {
         match by {
             GroupBy::Pattern => None,
             GroupBy::Cause => Some(&self.heaps[0]),
-            GroupBy::Key => Some(&self.heaps[1]),
-            GroupBy::Session => Some(&self.heaps[2]),
+            GroupBy::Component => Some(&self.heaps[1]),
+            GroupBy::Key => Some(&self.heaps[2]),
+            GroupBy::Session => Some(&self.heaps[3]),
         }
     }
 }

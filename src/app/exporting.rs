@@ -1,6 +1,5 @@
 //! Writing exports off the frame.
 
-use super::canvas::sketch::Sketch;
 use super::files::write_whole;
 use super::picture::Picture;
 use super::tree::Catalogue;
@@ -23,8 +22,6 @@ pub struct What {
     pub path: PathBuf,
     /// The argument.
     pub picture: Arc<Picture>,
-    /// As drawn now, cards moved by hand included.
-    pub sketch: Arc<Sketch>,
     /// The whole history.
     pub history: Arc<History>,
     /// Relations whose edges are not drawn.
@@ -42,7 +39,7 @@ fn write(what: &What, control: &Control) -> Result<(), String> {
     let argument = &what.picture.argument;
     let options = ComposeOptions {
         hidden: what.hidden.iter().copied().collect(),
-        drawn: Some(what.sketch.layout.clone()),
+        drawn: Some(what.picture.sketch.layout.clone()),
         ..what.picture.options(&what.history)
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);

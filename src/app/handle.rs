@@ -63,6 +63,13 @@ impl App {
             Request::Keep(part) => self.pick(|picks| picks.keep(part)),
             Request::LeaveOut(part) => self.pick(|picks| picks.leave_out(part)),
             Request::KeepNothing => self.pick(|picks| picks.kept.clear()),
+            Request::FoldSession(session) => self.pick(|picks| picks.fold(session)),
+            Request::MoveCard(transaction, at) => {
+                let style = self.state.layout;
+                self.pick(|picks| picks.put(style, transaction, (at.x, at.y)));
+            }
+            Request::PutCardsBack => self.pick(|picks| picks.moved.clear()),
+            Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
             Request::ShowOrder(level) => self.show_order(level),
@@ -211,6 +218,12 @@ impl App {
             Command::CheckWithout => self.what_if(false),
             Command::Hide => self.hide_pinned(),
             Command::Keep => self.keep_pinned(),
+            Command::FoldSession => self.fold_pinned(),
+            Command::SwitchScope => {
+                if let Some(document) = &mut self.state.document {
+                    document.whole_group = !document.whole_group;
+                }
+            }
             Command::NextLayer => self.step_layer(1),
             Command::PreviousLayer => self.step_layer(-1),
             Command::Play => self.play_or_pause(ctx),
@@ -305,10 +318,9 @@ impl App {
     fn write_export(&mut self, kind: ExportKind, path: PathBuf) {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
-        let sketch = self.canvas.current(&picture.sketch);
         let Some(history) = document.history.clone() else { return };
         let number = self.revision.advance();
-        let what = exporting::What { kind, path, picture, sketch, history, hidden: self.state.hidden.clone() };
+        let what = exporting::What { kind, path, picture, history, hidden: self.state.hidden.clone() };
         self.exporting.push(exporting::start(what, number, Arc::clone(&self.wake)));
         self.state.export = None;
     }

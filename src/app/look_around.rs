@@ -17,7 +17,7 @@ impl App {
         match self.state.page {
             Page::Lanes => self.prepare_lanes(),
             Page::Key => self.prepare_key(),
-            Page::Matrix => self.prepare_matrix(),
+            Page::Matrix | Page::Graph => self.prepare_group(),
             Page::Statistics => self.prepare_statistics(),
             Page::Browser => self.prepare_browser(),
             Page::Order => self.prepare_order(),
@@ -59,17 +59,23 @@ impl App {
         }
     }
 
-    fn prepare_matrix(&mut self) {
+    /// The graph of a component follows the selected anomaly.
+    fn prepare_group(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        if !document.whole_group || document.group_asked == document.selected {
+        let Some(((id, catalogue), history)) =
+            document.selected.zip(document.catalogue.clone()).zip(document.history.clone())
+        else {
+            return;
+        };
+        let component = catalogue.component(id);
+        if !document.whole_group || document.group_asked == component {
             return;
         }
-        document.group_asked = document.selected;
+        document.group_asked = component;
         document.failed.remove(&Page::Matrix);
         jobs::replace(&mut document.group, None);
-        let Some((id, catalogue)) = document.selected.zip(document.catalogue.clone()) else { return };
         let number = self.revision.advance();
-        self.gathering = Some(group_graph::start(catalogue, id, number, Arc::clone(&self.wake)));
+        self.gathering = Some(group_graph::start(history, catalogue, id, number, Arc::clone(&self.wake)));
     }
 
     /// Makes the listing that the browser wants, unless all stands as in the file.

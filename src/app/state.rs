@@ -313,12 +313,12 @@ pub struct Document {
     pub timeline: Option<Arc<Timeline>>,
     /// The key whose versions are shown, if one was asked for.
     pub key: Option<KeyView>,
-    /// The matrix is about all anomalies with the root cause of the chosen one.
+    /// Graph and matrix are about all anomalies of the component of the chosen one.
     pub whole_group: bool,
-    /// The edges of all anomalies with the root cause of the chosen one, once they were asked for.
+    /// The edges of all anomalies of the component of the chosen one, once they were asked for.
     pub group: Option<Arc<GroupGraph>>,
-    /// For which anomaly they were asked for.
-    pub group_asked: Option<ViolationId>,
+    /// For which component they were asked for.
+    pub group_asked: Option<u32>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
     /// The field of the note takes the keyboard in the next frame.
@@ -449,7 +449,7 @@ impl Document {
 
     /// Whether the edges around the chosen anomaly are being gathered.
     pub fn gathers(&self) -> bool {
-        self.group_asked.is_some() && self.group_asked == self.selected
+        self.group_asked.is_some() && self.group.is_none()
     }
 
     /// Whether work on it goes on.

@@ -111,8 +111,9 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
 
 /// What is listed together.
 fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 3.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
+        ui.spacing_mut().button_padding.x = 5.0;
         style::note(ui, "by").on_hover_text(super::tooltip(Command::GroupBy));
         for by in GroupBy::ALL {
             let name = egui::RichText::new(by.word()).size(style::SMALL);
@@ -228,6 +229,9 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
                 Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
+                Branch::Heap(GroupBy::Component, _) => {
+                    "Anomalies that share transactions, directly or through others".to_owned()
+                }
                 Branch::Heap(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();

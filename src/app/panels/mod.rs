@@ -10,6 +10,7 @@ pub mod collect;
 pub mod contest;
 pub mod export_form;
 pub mod graph;
+pub mod group;
 pub mod health;
 pub mod help;
 pub mod lanes;

@@ -356,7 +356,7 @@ mod tests {
         let catalogue = catalogue();
         let mut tree = tree(&catalogue);
         let all: BTreeSet<usize> = tree.order().iter().copied().collect();
-        for by in [GroupBy::Cause, GroupBy::Key, GroupBy::Session] {
+        for by in [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session] {
             tree.group_by(by);
             make(&mut tree, &catalogue, &Notes::default());
             assert_eq!(tree.order().iter().copied().collect::<BTreeSet<_>>(), all, "{by:?}");
