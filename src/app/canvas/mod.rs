@@ -24,6 +24,7 @@ use super::state::Attention;
 use crate::diagram::Target;
 use crate::diagram::path::distance_to_line;
 use crate::history::TransactionId;
+use crate::jobs;
 use brush::Brush;
 use card::CardNode;
 use edge::ArrowEdge;
@@ -232,7 +233,9 @@ impl Canvas {
         if self.given.as_ref().is_some_and(|old| Arc::ptr_eq(old, sketch)) {
             return;
         }
-        let is_same = self.given.replace(Arc::clone(sketch)).is_some_and(|old| old.is_nearly(sketch));
+        let old = self.given.replace(Arc::clone(sketch));
+        let is_same = old.as_ref().is_some_and(|old| old.is_nearly(sketch));
+        jobs::discard(old);
         self.dragged = None;
         self.last.answer = Answer::default();
         self.build(Arc::clone(sketch));
@@ -260,7 +263,7 @@ impl Canvas {
                 model.add_edge(from, to, Arc::clone(edge));
             }
         }
-        self.shown = sketch;
+        jobs::replace(&mut self.shown, sketch);
         self.model = Some(model);
         self.spread_look();
         self.last.fresh = FRESH_FRAMES;

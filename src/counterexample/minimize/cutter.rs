@@ -22,11 +22,23 @@ pub(super) struct Found {
     pub(super) violation: Violation,
 }
 
+/// Which violations of the level will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Those of this pattern.
+    Pattern(Pattern),
+    /// Those that break no level weaker than this: others are other anomalies that happen to lie among the same
+    /// transactions.
+    NoWeaker(Level),
+    /// All.
+    Anything,
+}
+
 /// What the oracle says about a sub-history.
 pub(super) enum Answer {
-    /// It violates the level, by the wanted pattern if one is wanted.
+    /// It violates the level, by a wanted violation.
     Violated(Box<Found>),
-    /// It violates the level, but the wanted pattern is gone.
+    /// It violates the level, but by nothing that is wanted.
     ByAnotherPattern,
     /// It satisfies the level.
     No,
@@ -42,8 +54,8 @@ pub(super) struct Cutter<'a> {
     pub(super) resolution: Resolution,
     /// The operations the violation is about, ascending.
     pub(super) involved: Vec<OperationId>,
-    /// The pattern that must survive.
-    pub(super) wanted: Option<Pattern>,
+    /// What must survive.
+    pub(super) wanted: Wanted,
     /// Reads that are anomalies of their own are not left out: which pattern the violation is an instance of rests on them.
     pub(super) wrong_reads_stay: bool,
     /// By unknown transaction that must have committed: a reader that shows it, and its read.
@@ -63,7 +75,10 @@ impl<'a> Cutter<'a> {
         let involved = involved_operations(original);
         // A general cycle may shrink to something with a better name; named patterns are kept.
         let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
-        let wanted = (!general).then_some(original.id.pattern);
+        let wanted = match original.levels.weakest() {
+            Some(weakest) if general => Wanted::NoWeaker(weakest),
+            _ => Wanted::Pattern(original.id.pattern),
+        };
         let promoted_by = promotions(history, &resolution);
         Ok(Cutter {
             history,
@@ -212,7 +227,7 @@ impl<'a> Cutter<'a> {
     /// wanted) the smallest of the level.
     fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
         // Whether it still is an instance of its pattern the checker says, for the letter of one depends on all its reads.
-        if self.wanted.is_some()
+        if matches!(self.wanted, Wanted::Pattern(_))
             && violations.iter().any(|v| self.fits(v))
             && let Some(same) = self.same(renaming, small)
         {
@@ -237,9 +252,14 @@ impl<'a> Cutter<'a> {
         named_transactions(&same).iter().all(takes_part).then_some(same)
     }
 
-    /// Whether a violation is one of the level, and of the wanted pattern.
+    /// Whether a violation is one of the level, and a wanted one.
     fn fits(&self, violation: &Violation) -> bool {
-        violation.levels.contains(self.level) && self.wanted.is_none_or(|wanted| violation.id.pattern == wanted)
+        violation.levels.contains(self.level)
+            && match self.wanted {
+                Wanted::Pattern(wanted) => violation.id.pattern == wanted,
+                Wanted::NoWeaker(level) => violation.levels.weakest() >= Some(level),
+                Wanted::Anything => true,
+            }
     }
 
     fn translated_transactions(&self, renaming: &Renaming) -> Option<Vec<TransactionId>> {

@@ -1,6 +1,6 @@
 //! The first part that is cut out of the whole history.
 
-use super::cutter::{Answer, Cutter, Found};
+use super::cutter::{Answer, Cutter, Found, Wanted};
 use crate::checkers::{Cause, Level, Proof, Verdict, Violation};
 use crate::control::Interrupt;
 use crate::counterexample::translate::translate;
@@ -85,9 +85,9 @@ impl Cutter<'_> {
             let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
             match self.ask(&members) {
                 Answer::Violated(found) => return Some((*found, true)),
-                Answer::ByAnotherPattern if self.wanted.is_some() => {
+                Answer::ByAnotherPattern if self.wanted != Wanted::Anything => {
                     if !self.widen(&mut keep, &members) {
-                        self.wanted = None;
+                        self.wanted = Wanted::Anything;
                     }
                     continue;
                 }
