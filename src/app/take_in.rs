@@ -100,6 +100,11 @@ impl App {
                 document.resolved_by = resolution.assumptions().to_vec();
                 document.resolution = Some(resolution);
             }
+            Message::Understood { history, resolution } => {
+                document.history = Some(history);
+                document.resolved_by = resolution.assumptions().to_vec();
+                document.resolution = Some(resolution);
+            }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
                     *slot = Some(result);
