@@ -7,18 +7,39 @@ use common::oracle::{self, LEVELS};
 use common::papers;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, key_name, session_name};
-use isoscope::checkers::{Level, Pattern, Verdict};
+use isoscope::checkers::{Findings, Level, Pattern, Proof, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
-use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
+use isoscope::counterexample::case_tree;
+use isoscope::formats;
+use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
+use isoscope::report::{LevelEntry, ProofEntry, Report, Settings, ViolationEntry};
+use isoscope::verify;
 
 /// Histories per shape in the ordinary run.
 const LISTS: u64 = 12_000;
+
+/// Most choices of writers that brute force is asked to go through where elements repeat.
+const MOST_COMBINATIONS: usize = 300;
+
+/// Few enough writers of each element for the oracle.
+const REPEATING: Shape =
+    Shape { transactions: 5, operations: 4, keys: 2, sessions: 4, repeated_values: false, clean: false };
 
 /// The history in which every key of the sketch holds a list: a write appends its number, and a read of a number returns
 /// all smaller numbers that may have been appended, and that number. Numbers ascend in the order in which the store of
 /// the sketch committed, so most lists are right; `trouble` makes some of them wrong.
 fn history_of_lists(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
+    history_of_elements(sketch, rng, &|number| Value(number), false)
+}
+
+/// The same with other elements in place of the numbers; with times that mostly fit, if asked for.
+fn history_of_elements(
+    sketch: &Sketch,
+    rng: &mut fastrand::Rng,
+    element: &dyn Fn(u64) -> Value,
+    with_times: bool,
+) -> History {
     let wrong = [0, 0, 0, 1, 2][rng.usize(0..5)];
     let in_doubt = rng.bool();
     let mut appended: Vec<Vec<u64>> = vec![Vec::new(); sketch.n_keys()];
@@ -31,13 +52,21 @@ fn history_of_lists(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
     let mut builder = Builder::new(Origin::default());
     for (s, transactions) in sketch.sessions.iter().enumerate() {
         let session = builder.session_name(&session_name(s));
+        let mut clock = 0;
         for transaction in transactions {
             let draft = builder.transaction(session, transaction.outcome);
+            if with_times {
+                let numbers = transaction.operations.iter().map(|o| o.value.0).filter(|v| *v <= Value::MAX_NUMBER);
+                let start = clock.max(3 * numbers.max().unwrap_or(0) as i64 - rng.i64(0..4));
+                let end = start + rng.i64(0..8);
+                clock = end + rng.i64(0..2);
+                builder.set_interval(draft, Interval { start, end });
+            }
             for (at, operation) in transaction.operations.iter().enumerate() {
                 let key = builder.key_name(&key_name(operation.key));
                 builder.list_key(key);
                 if operation.kind == OperationKind::Write {
-                    builder.operation(draft, OperationKind::Write, key, operation.value, 0);
+                    builder.operation(draft, OperationKind::Write, key, element(operation.value.0), 0);
                     continue;
                 }
                 let own = transaction.operations[..at].iter();
@@ -58,7 +87,7 @@ fn history_of_lists(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
                 if wrong > 0 && rng.usize(0..3) == 0 {
                     spoil(&mut list, rng);
                 }
-                let elements: Vec<Value> = list.into_iter().map(Value).collect();
+                let elements: Vec<Value> = list.into_iter().map(element).collect();
                 builder.list_read(draft, key, &elements, 0);
             }
         }
@@ -139,6 +168,127 @@ fn counterexamples_of_lists_violate_their_level_with_evidence() {
         }
         Ok(())
     });
+}
+
+/// A history in which elements repeat: verdicts at RC and up against brute force, evidence, counterexamples.
+fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
+    let mut rng = fastrand::Rng::with_seed(sketch.fresh_value() ^ (sketch.transactions().count() as u64) << 8);
+    let n_elements = rng.u64(1..5);
+    let with_times = rng.bool();
+    let element = |number: u64| Value(1 + number % n_elements);
+    let history = history_of_elements(sketch, &mut rng, &element, with_times);
+    let mut bytes = Vec::new();
+    formats::write(&history, "text", &mut bytes).map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&bytes);
+    if oracle::Observation::of(&history).n_combinations() > MOST_COMBINATIONS {
+        return Ok(());
+    }
+    let findings = examine::check(&history);
+    let mut expected = oracle::verdicts(&history).map(Some);
+    let verdicts = examine::engine_verdicts(&findings);
+    expected[0] = verdicts[0];
+    if verdicts != expected {
+        let (engine, oracle) = (examine::signs(verdicts), examine::signs(expected));
+        return Err(format!("engine {engine}\noracle {oracle}\n{text}"));
+    }
+    if let Some(result) = findings.level(Level::StrictSerializability) {
+        let expected = oracle::strictly_serializable(&history);
+        let fits = match result.verdict {
+            Verdict::Satisfied(_) => expected,
+            Verdict::Violated => !expected,
+            // Nothing is said where the clock contradicts the sessions.
+            Verdict::Undecided(_) => false,
+        };
+        if !fits {
+            return Err(format!("engine {:?}\noracle {expected}\n{text}", result.verdict));
+        }
+    }
+    examine::hierarchy(verdicts)?;
+    examine::evidence(&history, &findings).map_err(|problem| format!("{problem}\n{text}"))?;
+    refuses_forgeries(&history, &findings, verdicts).map_err(|problem| format!("{problem}\n{text}"))?;
+    if rng.u8(0..8) > 0 {
+        return Ok(());
+    }
+    for violation in findings.violations.iter().take(2) {
+        let example = counterexample::minimize(&history, violation, &Control::new());
+        let small = examine::check(&example.history);
+        let about =
+            |problem: String| format!("{}: counterexample to {}: {problem}\n{text}", violation.id, example.level);
+        if small.level(example.level).is_none_or(|result| result.verdict != Verdict::Violated) {
+            return Err(about("does not violate it".to_owned()));
+        }
+        examine::evidence(&example.history, &small).map_err(about)?;
+        let explanation = counterexample::explain(&example);
+        let told = counterexample::narrate::plain_text(&example, &explanation, &history);
+        if !told.contains("contradiction") {
+            return Err(about(format!("the story has no end\n{told}")));
+        }
+        let mut alone = findings.clone();
+        alone.levels = small.levels.clone();
+        alone.violations = vec![example.violation.clone()];
+        alone.patterns.clear();
+        let report = Report::new(&example.history, &alone, Settings::default());
+        let verified = verify::verify(&example.history, &report);
+        if verified.is_err() {
+            return Err(about(format!("{verified:?}\n{told}")));
+        }
+        let tree = case_tree(&example.history, &example.violation);
+        let is_divided = matches!(&example.violation.proof, Proof::Appends { cases, .. } if !cases.is_empty());
+        if is_divided && tree.is_none_or(|tree| tree.leaves().count() == 0) {
+            return Err(about("its cases are not told".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// The verifier accepts no violation of a level that is satisfied, no witness of one that is violated, and no cases with
+/// one left out.
+fn refuses_forgeries(history: &History, findings: &Findings, verdicts: [Option<bool>; 7]) -> Result<(), String> {
+    let report = Report::new(history, findings, Settings { witness: true, ..Settings::default() });
+    let bare = Report { levels: Vec::new(), violations: Vec::new(), ..report.clone() };
+    let is = |wanted: bool| {
+        // At cut isolation an element counts as that of everybody who appended it.
+        let of_levels = LEVELS.iter().zip(verdicts).skip(1).filter(move |(_, verdict)| *verdict == Some(wanted));
+        of_levels.map(|(level, _)| level.code().to_owned())
+    };
+    for violation in &report.violations {
+        let mut forged: Vec<ViolationEntry> =
+            is(true).map(|level| ViolationEntry { levels: vec![level], ..violation.clone() }).collect();
+        if let ProofEntry::Appends { read, place, cases } = &violation.proof {
+            forged.extend((0..cases.len()).map(|at| {
+                let mut cases = cases.clone();
+                cases.remove(at);
+                let proof = ProofEntry::Appends { read: read.clone(), place: *place, cases };
+                ViolationEntry { proof, ..violation.clone() }
+            }));
+        }
+        for violation in forged {
+            let (id, levels) = (violation.id.clone(), violation.levels.clone());
+            if verify::verify(history, &Report { violations: vec![violation], ..bare.clone() }).is_ok() {
+                return Err(format!("a forgery of {id} at {levels:?} is accepted"));
+            }
+        }
+    }
+    for entry in report.levels.iter().filter(|entry| entry.witness.is_some()) {
+        for level in is(false).filter(|level| matches!(level.as_str(), "PC" | "SI") == entry.snapshots.is_some()) {
+            let what = format!("the witness of {} is accepted for {level}", entry.level);
+            let forged = LevelEntry { level, ..entry.clone() };
+            if verify::verify(history, &Report { levels: vec![forged], ..bare.clone() }).is_ok() {
+                return Err(what);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn engine_and_oracle_agree_on_lists_with_repeated_elements() {
+    for_histories(REPEATING, LISTS / 2, look_at_repeated);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_lists_with_repeated_elements_of_almost_valid_stores() {
+    for_histories(Shape { transactions: 6, ..Shape::CLEAN }, LISTS / 2, look_at_repeated);
 }
 
 /// `a key` with an element, or `r key` with a list.

@@ -167,6 +167,7 @@ fn mutate_proof(proof: &mut ProofEntry, n_transactions: usize, n_edges: usize, r
         ProofEntry::Cycle { edges } => edges.iter_mut().for_each(|edge| *edge = rng.usize(0..n_edges.max(1))),
         ProofEntry::Split { first, second, .. } => std::mem::swap(first, second),
         ProofEntry::Clauses { lemmas, clauses } => drop(if rng.bool() { lemmas.pop() } else { clauses.pop() }),
+        ProofEntry::Appends { cases, place, .. } => *place += usize::from(cases.pop().is_none()),
         ProofEntry::Read => {}
     }
 }

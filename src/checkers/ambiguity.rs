@@ -32,17 +32,24 @@ pub(super) enum Found {
 pub(super) struct Chooser<'a> {
     history: &'a History,
     resolution: &'a Resolution,
+    effort: Effort,
     control: &'a Control,
     /// Most attempts on one level.
     pub(super) most_attempts: u64,
 }
 
 impl<'a> Chooser<'a> {
-    /// With as many attempts as the size of the history allows.
-    pub(super) fn new(history: &'a History, resolution: &'a Resolution, control: &'a Control) -> Chooser<'a> {
+    /// With as many attempts as the size of the history and the effort allow.
+    pub(super) fn new(
+        history: &'a History,
+        resolution: &'a Resolution,
+        effort: Effort,
+        control: &'a Control,
+    ) -> Chooser<'a> {
         let operations = history.n_operations().max(1) as u64;
-        let most_attempts = (MOST_OPERATIONS / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
-        Chooser { history, resolution, control, most_attempts }
+        let allowed = if effort == Effort::Any { MOST_OPERATIONS } else { MOST_OPERATIONS / 16 };
+        let most_attempts = (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
+        Chooser { history, resolution, effort, control, most_attempts }
     }
 
     /// The answer of the strong engine, which decides the writers together with the order; `None` for weak levels. `index`
@@ -51,7 +58,7 @@ impl<'a> Chooser<'a> {
         if level < Level::PrefixConsistency {
             return Ok(None);
         }
-        self.ask_engine(level, index, Effort::Any)
+        self.ask_engine(level, index, self.effort)
     }
 
     fn ask_engine(&self, level: Level, index: &Index, effort: Effort) -> Result<Option<Found>, Interrupt> {
@@ -85,7 +92,7 @@ impl<'a> Chooser<'a> {
             return Ok(found);
         }
         match self.search(level)? {
-            Found::TooMany => Ok(self.look_above(level, index, violated, Effort::Any)?.unwrap_or(Found::TooMany)),
+            Found::TooMany => Ok(self.look_above(level, index, violated, self.effort)?.unwrap_or(Found::TooMany)),
             found => Ok(found),
         }
     }

@@ -4,14 +4,16 @@ use super::ambiguity::{Chooser, Found};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::share::{Share, SharedOut};
+use super::strong::Effort;
 use super::weak::Ground;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
     cut_isolation, papers, read_consistency, refutation, strict,
 };
 use crate::control::{Control, Interrupt, Stage};
-use crate::history::{History, OperationId, TransactionId};
+use crate::history::{History, ListRule, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, n_ambiguous_elements, resolve};
+use listing::{add, names};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -34,7 +36,7 @@ pub fn check(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, None, options, control, observe)
+    check_with(history, None, options, control, Manner::WHOLE, observe)
 }
 
 /// [`check`] for a history whose reads somebody resolved before.
@@ -45,7 +47,32 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, Some(resolution), options, control, observe)
+    check_with(history, Some(resolution), options, control, Manner::WHOLE, observe)
+}
+
+/// How a history is checked.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    /// How much may be done about ambiguous reads.
+    effort: Effort,
+    /// What is done about elements of lists that were appended more than once.
+    elements: Elements,
+    /// Whether the assumption that transactions set up the initial state is put to the test.
+    tests_set_up: bool,
+}
+
+/// What is done about elements of lists that were appended more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elements {
+    /// It is searched who appended them.
+    Searched,
+    /// Where they belong is left open: what is violated then is violated, and the rest undecided.
+    LeftOpen,
+}
+
+impl Manner {
+    /// As users ask for it.
+    const WHOLE: Manner = Manner { effort: Effort::Any, elements: Elements::Searched, tests_set_up: true };
 }
 
 fn check_with(
@@ -53,6 +80,7 @@ fn check_with(
     resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
+    manner: Manner,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let mut levels: Vec<Level> = Vec::new();
@@ -61,11 +89,22 @@ fn check_with(
             levels.push(*level)
         }
     });
+    let lists_are_exact = !history.lists().is_empty() && history.rules().lists == ListRule::Exact;
+    if lists_are_exact
+        && manner.elements == Elements::Searched
+        && options.checker == Checker::Fast
+        && options.share.is_none_or(Share::is_first)
+        && repeated::concerns(history)
+    {
+        return check_repeated(history, &Options { levels, ..options.clone() }, control, manner, observe);
+    }
     let mut run = Run {
         history,
         options,
         control,
+        manner,
         observe,
+        assumes_set_up: false,
         levels,
         told: Mutex::default(),
         verdicts: BTreeMap::new(),
@@ -78,10 +117,16 @@ fn check_with(
     let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
+    run.assumes_set_up =
+        manner.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
     let found = match prepared {
         Ok(prepared) if options.checker != Checker::Fast && options.share.is_none_or(Share::is_first) => {
             run.shared = options.share.map(|share| SharedOut::whole(share, run.levels.clone()));
-            return run.ask_paper(prepared, index_seconds, begin);
+            let (assumes_set_up, findings) = (run.assumes_set_up, run.ask_paper(prepared, index_seconds, begin));
+            return match assumes_set_up {
+                true => set_up::put_to_the_test(history, options, control, findings),
+                false => findings,
+            };
         }
         Ok(prepared) => match options.share {
             Some(share) => run.check_share(share, prepared),
@@ -95,7 +140,33 @@ fn check_with(
             Instances::default()
         }
     };
-    run.findings(found, index_seconds, begin.elapsed().as_secs_f64())
+    if !run.assumes_set_up {
+        return run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
+    }
+    let told = *run.told.lock().expect("no holder panics");
+    let findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
+    let findings = set_up::put_to_the_test(history, options, control, findings);
+    findings.levels.iter().filter(|result| !told.contains(result.level)).for_each(observe);
+    findings
+}
+
+/// Checks a history with elements of lists that were appended more than once; of several shards the first does it all.
+fn check_repeated(
+    history: &History,
+    options: &Options,
+    control: &Control,
+    manner: Manner,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
+    let whole = Options { share: None, ..options.clone() };
+    let mut findings = repeated::check(history, &whole, control, manner);
+    let is_assumed = || resolve(history, control).is_ok_and(|resolution| resolution.assumes_set_up(history));
+    if manner.tests_set_up && is_assumed() {
+        findings = set_up::put_to_the_test(history, &whole, control, findings);
+    }
+    findings.shared = options.share.map(|share| SharedOut::whole(share, options.levels.clone()));
+    findings.levels.iter().for_each(observe);
+    findings
 }
 
 /// Whether the engines of the other levels have to look at a level; cut isolation and linearizability are decided without
@@ -142,7 +213,11 @@ struct Run<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
+    manner: Manner,
     observe: &'a (dyn Fn(&LevelResult) + Sync),
+    /// Transactions count as part of ⊥ only because they look like it: what is not satisfied is not told before that is
+    /// put to the test.
+    assumes_set_up: bool,
     levels: Vec<Level>,
     told: Mutex<LevelSet>,
     verdicts: BTreeMap<Level, (Verdict, f64)>,
@@ -155,6 +230,9 @@ struct Run<'a> {
 impl Run<'_> {
     /// Tells the verdict of a level that was asked for, once.
     fn tell(&self, level: Level, verdict: Verdict, seconds: f64) {
+        if self.assumes_set_up && !matches!(verdict, Verdict::Satisfied(_)) {
+            return;
+        }
         let is_new = {
             let mut told = self.told.lock().expect("no holder panics");
             let is_new = self.levels.contains(&level) && !told.contains(level);
@@ -211,7 +289,7 @@ impl Run<'_> {
             self.verdicts.insert(level, (verdict, *seconds));
         }
         let mut by_choice = LevelSet::default();
-        if ambiguous {
+        if ambiguous && (unordered == 0 || self.manner.elements == Elements::Searched) {
             by_choice = self.choose(&prepared, &decisions);
         }
         if unordered > 0 {
@@ -251,7 +329,7 @@ impl Run<'_> {
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
     fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, self.control);
+        let chooser = Chooser::new(self.history, resolution, self.manner.effort, self.control);
         let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
         let mut choices: Vec<Choice> = Vec::new();
         let mut refuted = LevelSet::default();
@@ -364,7 +442,7 @@ impl Run<'_> {
 
     /// SSER where reads have several possible writers.
     fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
-        let chooser = Chooser::new(self.history, &prepared.resolution, self.control);
+        let chooser = Chooser::new(self.history, &prepared.resolution, self.manner.effort, self.control);
         match chooser.decide(Level::StrictSerializability, &prepared.index) {
             Ok(Some(Found::Satisfied(_, witness))) => Verdict::Satisfied(witness),
             Ok(Some(Found::Violated)) => Verdict::Violated,
@@ -372,85 +450,6 @@ impl Run<'_> {
                 Verdict::Undecided(Cause::AmbiguousReads(prepared.resolution.n_ambiguous()))
             }
             Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
-        }
-    }
-
-    fn list(
-        &mut self,
-        prepared: Prepared,
-        decisions: &Decisions,
-        by_choice: LevelSet,
-        linear: linear::Evidence,
-    ) -> Instances {
-        self.control.phase("listing violations", 0);
-        let decisions = self.with_causality(&prepared, decisions);
-        let Prepared { resolution, index, reads, .. } = prepared;
-        let max = self.options.max_instances;
-        let mut found = evidence::collect(self.history, &index, reads, &decisions, max, self.control);
-        if resolution.has_multiple_sources() {
-            self.list_cases(&resolution, by_choice, &mut found);
-        }
-        self.list_conflicts(linear, &resolution, &index, &mut found);
-        let satisfied: LevelSet = Level::ALL
-            .into_iter()
-            .filter(|&weaker| {
-                self.verdicts.iter().any(|(l, (v, _))| matches!(v, Verdict::Satisfied(_)) && l.implies(weaker))
-            })
-            .collect();
-        evidence::arrange(&mut found, satisfied, max);
-        found
-    }
-
-    /// The decisions with one on TCC, where a stronger level is violated and TCC was not asked for: to decide it is
-    /// faster than to look for all that may violate it.
-    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions) -> Decisions {
-        let mut decisions = decisions.clone();
-        let causal = Level::TransactionalCausalConsistency;
-        let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let above = |(level, (decision, _)): (&Level, &(Decision, f64))| *level > causal && decision.is_violated();
-        if decisions.iter().any(above) && !decisions.contains_key(&causal) && !facts.violate(causal) {
-            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, self.control);
-            decisions.insert(causal, (asked.unwrap_or_else(Decision::Undecided), 0.0));
-        }
-        decisions
-    }
-
-    /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
-    /// choice in another way.
-    fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
-        refutation::tell_hopeless_reads_apart(self.history, resolution, found);
-        for level in by_choice.iter() {
-            if names(found, level) {
-                continue;
-            }
-            match refutation::refute(self.history, resolution, level, self.control) {
-                Ok(Some(violation)) => add(found, violation),
-                Ok(None) => self.assumptions.push(format!(
-                    "{level} is violated under every choice of writers of the ambiguous reads; to show why takes more \
-                     cases than are listed."
-                )),
-                Err(_) => {}
-            }
-        }
-        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
-        if cut_isolation == Some(&Verdict::Violated) {
-            self.list_cut_isolation(resolution, found);
-        }
-    }
-
-    /// At cut isolation all writers count, also those that stronger levels rule out.
-    fn list_cut_isolation(&self, resolution: &Resolution, found: &mut Instances) {
-        let certain = cut_isolation::certain(self.history, resolution);
-        for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
-            let reader = violation.edges.first().map(|edge| edge.to);
-            if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
-                violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
-            }
-        }
-        if !names(found, Level::CutIsolation)
-            && let Some(violation) = cut_isolation::refutation(self.history, resolution)
-        {
-            add(found, violation);
         }
     }
 
@@ -470,6 +469,7 @@ impl Run<'_> {
             index_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
             shared: self.shared,
+            set_up_apart: false,
         }
     }
 
@@ -489,6 +489,7 @@ impl Run<'_> {
             index_seconds,
             check_seconds,
             shared: self.shared,
+            set_up_apart: false,
         }
     }
 }
@@ -509,15 +510,6 @@ fn decide_or_guess(
     Ok(chooser.guess(level, choices)?.map(|(choice, witness)| Found::Satisfied(choice, witness)))
 }
 
-fn names(found: &Instances, level: Level) -> bool {
-    found.violations.iter().any(|violation| violation.levels.contains(level))
-}
-
-fn add(found: &mut Instances, violation: Violation) {
-    *found.counts.entry(violation.id.pattern).or_default() += 1;
-    found.violations.push(violation);
-}
-
 fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     match decision {
         Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
@@ -527,6 +519,9 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
 }
 
 mod linear;
+mod listing;
+mod repeated;
+mod set_up;
 mod share;
 #[cfg(test)]
 mod tests;

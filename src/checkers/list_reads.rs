@@ -129,6 +129,17 @@ impl Look<'_> {
                 add(Pattern::IncompatibleOrder, before);
             }
         }
+        // Own appends that are not the end of the list say nothing of their own where others appended the same.
+        let is_told = !shown.is_empty() || self.repeated.is_empty() || history.rules().lists != ListRule::Exact;
+        if !is_told && list_from_outside(history, reader, read).is_none() {
+            findings.push(Finding {
+                pattern: Pattern::IncompatibleOrder,
+                reader,
+                read,
+                appends: Vec::new(),
+                other: None,
+            });
+        }
     }
 
     /// How often an element was appended by transactions that did not abort; at least 1, for it was read.

@@ -70,6 +70,18 @@ pub enum Proof {
         /// read may be used in the case of their writer only.
         cases: Vec<(TransactionId, Proof)>,
     },
+    /// Whichever append made an element of a list, a contradiction follows. In each case all appends of its transaction to
+    /// the key stand beside it in their order, and elsewhere every element that only one append can then have made is
+    /// known, too.
+    Appends {
+        /// The read of the list. Its transaction takes part, given the cases around this one.
+        read: OperationId,
+        /// The place of the element, from 0, before the reader's own appends.
+        place: usize,
+        /// Every append that may have made it, each with what follows: of a transaction that did not abort and all of
+        /// whose appends to the key stand around the place as they must. None where nobody can have made it.
+        cases: Vec<(OperationId, Proof)>,
+    },
     /// Whatever the orders of many pairs of writers, one of these cycles closes. Of the two assumed edges (reason
     /// [`Assumed`](crate::relations::Reason::Assumed)) of a pair exactly one holds; a cycle forbids the assumed edges
     /// that its own edges rest on, directly or through premises, to hold together. That no choice is left follows by
@@ -99,6 +111,7 @@ impl Proof {
                     open.extend([&*first.1, &*second.1]);
                 }
                 Proof::Writers { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
+                Proof::Appends { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
             }
         }
         edges.sort_unstable();
@@ -116,6 +129,7 @@ impl Proof {
                 Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {}
                 Proof::Split { first, second, .. } => open.extend([&*second.1, &*first.1]),
                 Proof::Writers { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
+                Proof::Appends { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
             }
         }
         parts
@@ -125,7 +139,7 @@ impl Proof {
     pub fn reads(&self) -> Vec<OperationId> {
         let of_part = |part: &Proof| match part {
             Proof::Reads { reads, .. } => reads.clone(),
-            Proof::Writers { read, .. } => vec![*read],
+            Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
             _ => Vec::new(),
         };
         self.parts().into_iter().flat_map(of_part).collect()

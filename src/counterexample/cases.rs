@@ -28,6 +28,15 @@ pub enum Supposition {
         /// Who wrote it.
         writer: TransactionId,
     },
+    /// This append made an element of a list.
+    Append {
+        /// The read of the list.
+        read: OperationId,
+        /// The place of the element, from 0.
+        place: usize,
+        /// What made it.
+        append: OperationId,
+    },
 }
 
 /// What is open in a case, and told apart by the cases inside it.
@@ -44,6 +53,13 @@ pub enum Question {
     Writer {
         /// The read.
         read: OperationId,
+    },
+    /// What made an element of a list.
+    Append {
+        /// The read of the list.
+        read: OperationId,
+        /// The place of the element, from 0.
+        place: usize,
     },
 }
 
@@ -118,6 +134,12 @@ impl CaseTree {
                         |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
                     of_case.extend(edges.iter().position(tells));
                 }
+                Supposition::Append { read, append, .. } => {
+                    let tells = |e: &Edge| {
+                        e.because == Reason::Reads && e.from_operation == Some(append) && e.to_operation == Some(read)
+                    };
+                    of_case.extend(edges.iter().position(tells));
+                }
             }
         }
         of_case.extend(self.inside(place).iter().flat_map(|node| &node.edges));
@@ -140,7 +162,7 @@ impl CaseTree {
     pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
         let ends = self.inside(place);
         let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
-            Supposition::Writer { read, .. } => Some(read),
+            Supposition::Writer { read, .. } | Supposition::Append { read, .. } => Some(read),
             _ => None,
         });
         let reads: BTreeSet<OperationId> =
@@ -156,6 +178,7 @@ pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
     let mut maker = Maker { words: &words, violation, nodes: Vec::new() };
     match &violation.proof {
         Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) => return None,
+        Proof::Appends { cases, .. } if cases.is_empty() => return None,
         Proof::Clauses { lemmas, .. } => maker.tell_lemmas_apart(lemmas)?,
         proof => maker.follow_proof(proof)?,
     }
@@ -189,6 +212,10 @@ impl Maker<'_> {
             Supposition::Writer { read, writer } => {
                 format!("Suppose that {} wrote the {}.", self.words.transaction(writer), self.words.value_read(read))
             }
+            Supposition::Append { read, place, append } => {
+                let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
+                format!("Suppose that {who} appended the {what}.")
+            }
         };
         self.nodes.push(CaseNode {
             label,
@@ -215,6 +242,9 @@ impl Maker<'_> {
                 words.key(key)
             ),
             Question::Writer { read } => format!("It is open who wrote the {}.", words.value_read(read)),
+            Question::Append { read, place } => {
+                format!("It is open who appended the {}.", words.element_read(read, place))
+            }
         };
         let node = &mut self.nodes[place];
         node.open = Some(question);
@@ -270,6 +300,23 @@ impl Maker<'_> {
                         .iter()
                         .map(|(writer, proof)| {
                             let supposes = Supposition::Writer { read: *read, writer: *writer };
+                            (self.node(Some(place), supposes), proof)
+                        })
+                        .collect();
+                    open.extend(inside.into_iter().rev());
+                }
+                Proof::Appends { read, place: at, cases } if cases.is_empty() => {
+                    self.ends(place, &[], vec![(Pattern::IncompatibleOrder, *read)]);
+                    let text = format!("Nobody can have appended the {}.", self.words.element_read(*read, *at));
+                    let node = &mut self.nodes[place];
+                    node.text = format!("{} {text}", node.text).trim_start().to_owned();
+                }
+                Proof::Appends { read, place: at, cases } => {
+                    self.asks(place, Question::Append { read: *read, place: *at });
+                    let inside: Vec<(usize, &Proof)> = cases
+                        .iter()
+                        .map(|(append, proof)| {
+                            let supposes = Supposition::Append { read: *read, place: *at, append: *append };
                             (self.node(Some(place), supposes), proof)
                         })
                         .collect();

@@ -53,6 +53,7 @@ pub fn title(history: &History, violation: &Violation) -> String {
     let key = violation.key.map(|key| format!(" on key {}", history.key_name(key))).unwrap_or_default();
     let whoever = match violation.proof {
         Proof::Writers { .. } => ", whoever wrote what was read",
+        Proof::Appends { .. } => ", whoever appended what was read",
         _ => "",
     };
     format!("{}{id}{key}{whoever}", row.title)
@@ -82,6 +83,9 @@ fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
     let pattern = violation.id.pattern;
     if let Proof::Writers { read, cases } = &violation.proof {
         return writers_summary(words, violation, *read, cases);
+    }
+    if let Proof::Appends { read, place, cases } = &violation.proof {
+        return Some(appends_summary(words, violation, (*read, *place), cases));
     }
     if let Proof::Clauses { lemmas, .. } = &violation.proof {
         return Some(clauses_summary(violation, lemmas.len()));
@@ -129,6 +133,26 @@ fn writers_summary(
         words.value_read(read),
         names.first()?
     ))
+}
+
+/// "Whichever of T1 and T2 appended the 1 in place 2 of the list that T3 read of key 4, a contradiction follows; if T1 did:
+/// …".
+fn appends_summary(
+    words: &Words<'_>,
+    violation: &Violation,
+    (read, place): (OperationId, usize),
+    cases: &[(OperationId, Proof)],
+) -> String {
+    let names: Vec<String> = cases.iter().map(|(append, _)| words.appender(*append)).collect();
+    let (element, meaning) = (words.element_read(read, place), violation.id.pattern.row().meaning);
+    match names.as_slice() {
+        [] => format!("No append can have made the {element}."),
+        [one] => format!("Only {one} can have appended the {element}, and then: {meaning}."),
+        [first, ..] => format!(
+            "Whichever of {} appended the {element}, a contradiction follows; if {first} did: {meaning}.",
+            Words::list(&names)
+        ),
+    }
 }
 
 /// "In whatever orders these 40 transactions wrote their keys, one of 60 cycles closes: …".

@@ -13,18 +13,24 @@ const MOST_EDGES: usize = 16;
 /// first possible writer, and of a log of clauses only its first cycle with the assumptions it rests on. O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
-    if edges.len() <= MOST_EDGES || !matches!(violation.proof, Proof::Writers { .. } | Proof::Clauses { .. }) {
+    let is_divided = matches!(violation.proof, Proof::Writers { .. } | Proof::Appends { .. } | Proof::Clauses { .. });
+    if edges.len() <= MOST_EDGES || !is_divided {
         return (0..edges.len()).collect();
     }
     let mut drawn: BTreeSet<EdgeIndex> = BTreeSet::new();
     let mut open = violation.proof.cycle_edges();
     let mut proof = &violation.proof;
-    while let Proof::Writers { read, cases } = proof
-        && let Some((writer, inner)) = cases.first()
-    {
-        let tells = |e: &Edge| e.because == Reason::Reads && e.from == *writer && e.to_operation == Some(*read);
-        open.extend(edges.iter().position(tells));
-        proof = inner;
+    loop {
+        match proof {
+            Proof::Writers { read, cases } if !cases.is_empty() => {
+                let (writer, inner) = &cases[0];
+                let tells = |e: &Edge| e.because == Reason::Reads && e.from == *writer && e.to_operation == Some(*read);
+                open.extend(edges.iter().position(tells));
+                proof = inner;
+            }
+            Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
+            _ => break,
+        }
     }
     while let Some((index, edge)) = open.pop().and_then(|index| Some((index, edges.get(index)?))) {
         if drawn.insert(index) {

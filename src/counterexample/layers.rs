@@ -298,6 +298,11 @@ impl Play<'_> {
                 "Several transactions may have written what was read, and each of them leads to a contradiction."
                     .to_owned()
             }
+            Proof::Appends { read, .. } => {
+                next.operations.insert(*read);
+                "An element of a list was appended more than once, and whichever append made it leads to a contradiction."
+                    .to_owned()
+            }
             Proof::Clauses { lemmas, .. } => {
                 format!("One of {} circles closes, whatever the order of the writers of each key.", lemmas.len())
             }

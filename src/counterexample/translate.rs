@@ -107,5 +107,7 @@ fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> 
                 .map(|(writer, proof)| Some(((dictionary.transaction)(*writer)?, translate(proof)?)))
                 .collect::<Option<_>>()?,
         },
+        // The place of an element in a list may be another one there.
+        Proof::Appends { .. } => return None,
     })
 }

@@ -63,6 +63,28 @@ impl<'a> Words<'a> {
         format!("{value} that {reader} read of key {}", self.history.key_name(o.key))
     }
 
+    /// `5 in place 2 of the list that T297 read of key 4`.
+    pub(super) fn element_read(&self, read: OperationId, place: usize) -> String {
+        let element = self.history.lists().read_by(read).and_then(|list| list.get(place));
+        let element = element.map_or_else(|| "element".to_owned(), |&element| self.history.value_name(element));
+        let reader = self.transaction(self.history.transaction_of(read));
+        let key = self.key(Some(self.history.operation(read).key));
+        format!("{element} in place {} of the list that {reader} read of {key}", place + 1)
+    }
+
+    /// `T1`, or `operation 3 of T1` where it appended the same element to the key more than once.
+    pub(super) fn appender(&self, append: OperationId) -> String {
+        let t = self.history.transaction_of(append);
+        let same = |o: &OperationId| self.history.operation(*o) == self.history.operation(append);
+        match self.history.operations_of(t).filter(same).count() {
+            0 | 1 => self.transaction(t),
+            _ => {
+                let place = append.index() - self.history.operation_range(t).start + 1;
+                format!("operation {place} of {}", self.transaction(t))
+            }
+        }
+    }
+
     /// `4 = 3285`, or `key 4` where no operation is known.
     pub(super) fn content_or_key(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
         operation.map_or_else(|| self.key(key), |operation| self.content(operation))

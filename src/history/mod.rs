@@ -17,6 +17,7 @@
 //! knows nothing of relations, checkers or files' formats.
 
 mod builder;
+mod elements;
 mod ids;
 mod interner;
 mod lists;

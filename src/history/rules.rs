@@ -142,7 +142,8 @@ impl std::str::FromStr for InitialRule {
 /// Which transactions set up the initial state and count as part of ⊥.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SetUpRule {
-    /// Those the file declares, and those that write nothing but the initial value before everything else.
+    /// Those the file declares, else those that write nothing but the initial value before everything else; none where a
+    /// level would be violated only because they count.
     #[default]
     Auto,
     /// None: all are transactions like others.

@@ -277,6 +277,14 @@ impl History {
         Ok(())
     }
 
+    /// This history where no transaction is taken to set up the initial state only because it looks so; those that the file
+    /// or the user named still do. O(size of the history).
+    pub fn without_assumed_set_up(&self) -> History {
+        let mut apart = self.clone();
+        apart.rules.set_up = SetUpRule::Never;
+        apart
+    }
+
     /// This history with "the initial version" in place of values that are initial only because a rule says so: what can
     /// be written without the rule.
     pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {

@@ -177,12 +177,14 @@ impl Chosen<'_> {
         // A transaction's place is that of its first element: where its elements stand apart, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
         for (place, &element) in self.elements.iter().enumerate() {
+            let is_own = place >= self.n_outside;
             let writer = match appends.get(&(key, element)) {
+                _ if is_own => reader,
                 Some(Appended::Once(write)) => index.node[history.transaction_of(*write).index()],
                 _ => NONE,
             };
             let slot = |node: Node| if node == NONE { None } else { index.slot_of(node, key.0) };
-            let several = repeated.get(&(key, element)).into_iter().flatten();
+            let several = repeated.get(&(key, element)).filter(|_| !is_own).into_iter().flatten();
             order.unsure.extend(several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])));
             let version = slot(writer);
             order.versions.extend(version.filter(|&version| seen.insert(version)));
@@ -226,8 +228,8 @@ impl Index {
     }
 }
 
-/// Elements of lists read by transactions that take part which several transactions appended: the order of such versions
-/// is not known. O(operations + elements read).
+/// Elements that transactions which take part found in lists and that were appended more than once: the order of such
+/// versions is not known. O(operations + elements read).
 pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize {
     if history.lists().is_empty() {
         return 0;
@@ -238,6 +240,10 @@ pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize
         return 0;
     }
     let takes_part = |t: TransactionId| matches!(resolution.standing(t), Standing::Committed | Standing::Promoted);
-    let reads = history.lists().iter().filter(|(read, _)| takes_part(history.transaction_of(*read)));
-    reads.map(|(read, list)| list.iter().filter(|e| several(history.keys()[read.index()], e)).count()).sum()
+    let found = |(read, list)| {
+        let t = history.transaction_of(read);
+        takes_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
+    };
+    let lists = history.lists().iter().filter_map(found);
+    lists.map(|(key, list): (KeyId, &[Value])| list.iter().filter(|element| several(key, element)).count()).sum()
 }

@@ -317,6 +317,11 @@ impl Resolution {
         self.with_standing(Standing::Initial)
     }
 
+    /// Whether transactions count as part of ⊥ only because they look like it: neither the file nor the user says so.
+    pub fn assumes_set_up(&self, history: &History) -> bool {
+        history.set_up().is_empty() && self.merged_into_initial().next().is_some()
+    }
+
     /// Transactions of unknown outcome that must have committed.
     pub fn promoted(&self) -> impl Iterator<Item = TransactionId> + '_ {
         self.with_standing(Standing::Promoted)
@@ -375,7 +380,7 @@ fn contains(sorted: &[u32], operation: OperationId) -> bool {
 }
 
 /// Names of the first few transactions, for sentences.
-pub(super) fn names(history: &History, transactions: &[TransactionId]) -> String {
+pub(crate) fn names(history: &History, transactions: &[TransactionId]) -> String {
     const SHOWN: usize = 5;
     let mut text: Vec<String> = transactions.iter().take(SHOWN).map(|&t| history.transaction_name(t)).collect();
     if transactions.len() > SHOWN {

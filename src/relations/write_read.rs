@@ -386,20 +386,18 @@ impl<'a> Join<'a> {
         self.read_of_value(operation, transaction, own, value)
     }
 
-    /// Somebody appended this element of a list that was read, so whoever alone did must have committed.
+    /// Somebody appended this element of a list that was read, so if only one transaction may have, it must have committed.
     fn demand_writer(&mut self, operation: u32, transaction: u32, element: Value) {
-        let last = self.table[self.find(element)];
-        if last == NO_WRITE {
-            return;
-        }
-        let write = self.writes[last as usize];
-        let standing = self.standing[write.transaction as usize];
-        if write.previous == NO_WRITE
-            && write.transaction != transaction
-            && !matches!(standing, Standing::Committed | Standing::Aborted)
-        {
+        let writes = std::iter::successors(Some(self.table[self.find(element)]), |&at| {
+            self.writes.get(at as usize).map(|write| write.previous)
+        });
+        let writers = writes.filter_map(|at| self.writes.get(at as usize)).map(|write| write.transaction);
+        let mut writers = writers.filter(|&writer| self.standing[writer as usize] != Standing::Aborted);
+        let Some(writer) = writers.next().filter(|&writer| writer != transaction) else { return };
+        let is_sure = self.standing[writer as usize] == Standing::Committed;
+        if !is_sure && writers.all(|other| other == writer) {
             let reader = self.history.transaction_of(OperationId(operation));
-            self.exceptions.demands.push((reader, TransactionId(write.transaction)));
+            self.exceptions.demands.push((reader, TransactionId(writer)));
         }
     }
 

@@ -417,6 +417,16 @@ pub enum ProofEntry {
         /// may be initial.
         cases: Vec<WriterEntry>,
     },
+    /// Whichever append made an element of a list, a contradiction follows.
+    Appends {
+        /// The read of the list.
+        read: OperationEntry,
+        /// The place of the element in the list, from 0.
+        place: usize,
+        /// A case for every append that may have made it: of another transaction that did not abort and all of whose
+        /// appends to the key stand around the place in their order. None where nobody can have made it.
+        cases: Vec<AppendEntry>,
+    },
     /// Whatever the orders of many pairs of writers, one of these cycles closes. Two assumed edges with the same ends
     /// exclude each other and one of them holds; a cycle forbids the assumed edges that its edges rest on, directly or
     /// through premises, to hold together. Each clause in turn follows by unit propagation from the cycles and the
@@ -434,6 +444,15 @@ pub enum ProofEntry {
 pub struct WriterEntry {
     /// Its place.
     pub writer: usize,
+    /// What follows.
+    pub proof: ProofEntry,
+}
+
+/// One append that may have made an element.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AppendEntry {
+    /// The append.
+    pub append: OperationEntry,
     /// What follows.
     pub proof: ProofEntry,
 }

@@ -1,8 +1,9 @@
 //! Violations that show as a log of clauses: many orders of two writers are open, and cycles exclude all combinations.
 
-use super::cycle::{Argument, Span, Strength};
+use super::cycle::Argument;
 use super::propagation::Propagation;
 use super::setting::Setting;
+use super::spans::{Span, Strength};
 use crate::history::TransactionId;
 use crate::report::ReasonEntry;
 use rustc_hash::FxHashMap;

@@ -37,7 +37,7 @@ fn keeps(
 ) -> Result<(), String> {
     reads.clear();
     reads.extend(history.operations_of(t).filter_map(|o| {
-        let operation = history.operation(o);
+        let (operation, _) = resolution.seen(o);
         (operation.kind == OperationKind::Read).then_some((operation.key, operation.value, o))
     }));
     reads.sort_unstable();

@@ -6,11 +6,16 @@
 //! and at the levels below PC both are one event. Session order and reads say C before S, an anti-dependency S before
 //! C. A path is legal when it never enters a transaction at C and leaves it at S; a cycle must be legal all around.
 
+use super::elements::{self, Apart};
 use super::read::{self, operation};
 use super::resolution::{Resolution, Source};
 use super::setting::Setting;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
-use crate::report::{AxiomWord, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
+use super::spans::{Span, Strength};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId};
+use crate::report::{AppendEntry, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
+
+/// Most cases of appends inside one another.
+const MOST_NESTED: usize = 32;
 
 /// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
 pub(super) fn check(
@@ -20,17 +25,20 @@ pub(super) fn check(
     transactions: &[TransactionId],
     levels: &[&str],
 ) -> Result<(), String> {
-    let mut argument = Argument { history, resolution, violation, transactions, keys: Vec::new(), claims: Vec::new() };
-    for (index, edge) in violation.edges.iter().enumerate() {
-        let (key, claims) = argument.observed(index, edge).map_err(|message| format!("edge {index}: {message}"))?;
-        argument.keys.push(key);
-        argument.claims.push(claims);
-    }
-    for level in levels {
-        let setting = Setting::new(resolution, read::basis(level));
-        argument.proves(level, resolution, setting).map_err(|message| format!("at {level}: {message}"))?;
-    }
-    Ok(())
+    let argument = Argument::new(history, resolution, violation, transactions, false);
+    argument.holds_at(levels)
+}
+
+/// The same for a history whose elements of lists have been told apart as far as that follows.
+pub(super) fn check_apart(
+    apart: &Apart,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+    levels: &[&str],
+) -> Result<(), String> {
+    let argument = Argument::new(&apart.history, resolution, violation, transactions, apart.is_impossible);
+    argument.holds_at(levels)
 }
 
 /// What an edge says that may hold in one case and not in another.
@@ -42,59 +50,6 @@ enum Claim {
     ReadFrom(OperationId, TransactionId),
 }
 
-/// What may be concluded at a level, each including the ones before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Strength {
-    ReadCommitted,
-    ReadAtomic,
-    Causal,
-    Prefix,
-    Snapshot,
-    Serial,
-    Strict,
-}
-
-impl Strength {
-    /// The strength of a level; none at CI, which knows no order.
-    fn of(history: &History, level: &str) -> Result<Option<Strength>, String> {
-        Ok(Some(match level {
-            "CI" => return Ok(None),
-            "RC" => Strength::ReadCommitted,
-            "RA" => Strength::ReadAtomic,
-            "TCC" => Strength::Causal,
-            "PC" => Strength::Prefix,
-            "SI" => Strength::Snapshot,
-            "SER" => Strength::Serial,
-            // A history of lightweight transactions that is linearizable is strictly serializable.
-            "LIN" => {
-                super::linear::is_lightweight(history)?;
-                Strength::Strict
-            }
-            "SSER" => Strength::Strict,
-            _ => return Err(format!("unknown level {level}")),
-        }))
-    }
-
-    /// Whether start and commit are different events.
-    fn has_two_events(self) -> bool {
-        matches!(self, Strength::Prefix | Strength::Snapshot)
-    }
-}
-
-/// An end of an edge: the start or the commit of its transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    Start,
-    Commit,
-}
-
-/// The events an edge relates: the one it leaves and the one it enters.
-pub(super) type Span = (Event, Event);
-
-const COMMIT_TO_START: Span = (Event::Commit, Event::Start);
-const COMMIT_TO_COMMIT: Span = (Event::Commit, Event::Commit);
-const START_TO_COMMIT: Span = (Event::Start, Event::Commit);
-
 /// A violation with what is known of its edges.
 pub(super) struct Argument<'a> {
     history: &'a History,
@@ -103,11 +58,46 @@ pub(super) struct Argument<'a> {
     transactions: &'a [TransactionId],
     /// By checked edge: the key it is about.
     keys: Vec<Option<KeyId>>,
-    /// By checked edge: what it says that depends on the case.
-    claims: Vec<Vec<Claim>>,
+    /// By checked edge: what it says that depends on the case, or why it does not hold in any.
+    claims: Vec<Result<Vec<Claim>, String>>,
+    /// Some place of a list can have been made by nobody.
+    is_impossible: bool,
 }
 
-impl Argument<'_> {
+impl<'a> Argument<'a> {
+    fn new(
+        history: &'a History,
+        resolution: &'a Resolution<'a>,
+        violation: &'a ViolationEntry,
+        transactions: &'a [TransactionId],
+        is_impossible: bool,
+    ) -> Argument<'a> {
+        let (keys, claims) = (Vec::new(), Vec::new());
+        let mut argument = Argument { history, resolution, violation, transactions, keys, claims, is_impossible };
+        for (index, edge) in violation.edges.iter().enumerate() {
+            let (key, claims) = match argument.observed(index, edge) {
+                Ok((key, claims)) => (key, Ok(claims)),
+                Err(message) => (None, Err(format!("edge {index}: {message}"))),
+            };
+            argument.keys.push(key);
+            argument.claims.push(claims);
+        }
+        argument
+    }
+
+    fn holds_at(&self, levels: &[&str]) -> Result<(), String> {
+        for level in levels {
+            let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
+            let proof = &self.violation.proof;
+            self.proves(level, proof, Vec::new(), &mut open, 0).map_err(|message| format!("at {level}: {message}"))?;
+            if let Some(&edge) = open.first() {
+                self.claims[edge].as_ref().map_err(String::clone)?;
+                return Err(format!("at {level}: edge {edge} holds in no case"));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn transaction(&self, place: usize) -> Result<TransactionId, String> {
         let t = self.transactions.get(place).copied();
         t.ok_or_else(|| format!("there is no transaction at place {place}"))
@@ -258,7 +248,7 @@ impl Argument<'_> {
     pub(super) fn holds(&self, edge: usize, setting: &Setting<'_>) -> Result<(), String> {
         let name = |t: TransactionId| self.history.transaction_name(t);
         let text = |o: OperationId| self.history.operation_text(o);
-        let claims = self.claims.get(edge).map_or(&[][..], |claims| claims);
+        let claims = self.claims.get(edge).map_or(Ok(&[][..]), |claims| claims.as_deref().map_err(String::clone))?;
         claims.iter().try_for_each(|&claim| match claim {
             Claim::Member(t) if setting.is_member(t) => Ok(()),
             Claim::Member(t) => Err(format!("edge {edge}: {} did not commit", name(t))),
@@ -294,7 +284,7 @@ impl Argument<'_> {
     }
 
     /// Whether these edges lead from the one to the other; at least one edge.
-    fn is_path(&self, path: &[usize], from: TransactionId, to: TransactionId) -> Result<(), String> {
+    pub(super) fn is_path(&self, path: &[usize], from: TransactionId, to: TransactionId) -> Result<(), String> {
         let mut at = from;
         for &e in path {
             let edge = self.edge(e)?;
@@ -309,13 +299,21 @@ impl Argument<'_> {
         }
     }
 
-    /// Whether the proof holds at a level. Walks the tree of cases with an explicit stack. Every edge must hold in some
-    /// case, those that no contradiction needs too.
-    fn proves(&self, level: &str, resolution: &Resolution<'_>, setting: Setting<'_>) -> Result<(), String> {
+    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, but for cases of appends, which
+    /// may be inside each other [`MOST_NESTED`] times. Every edge must hold in some case, those that no contradiction needs
+    /// too: `open` loses those that do.
+    fn proves(
+        &self,
+        level: &str,
+        proof: &ProofEntry,
+        assumed: Vec<usize>,
+        open: &mut Vec<usize>,
+        depth: usize,
+    ) -> Result<(), String> {
+        let setting = Setting::new(self.resolution, read::basis(level));
         let strength = Strength::of(self.history, level)?;
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength));
-        let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
-        let mut stack = vec![(&self.violation.proof, Vec::<usize>::new(), setting)];
+        let mut stack = vec![(proof, assumed, setting)];
         while let Some((proof, assumed, setting)) = stack.pop() {
             open.retain(|&edge| self.holds(edge, &setting).is_err());
             match proof {
@@ -344,17 +342,61 @@ impl Argument<'_> {
                 }
                 ProofEntry::Writers { read, cases } => {
                     let read = self.entry(read)?;
-                    self.are_all_writers(read, cases, resolution, &setting)?;
+                    self.are_all_writers(read, cases, &setting)?;
                     for case in cases.iter().rev() {
                         let writer = self.transaction(case.writer)?;
                         stack.push((&case.proof, assumed.clone(), setting.with(read, writer)));
                     }
                 }
+                ProofEntry::Appends { .. } if strength.is_none() => {
+                    return Err("at CI every append of an element counts".to_owned());
+                }
+                ProofEntry::Appends { .. } if setting.has_cases() || depth > MOST_NESTED => {
+                    return Err("appends are told apart inside the cases of a writer, or too deep".to_owned());
+                }
+                ProofEntry::Appends { cases, .. } if cases.is_empty() && self.is_impossible => {}
+                ProofEntry::Appends { read, place, cases } => {
+                    let read = self.entry(read)?;
+                    let appends = self.are_all_appends(read, *place, cases, &setting)?;
+                    for (case, append) in cases.iter().zip(appends) {
+                        let apart = elements::with(self.history, read, *place, append);
+                        if apart.is_impossible {
+                            continue;
+                        }
+                        let resolution = Resolution::new(&apart.history);
+                        let inner =
+                            Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
+                        inner.proves(level, &case.proof, assumed.clone(), open, depth + 1)?;
+                    }
+                }
             }
         }
-        match open.first() {
-            Some(edge) => Err(format!("edge {edge} holds in no case")),
-            None => Ok(()),
+        Ok(())
+    }
+
+    /// Whether the reader of a list takes part and there is a case for every append that may have made the element at a
+    /// place, and no other; the appends in the order of the cases.
+    fn are_all_appends(
+        &self,
+        read: OperationId,
+        place: usize,
+        cases: &[AppendEntry],
+        setting: &Setting<'_>,
+    ) -> Result<Vec<OperationId>, String> {
+        let text = || self.history.operation_text(read);
+        if self.history.rules().lists != ListRule::Exact {
+            return Err("lists need not agree, so nothing is known of their elements".to_owned());
+        }
+        if !setting.is_member(self.history.transaction_of(read)) {
+            return Err(format!("the transaction of {} need not take part", text()));
+        }
+        let makers = elements::makers(self.history, self.resolution, read, place)?;
+        let told = cases.iter().map(|case| self.entry(&case.append)).collect::<Result<Vec<_>, _>>()?;
+        let mut sorted = told.clone();
+        sorted.sort_unstable();
+        match sorted == makers {
+            true => Ok(told),
+            false => Err(format!("the cases of place {place} of {} are not its possible appends", text())),
         }
     }
 
@@ -363,13 +405,7 @@ impl Argument<'_> {
     }
 
     /// Whether a read takes part, its writer is open, and there is a case for everybody who may be meant, and no other.
-    fn are_all_writers(
-        &self,
-        read: OperationId,
-        cases: &[WriterEntry],
-        resolution: &Resolution<'_>,
-        setting: &Setting<'_>,
-    ) -> Result<(), String> {
+    fn are_all_writers(&self, read: OperationId, cases: &[WriterEntry], setting: &Setting<'_>) -> Result<(), String> {
         let text = || self.history.operation_text(read);
         if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
             return Err(format!("{} has no writers to tell apart", text()));
@@ -377,7 +413,7 @@ impl Argument<'_> {
         if !setting.is_member(self.history.transaction_of(read)) {
             return Err(format!("the transaction of {} need not take part", text()));
         }
-        let writers = resolution.writers(read);
+        let writers = self.resolution.writers(read);
         let mut told = cases.iter().map(|case| self.transaction(case.writer)).collect::<Result<Vec<_>, _>>()?;
         told.sort_unstable();
         if let Some(missing) = writers.iter().find(|writer| told.binary_search(writer).is_err()) {
@@ -399,125 +435,6 @@ impl Argument<'_> {
             true => Ok(()),
             false => Err(format!("edges {first} and {second} are no pair of opposite assumptions")),
         }
-    }
-
-    /// By edge: the events it relates at a level, or why it does not hold there. Premises come before what rests on
-    /// them, so one pass in order suffices.
-    fn spans(&self, strength: Strength) -> Vec<Result<Span, String>> {
-        let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
-        for edge in &self.violation.edges {
-            let span = self.span(edge, strength, &spans);
-            spans.push(span);
-        }
-        spans
-    }
-
-    fn span(&self, edge: &EdgeEntry, strength: Strength, before: &[Result<Span, String>]) -> Result<Span, String> {
-        let needs = |least: Strength| match strength >= least {
-            true => Ok(()),
-            false => Err(format!("{} edges of this reason do not hold at this level", edge.kind)),
-        };
-        // Two writers of a key: at SI the second starts after the first has committed.
-        let version_order = if strength == Strength::Prefix { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
-        match &edge.reason {
-            ReasonEntry::SessionOrder if edge.kind == "RT" => needs(Strength::Strict).map(|()| COMMIT_TO_START),
-            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
-            ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
-            ReasonEntry::Path { through } => {
-                if edge.kind == "CO" && !self.is_causal(through) {
-                    return Err("a causal path has other edges than SO and WR".to_owned());
-                }
-                self.compose(through, strength, before)
-            }
-            ReasonEntry::Visible { axiom, read, reader, seen } => {
-                match axiom {
-                    AxiomWord::ReadCommitted => self.seen_before(*reader, *read, seen)?,
-                    AxiomWord::ReadAtomic => {
-                        needs(Strength::ReadAtomic)?;
-                        if seen.len() != 1 || !self.is_causal(seen) {
-                            return Err("the reader does not see it in one step".to_owned());
-                        }
-                    }
-                    AxiomWord::Causal => {
-                        needs(Strength::Causal)?;
-                        if !self.is_causal(seen) {
-                            return Err("a causal path has other edges than SO and WR".to_owned());
-                        }
-                    }
-                    AxiomWord::CommitOrder => needs(Strength::Prefix)?,
-                }
-                let (leaves, enters) = self.compose(seen, strength, before)?;
-                match strength.has_two_events() && (leaves, enters) != COMMIT_TO_START {
-                    true => Err("the path does not show that the one committed before the other started".to_owned()),
-                    false => Ok(version_order),
-                }
-            }
-            ReasonEntry::Overwrites { order, .. } => {
-                needs(Strength::Prefix)?;
-                if !order.is_empty() {
-                    let (leaves, _) = self.compose(order, strength, before)?;
-                    if strength.has_two_events() && leaves == Event::Start {
-                        return Err("the path does not show that the one committed before the other".to_owned());
-                    }
-                }
-                Ok(START_TO_COMMIT)
-            }
-            ReasonEntry::Conflict { order } => {
-                needs(Strength::Snapshot)?;
-                self.compose(order, strength, before)?;
-                Ok(COMMIT_TO_START)
-            }
-        }
-    }
-
-    /// RC: the path is one read, and it stands before the other read in the program order of the reader.
-    fn seen_before(&self, reader: usize, read: usize, seen: &[usize]) -> Result<(), String> {
-        let [wr] = *seen else { return Err("the reader does not read from it directly".to_owned()) };
-        let edge = self.edge(wr)?;
-        let earlier = matches!(edge.reason, ReasonEntry::Reads) && edge.to_operation.is_some_and(|first| first < read);
-        match earlier && self.transaction(edge.to)? == self.transaction(reader)? {
-            true => Ok(()),
-            false => Err("the reader did not read from it before".to_owned()),
-        }
-    }
-
-    /// Whether a path has SO, WR and CO edges only.
-    fn is_causal(&self, path: &[usize]) -> bool {
-        path.iter()
-            .all(|&e| self.violation.edges.get(e).is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "WR" | "CO")))
-    }
-
-    /// The events that a path relates, if it is legal.
-    fn compose(&self, path: &[usize], strength: Strength, spans: &[Result<Span, String>]) -> Result<Span, String> {
-        let mut whole: Option<Span> = None;
-        for &e in path {
-            let (leaves, enters) = match spans.get(e) {
-                Some(span) => span.clone().map_err(|message| format!("edge {e}: {message}"))?,
-                None => return Err(format!("there is no edge {e}")),
-            };
-            whole = Some(match whole {
-                None => (leaves, enters),
-                Some((first, at)) => {
-                    legal(at, leaves, strength)?;
-                    (first, enters)
-                }
-            });
-        }
-        whole.ok_or_else(|| "an empty path".to_owned())
-    }
-
-    /// Whether these edges close a cycle that is legal all around.
-    pub(super) fn is_legal_cycle(
-        &self,
-        cycle: &[usize],
-        spans: &[Result<Span, String>],
-        strength: Strength,
-    ) -> Result<(), String> {
-        let first = cycle.first().ok_or("an empty cycle")?;
-        let start = self.transaction(self.edge(*first)?.from)?;
-        self.is_path(cycle, start, start)?;
-        let (leaves, enters) = self.compose(cycle, strength, spans)?;
-        legal(enters, leaves, strength)
     }
 
     /// Whether these edges close a legal cycle that rests on no assumptions but these, and holds in this case.
@@ -544,13 +461,5 @@ impl Argument<'_> {
             stack.extend(edge.reason.premises());
         }
         Ok(())
-    }
-}
-
-/// A path may not enter a transaction at its commit and leave it at its start.
-fn legal(enters: Event, leaves: Event, strength: Strength) -> Result<(), String> {
-    match strength.has_two_events() && enters == Event::Commit && leaves == Event::Start {
-        true => Err("a path enters a transaction at its commit and leaves it at its start".to_owned()),
-        false => Ok(()),
     }
 }

@@ -44,16 +44,20 @@ pub(super) fn shows_order(
     if history.operation(read).key != key {
         return Err("the list it rests on is that of another key".to_owned());
     }
+    let (outside, own_are_last) = found(history, reader, read).unwrap_or((list, false));
     let of = |t: TransactionId| -> FxHashSet<Value> { appended(history, t, key, None).into_iter().collect() };
     let (older, newer) = (of(pair.0), of(pair.1));
     let alone = |value: &Value| resolution.only_appender(key, *value).is_some();
-    let first_of = |elements: &FxHashSet<Value>| list.iter().position(|v| elements.contains(v) && alone(v));
-    let (first, second) = (first_of(&older), first_of(&newer));
+    let first_of = |t: TransactionId, elements: &FxHashSet<Value>| {
+        // The reader's own appends come after all that it found, whoever else appended the same.
+        let own = (t == reader && own_are_last && outside.len() < list.len()).then_some(outside.len());
+        outside.iter().position(|v| elements.contains(v) && alone(v)).or(own)
+    };
+    let (first, second) = (first_of(pair.0, &older), first_of(pair.1, &newer));
     match (first, second) {
         (Some(first), Some(second)) if first < second => Ok(()),
         (Some(first), None) => {
-            let (outside, own_are_last) = found(history, reader, read).unwrap_or((list, false));
-            let absent = newer.iter().all(|value| !list.contains(value));
+            let absent = newer.iter().all(|value| !outside.contains(value));
             match first < outside.len() && absent && own_are_last && history.rules().lists == ListRule::Exact {
                 true => Ok(()),
                 false => Err("the list does not show that the one was appended before the other".to_owned()),
@@ -67,7 +71,7 @@ pub(super) fn shows_order(
 pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &str, read: OperationId) -> bool {
     let t = history.transaction_of(read);
     let key = history.operation(read).key;
-    let Some((list, _)) = found(history, t, read) else { return false };
+    let Some((list, own_are_last)) = found(history, t, read) else { return false };
     let own = appended(history, t, key, None);
     let own_before = appended(history, t, key, Some(read));
     match pattern {
@@ -96,6 +100,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
             let n = |value: Value| list.iter().filter(|other| **other == value).count();
             list.iter().any(|&value| n(value) > 1 && n(value) > n_appends(value))
         }
+        "IncompatibleOrder" if !own_are_last && history.rules().lists == ListRule::Exact => true,
         "IncompatibleOrder" => list.iter().enumerate().any(|(place, &value)| {
             let Some(writer) = resolution.only_appender(key, value) else { return false };
             if writer == t {

@@ -3,8 +3,12 @@
 //! A second opinion that shares no code with the checkers: it knows the history and the report, nothing else. A
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
 //! when each of its edges can be followed back to operations of the history and the edges contradict each other at
-//! every level the violation names. Where a read has several possible writers a violation must have a case for each. Near linear in the history and the evidence, but for the causal level, whose
+//! every level the violation names. Where a read has several possible writers a violation must have a case for each, and
+//! where an element of a list was appended more than once one for each append that fits into the list. Near linear in the history and the evidence, but for the causal level, whose
 //! replay may cost transactions × sessions, and logs of clauses, whose propagation may pass the same clauses again.
+//!
+//! Where the report says that no transaction counts as setting up the initial state (rule `init` is `none`), none does here
+//! either, whatever it looks like.
 //!
 //! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
 
@@ -12,16 +16,19 @@ mod causal;
 mod clauses;
 mod cut;
 mod cycle;
+mod elements;
 mod linear;
 mod lists;
 mod propagation;
 mod read;
 mod resolution;
 mod setting;
+mod spans;
 mod witness;
 
-use crate::history::{History, SessionId, TransactionId};
+use crate::history::{History, SessionId, SetUpRule, TransactionId};
 use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
+use elements::Apart;
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -64,6 +71,9 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     if !problems.is_empty() {
         return Err(problems);
     }
+    let apart =
+        report.rules().is_ok_and(|rules| rules.set_up == SetUpRule::Never).then(|| history.without_assumed_set_up());
+    let history = apart.as_ref().unwrap_or(history);
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
     let mut verified = Verified::default();
@@ -77,9 +87,19 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
             Err(message) => problems.push(Problem { place: format!("level {}", level.level), message }),
         }
     }
+    let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
+    let apart = apart.as_ref().map(|apart| (apart, Resolution::new(&apart.history)));
     let mut shown = [false; LEVELS.len()];
     for violation in &report.violations {
-        match check_violation(history, &resolution, &names, violation) {
+        let checked = check_violation(history, &resolution, &names, violation);
+        // Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
+        let checked = checked.or_else(|message| match &apart {
+            Some((apart, resolution)) if !violation.levels.iter().any(|level| level == "CI") => {
+                check_violation_apart(apart, resolution, &names, violation)
+            }
+            _ => Err(message),
+        });
+        match checked {
             Ok(()) => {
                 verified.violations += 1;
                 for level in &violation.levels {
@@ -150,7 +170,7 @@ fn check_violation(
         return read::check(history, resolution, violation, &transactions, &levels);
     }
     // A cycle says nothing about CI: two reads of one key do. Proofs that name their reads show it themselves.
-    if matches!(violation.proof, ProofEntry::Reads { .. } | ProofEntry::Writers { .. }) {
+    if matches!(violation.proof, ProofEntry::Reads { .. } | ProofEntry::Writers { .. } | ProofEntry::Appends { .. }) {
         return cycle::check(history, resolution, violation, &transactions, &levels);
     }
     let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) = levels.into_iter().partition(|level| *level == "CI");
@@ -158,6 +178,26 @@ fn check_violation(
         read::check(history, resolution, violation, &transactions, &of_reads)?;
     }
     cycle::check(history, resolution, violation, &transactions, &of_cycles)
+}
+
+/// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
+fn check_violation_apart(
+    apart: &Apart,
+    resolution: &Resolution<'_>,
+    names: &SessionNames,
+    violation: &ViolationEntry,
+) -> Result<(), String> {
+    let history = &apart.history;
+    let transactions: Vec<TransactionId> =
+        violation.transactions.iter().map(|entry| names.find(history, entry)).collect::<Result<_, _>>()?;
+    let levels: Vec<&str> = violation.levels.iter().map(String::as_str).collect();
+    if levels.is_empty() {
+        return Err("it names no level".to_owned());
+    }
+    match violation.proof {
+        ProofEntry::Read => read::check(history, resolution, violation, &transactions, &levels),
+        _ => cycle::check_apart(apart, resolution, violation, &transactions, &levels),
+    }
 }
 
 /// Sessions by name.

@@ -75,6 +75,13 @@ pub(super) fn contradict(
 ) -> Result<(), String> {
     match *reads {
         [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
+        [first, second] if pattern == "IncompatibleOrder" => {
+            let members = [first, second].iter().all(|&o| setting.is_member(history.transaction_of(o)));
+            match members && super::lists::incompatible(history, first, second) {
+                true => Ok(()),
+                false => Err("these lists may be prefixes of one list".to_owned()),
+            }
+        }
         [read] if pattern != NON_REPEATABLE => is_wrong(history, setting, pattern, read),
         _ => Err(format!("{} reads are no instance of {pattern}", reads.len())),
     }

@@ -113,8 +113,8 @@ impl<'a> Resolution<'a> {
         let (cut_member, setup) = (member.clone(), vec![false; history.n_transactions()]);
         let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, cut_member, setup };
         resolution.find_setup();
-        resolution.member = resolution.promoted(Basis::FairWriters);
         resolution.cut_member = resolution.promoted(Basis::AllWriters);
+        resolution.member = resolution.promoted(Basis::FairWriters);
         resolution
     }
 
@@ -145,6 +145,12 @@ impl<'a> Resolution<'a> {
         self.writes(key.0, value.0).map(|w| self.owner(w)).collect()
     }
 
+    /// The writes of a value to a key by transactions that did not abort.
+    pub(super) fn committed_appends(&self, key: KeyId, value: Value) -> Vec<OperationId> {
+        let committed = |w: &OperationId| self.history.outcome(self.owner(*w)) != Outcome::Aborted;
+        self.writes(key.0, value.0).filter(committed).collect()
+    }
+
     /// The only transaction that wrote a value to a key and did not abort, if there is exactly one.
     pub(super) fn only_appender(&self, key: KeyId, value: Value) -> Option<TransactionId> {
         let mut writers = self.appenders(key, value);
@@ -158,7 +164,7 @@ impl<'a> Resolution<'a> {
 
     /// A read as far as it is about others: with the value that its transaction found, and its last own write of the key
     /// before it. A list is found without the own appends at its end, which say nothing of others.
-    fn seen(&self, read: OperationId) -> (Operation, Option<u32>) {
+    pub(super) fn seen(&self, read: OperationId) -> (Operation, Option<u32>) {
         let mut o = self.history.operation(read);
         let mut own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
         if let Some((list, own_are_last)) = lists::found(self.history, self.owner(read), read) {
@@ -236,7 +242,7 @@ impl<'a> Resolution<'a> {
         let may_commit = |t: TransactionId| history.outcome(t) != Outcome::Aborted;
         let resets = |o: OperationId| {
             let o = history.operation(o);
-            o.kind == OperationKind::Write && o.value == initial
+            o.kind == OperationKind::Write && o.value == initial && !history.lists().is_list(o.key)
         };
         let mut is_setup = vec![false; history.n_transactions()];
         for session in history.sessions() {
@@ -376,7 +382,9 @@ impl<'a> Resolution<'a> {
                 }
             }
         }
-        if own_before {
+        // What stands in a list before all own appends another one appended, if any other may have.
+        let is_of_another = own_last.is_none() && all.first.is_some();
+        if own_before && !is_of_another {
             return Source::OverwrittenOwn;
         }
         let initial = from_setup || history.may_be_initial(o.key, o.value);

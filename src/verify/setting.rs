@@ -60,6 +60,11 @@ impl<'a> Setting<'a> {
         self.resolution.is_member_on(t, self.basis) || self.joined.contains(&t)
     }
 
+    /// Whether the cases say anything.
+    pub(super) fn has_cases(&self) -> bool {
+        !self.fixed.is_empty()
+    }
+
     /// Who wrote what a read returned, if the cases say it.
     fn fixed(&self, read: OperationId) -> Option<TransactionId> {
         self.fixed.iter().find(|(known, _)| *known == read).map(|(_, writer)| *writer)

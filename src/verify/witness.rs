@@ -40,9 +40,9 @@ pub(super) fn check(
         // A serial witness is one of every weaker level, and quicker to replay.
         "RC" | "RA" | "TCC" if serial(history, resolution, &order).is_ok() => Ok(()),
         "RC" | "RA" | "TCC" => {
-            lists_in_order(history, resolution, &order)?;
+            let makers = lists_in_order(history, resolution, &order)?;
             let sources = sources(history, resolution, names, level)?;
-            let weak = Weak::new(history, resolution, &sources, &order)?;
+            let weak = Weak::new(history, resolution, (&sources, &makers), &order)?;
             match level.level.as_str() {
                 "RC" => weak.read_committed(),
                 "RA" => weak.read_atomic(),
@@ -200,30 +200,42 @@ fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Resu
     Ok(())
 }
 
-/// Every list is a beginning of the list that the commits in their order make. O(operations + elements read).
-fn lists_in_order(history: &History, resolution: &Resolution<'_>, order: &Order) -> Result<(), String> {
+/// Every list is a beginning of the list that the commits in their order make. Returns by read which append made the last
+/// element that its transaction found. O(operations + elements read).
+fn lists_in_order(
+    history: &History,
+    resolution: &Resolution<'_>,
+    order: &Order,
+) -> Result<FxHashMap<OperationId, OperationId>, String> {
+    let mut makers = FxHashMap::default();
     if history.lists().is_empty() {
-        return Ok(());
+        return Ok(makers);
     }
-    let mut made: FxHashMap<KeyId, Vec<Value>> = FxHashMap::default();
+    let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> = FxHashMap::default();
     for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
-        for operation in history.operations_of(t).map(|o| history.operation(o)) {
+        for o in history.operations_of(t) {
+            let operation = history.operation(o);
             if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
-                made.entry(operation.key).or_default().push(operation.value);
+                let (elements, appends) = made.entry(operation.key).or_default();
+                elements.push(operation.value);
+                appends.push(o);
             }
         }
     }
     for &t in &order.transactions {
         for o in history.operations_of(t) {
             let Some((list, own_are_last)) = lists::found(history, t, o) else { continue };
-            let whole = made.get(&history.operation(o).key).map_or(&[][..], Vec::as_slice);
+            let of_key = made.get(&history.operation(o).key);
+            let (whole, appends) =
+                of_key.map_or((&[][..], &[][..]), |(whole, appends)| (whole.as_slice(), appends.as_slice()));
             if !own_are_last || !whole.starts_with(list) {
                 let (text, name) = (history.operation_text(o), history.transaction_name(t));
                 return Err(format!("{text} of {name} does not follow from the order of the appends"));
             }
+            makers.extend(list.len().checked_sub(1).map(|last| (o, appends[last])));
         }
     }
-    Ok(())
+    Ok(makers)
 }
 
 /// No transaction stands after one that began later than it ended; the initial state has no time. O(transactions).
@@ -311,6 +323,10 @@ pub(super) struct ExternalRead {
     pub(super) operation: OperationId,
 }
 
+/// Who wrote what: by read, as the witness says, and by read of a list, the append that made its last element, as the order
+/// says.
+type Sources<'a> = (&'a FxHashMap<OperationId, TransactionId>, &'a FxHashMap<OperationId, OperationId>);
+
 /// What the weak levels need: external reads and final writes by transaction.
 pub(super) struct Weak<'a> {
     pub(super) history: &'a History,
@@ -329,7 +345,7 @@ impl<'a> Weak<'a> {
     fn new(
         history: &'a History,
         resolution: &Resolution<'_>,
-        sources: &FxHashMap<OperationId, TransactionId>,
+        sources: Sources<'_>,
         order: &'a Order,
     ) -> Result<Weak<'a>, String> {
         let mut weak =
@@ -347,7 +363,7 @@ impl<'a> Weak<'a> {
     fn add(
         &mut self,
         resolution: &Resolution<'_>,
-        sources: &FxHashMap<OperationId, TransactionId>,
+        (sources, makers): Sources<'_>,
         t: TransactionId,
     ) -> Result<(), String> {
         if resolution.is_setup(t) {
@@ -363,6 +379,12 @@ impl<'a> Weak<'a> {
                 continue;
             }
             let source = match (resolution.source(o), sources.get(&o)) {
+                // The order of the appends says which of them made an element.
+                _ if let Some(&append) = makers.get(&o) => Source::Other {
+                    writer: resolution.owner(append),
+                    after_own_write: false,
+                    intermediate: resolution.owner(append) == t || !resolution.is_final(append),
+                },
                 (Source::Ambiguous, Some(&writer)) => resolution.source_with(o, writer),
                 (source, _) => source,
             };

@@ -91,7 +91,18 @@ pub(crate) struct Choice {
 /// Whether some serial order respects real time: a transaction that ended before another began comes before it. One of
 /// unknown outcome may have committed at any time.
 pub(crate) fn strictly_serializable(history: &History) -> bool {
-    let observation = Observation::of(history);
+    readings(history).any(|observation| is_strictly_serializable(history, &observation))
+}
+
+/// The history with what looks like a set-up as part of ⊥; then, where there is such, the same without: either may be
+/// right.
+fn readings(history: &History) -> impl Iterator<Item = Observation> + '_ {
+    let merged = Observation::of(history);
+    let apart = (!merged.set_up.is_empty()).then(|| Observation::apart(history));
+    std::iter::once(merged).chain(apart)
+}
+
+fn is_strictly_serializable(history: &History, observation: &Observation) -> bool {
     let interval = |t: usize| history.interval(TransactionId::new(observation.place[t]));
     observation.choices().iter().any(|choice| {
         if !choice.letters.is_empty() {
@@ -103,7 +114,7 @@ pub(crate) fn strictly_serializable(history: &History) -> bool {
             (Some(a_ran), Some(b_ran)) => known_end(members[a]) && a_ran.end < b_ran.start,
             _ => false,
         };
-        let world = World::new(&observation, choice);
+        let world = World::new(observation, choice);
         let mut found = false;
         world.for_each_order(&mut |order| {
             let n = members.len();
@@ -117,15 +128,16 @@ pub(crate) fn strictly_serializable(history: &History) -> bool {
 
 /// The verdict at each of [`LEVELS`].
 pub(crate) fn verdicts(history: &History) -> [bool; 7] {
-    let observation = Observation::of(history);
     let mut satisfied = [false; 7];
-    for choice in observation.choices() {
-        let found = observation.satisfied(&choice, satisfied);
-        for (all, one) in satisfied.iter_mut().zip(found) {
-            *all |= one;
-        }
-        if satisfied == [true; 7] {
-            break;
+    for observation in readings(history) {
+        for choice in observation.choices() {
+            let found = observation.satisfied(&choice, satisfied);
+            for (all, one) in satisfied.iter_mut().zip(found) {
+                *all |= one;
+            }
+            if satisfied == [true; 7] {
+                return satisfied;
+            }
         }
     }
     satisfied
@@ -140,6 +152,15 @@ pub(crate) fn weak_verdicts(observation: &Observation, choice: &Choice) -> [bool
 impl Observation {
     /// Reads the history and finds the possible writers of every read.
     pub(crate) fn of(history: &History) -> Observation {
+        Observation::read(history, true)
+    }
+
+    /// The same with no transaction merged into ⊥, whatever it looks like.
+    pub(crate) fn apart(history: &History) -> Observation {
+        Observation::read(history, false)
+    }
+
+    fn read(history: &History, merge: bool) -> Observation {
         let all: Vec<Transaction> = history
             .transactions()
             .map(|t| Transaction {
@@ -153,7 +174,7 @@ impl Observation {
             })
             .collect();
         let is_initial = |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
-        let set_up = set_up_transactions(history, &all, &is_initial);
+        let set_up = if merge { set_up_transactions(history, &all, &is_initial) } else { Vec::new() };
         let left_by_set_up: Vec<(usize, Value)> =
             set_up.iter().flat_map(|&t| &all[t].operations).map(|o| (o.key, o.value)).collect();
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
@@ -221,7 +242,40 @@ impl Observation {
                 }
             }
         }
-        partial.into_iter().map(|source| self.choice(source)).collect()
+        match self.has_repeated_elements() {
+            true => partial.iter().flat_map(|source| self.choices_of_members(source)).collect(),
+            false => partial.into_iter().map(|source| self.choice(source)).collect(),
+        }
+    }
+
+    /// Whether an element was appended to a list more than once by transactions that did not abort.
+    fn has_repeated_elements(&self) -> bool {
+        let keys: BTreeSet<usize> = (0..self.transactions.len())
+            .flat_map(|t| self.lists[t].iter().zip(&self.transactions[t].operations))
+            .filter_map(|(list, operation)| list.as_ref().map(|_| operation.key))
+            .collect();
+        let mut seen = BTreeSet::new();
+        let committed = self.transactions.iter().filter(|t| t.outcome != Outcome::Aborted);
+        let mut appends = committed.flat_map(|t| &t.operations).filter(|o| o.is_write && keys.contains(&o.key));
+        appends.any(|o| !seen.insert((o.key, o.value.0)))
+    }
+
+    /// The same writers with each set of transactions of unknown outcome that may have committed: where elements repeat a
+    /// list does not say who appended them.
+    fn choices_of_members(&self, source: &[Vec<Option<usize>>]) -> Vec<Choice> {
+        let unknown: Vec<usize> =
+            (0..self.transactions.len()).filter(|&t| self.transactions[t].outcome == Outcome::Unknown).collect();
+        (0..1_usize << unknown.len())
+            .filter_map(|set| {
+                let mut active: Vec<bool> = self.transactions.iter().map(|t| t.outcome == Outcome::Committed).collect();
+                (0..unknown.len()).for_each(|at| active[unknown[at]] = set >> at & 1 == 1);
+                let members = || (0..active.len()).filter(|&t| active[t]);
+                let is_there = |writer: &usize| *writer == BOTTOM || active[*writer];
+                let closed = members().all(|t| source[t].iter().flatten().all(is_there));
+                let letters = self.letters(&active, source);
+                closed.then(|| Choice { active, source: source.to_vec(), letters })
+            })
+            .collect()
     }
 
     fn choice(&self, source: Vec<Vec<Option<usize>>>) -> Choice {
@@ -233,6 +287,12 @@ impl Observation {
         {
             active[promoted] = true;
         }
+        let letters = self.letters(&active, &source);
+        Choice { active, source, letters }
+    }
+
+    /// TAP-a to f among these transactions.
+    fn letters(&self, active: &[bool], source: &[Vec<Option<usize>>]) -> BTreeSet<char> {
         let mut letters = BTreeSet::new();
         for t in (0..active.len()).filter(|&t| active[t]) {
             for (at, meaning) in self.meaning[t].iter().enumerate() {
@@ -244,7 +304,7 @@ impl Observation {
                 }
             }
         }
-        Choice { active, source, letters }
+        letters
     }
 
     /// The transactions of unknown outcome that appended what `t` found in lists.
@@ -420,8 +480,8 @@ struct World {
     writes: Vec<BTreeSet<usize>>,
     /// By transaction: its appends in program order, as (key, element).
     appends: Vec<Vec<(usize, Value)>>,
-    /// The lists that were found, as (key, elements).
-    lists: Vec<(usize, Vec<Value>)>,
+    /// The lists that were found, as (key, elements, who made the last one).
+    lists: Vec<(usize, Vec<Value>, Option<usize>)>,
 }
 
 impl World {
@@ -443,7 +503,8 @@ impl World {
         for (t, &member) in members.iter().enumerate() {
             for (at, operation) in observation.transactions[member].operations.iter().enumerate() {
                 if let Some(list) = &observation.lists[member][at] {
-                    world.lists.push((operation.key, list.clone()));
+                    let source = choice.source[member][at].map(renumbered);
+                    world.lists.push((operation.key, list.clone(), source));
                 }
                 if operation.is_write {
                     world.appends[t].push((operation.key, operation.value));
@@ -507,9 +568,17 @@ impl World {
     /// Whether `co`, a linear extension of SO ∪ WR, obeys the axioms of `level`: for every external read of x by t3 from
     /// t1 and every other writer t2 of x with φ(t2, t3), t2 comes before t1.
     ///
-    /// Every list must be a beginning of the list that the commits in their order make.
+    /// Every list must be a beginning of the list that the commits in their order make, up to the last append of the
+    /// transaction that is taken to have made its last element.
     fn is_order_for(&self, level: Level, co: &[usize]) -> bool {
-        if !self.lists.is_empty() && !self.lists.iter().all(|(key, list)| self.list_of(*key, co).starts_with(list)) {
+        let is_found = |(key, list, source): &(usize, Vec<Value>, Option<usize>)| {
+            let made = self.list_of(*key, co);
+            let values: Vec<Value> = made.iter().map(|append| append.0).collect();
+            let whole = |last: usize| made.get(last + 1).is_none_or(|next| next.1 != made[last].1);
+            values.starts_with(list)
+                && list.len().checked_sub(1).is_none_or(|last| Some(made[last].1) == *source && whole(last))
+        };
+        if !self.lists.iter().all(is_found) {
             return false;
         }
         for t3 in 0..self.n {
@@ -527,12 +596,12 @@ impl World {
         true
     }
 
-    /// What all appends to a key make when the transactions commit in this order.
-    fn list_of(&self, key: usize, co: &[usize]) -> Vec<Value> {
+    /// What all appends to a key make when the transactions commit in this order: each element with who appended it.
+    fn list_of(&self, key: usize, co: &[usize]) -> Vec<(Value, usize)> {
         let mut order: Vec<usize> = (0..self.n).collect();
         order.sort_by_key(|&t| co[t]);
-        let appends = order.into_iter().flat_map(|t| &self.appends[t]);
-        appends.filter(|append| append.0 == key).map(|append| append.1).collect()
+        let appends = order.into_iter().flat_map(|t| self.appends[t].iter().map(move |append| (t, append)));
+        appends.filter(|(_, append)| append.0 == key).map(|(t, append)| (append.1, t)).collect()
     }
 
     /// φ(t2, t3) for the read at place `at` among the external reads of t3.

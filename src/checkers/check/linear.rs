@@ -78,7 +78,7 @@ impl Run<'_> {
         let level = Level::StrictSerializability;
         let options = Options { levels: vec![level], ..self.options.clone() };
         let resolution = Some(Arc::clone(&prepared.resolution));
-        let mut findings = check_with(self.history, resolution, &options, self.control, &|_| {});
+        let mut findings = check_with(self.history, resolution, &options, self.control, self.manner, &|_| {});
         let verdict = findings.levels.pop().map(|result| result.verdict);
         match verdict.unwrap_or(Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled))) {
             Verdict::Violated => {

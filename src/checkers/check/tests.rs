@@ -164,7 +164,7 @@ fn too_many_choices_are_undecided() {
     let control = Control::new();
     let resolution = resolve(&history, &control).unwrap();
     assert_eq!(resolution.n_ambiguous(), 8);
-    let mut chooser = Chooser::new(&history, &resolution, &control);
+    let mut chooser = Chooser::new(&history, &resolution, Effort::Any, &control);
     assert!(matches!(chooser.search(Level::ReadCommitted), Ok(Found::Satisfied(..))));
     assert!(matches!(chooser.guess(Level::ReadAtomic, &[]), Ok(None)));
     assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::Violated)));

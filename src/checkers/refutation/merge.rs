@@ -8,13 +8,42 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
 /// One violation for all writers of a read, told by that of the first.
 pub(in crate::checkers) fn merged(
     read: OperationId,
-    (writer, mut whole): (TransactionId, Violation),
+    first: (TransactionId, Violation),
     others: impl Iterator<Item = (TransactionId, Violation)>,
 ) -> Violation {
+    let (mut whole, cases) = joined(first, others);
+    add_new(&mut whole.operations, vec![read]);
+    whole.proof = Proof::Writers { read, cases };
+    whole
+}
+
+/// One violation for all appends that may have made the element at a place of a list, told by the first of those whose
+/// weakest level is the strongest. `None` without cases.
+pub(in crate::checkers) fn merged_by_appends(
+    history: &History,
+    (read, place): (OperationId, usize),
+    mut cases: Vec<(OperationId, Violation)>,
+) -> Option<Violation> {
+    let first = strongest_first(&mut cases)?;
+    let (mut whole, cases) = joined(first, cases.into_iter());
+    let appends: Vec<OperationId> = cases.iter().map(|(append, _)| *append).collect();
+    add_new(&mut whole.transactions, appends.iter().map(|&append| history.transaction_of(append)).collect());
+    add_new(&mut whole.transactions, vec![history.transaction_of(read)]);
+    add_new(&mut whole.operations, appends);
+    add_new(&mut whole.operations, vec![read]);
+    whole.proof = Proof::Appends { read, place, cases };
+    Some(whole)
+}
+
+/// The violation of the first case with all that those of the others are about, and the proof of each.
+fn joined<C>(
+    (case, mut whole): (C, Violation),
+    others: impl Iterator<Item = (C, Violation)>,
+) -> (Violation, Vec<(C, Proof)>) {
     let first = std::mem::replace(&mut whole.proof, Proof::Read);
-    let mut proofs = vec![(writer, first)];
-    for (writer, case) in others {
-        proofs.push((writer, graft(&mut whole.edges, case.edges, &case.proof)));
+    let mut proofs = vec![(case, first)];
+    for (name, case) in others {
+        proofs.push((name, graft(&mut whole.edges, case.edges, &case.proof)));
         let pattern = case.id.pattern.id().to_owned();
         if case.id.pattern != whole.id.pattern && !whole.also.contains(&pattern) {
             whole.also.push(pattern);
@@ -23,17 +52,20 @@ pub(in crate::checkers) fn merged(
         add_new(&mut whole.operations, case.operations);
         whole.levels = whole.levels.iter().filter(|level| case.levels.contains(*level)).collect::<LevelSet>();
     }
-    add_new(&mut whole.operations, vec![read]);
     whole.implied = false;
-    whole.proof = Proof::Writers { read, cases: proofs };
-    whole
+    (whole, proofs)
+}
+
+/// Takes the case out by which a violation is told.
+fn strongest_first<C>(cases: &mut Vec<(C, Violation)>) -> Option<(C, Violation)> {
+    let teller = (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest())?;
+    Some(cases.remove(teller))
 }
 
 /// [`merged`], told by the first of the cases whose weakest level is the strongest: the whole violates no weaker one, so
 /// the letters of the other cases would promise too much. `None` without cases.
 pub(super) fn merged_by_strongest(read: OperationId, mut cases: Vec<(TransactionId, Violation)>) -> Option<Violation> {
-    let teller = (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest())?;
-    let first = cases.remove(teller);
+    let first = strongest_first(&mut cases)?;
     Some(merged(read, first, cases.into_iter()))
 }
 
@@ -91,12 +123,21 @@ fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
             read: *read,
             cases: cases.iter().map(|(writer, proof)| (*writer, renumbered_proof(proof, place))).collect(),
         },
+        Proof::Appends { read, place: at, cases } => Proof::Appends {
+            read: *read,
+            place: *at,
+            cases: cases.iter().map(|(append, proof)| (*append, renumbered_proof(proof, place))).collect(),
+        },
     }
 }
 
 /// Says which reads contradict where the operations alone do, and drops edges that take a writer for granted which the
 /// contradiction does not depend on.
-pub(super) fn spelled_out(history: &History, resolution: &Resolution, mut violation: Violation) -> Violation {
+pub(in crate::checkers) fn spelled_out(
+    history: &History,
+    resolution: &Resolution,
+    mut violation: Violation,
+) -> Violation {
     if violation.proof != Proof::Read {
         return violation;
     }
@@ -104,7 +145,8 @@ pub(super) fn spelled_out(history: &History, resolution: &Resolution, mut violat
     let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
     let mut reads: Vec<OperationId> = violation.edges.iter().filter_map(|edge| edge.to_operation).collect();
     add_new(&mut reads, violation.operations.iter().copied().filter(is_read).collect());
-    reads.truncate(if pattern == Pattern::NonRepeatableRead { 2 } else { 1 });
+    // Lists that do not go together are two as well.
+    reads.truncate(if matches!(pattern, Pattern::NonRepeatableRead | Pattern::IncompatibleOrder) { 2 } else { 1 });
     violation.proof = Proof::Reads { pattern, reads: reads.clone() };
     if rests_on_writers(resolution, &violation.proof) {
         return violation;

@@ -17,11 +17,11 @@ use super::{Instances, Level, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
-use merge::{merged_by_strongest, spelled_out};
+use merge::merged_by_strongest;
 use needs::{Promotions, is_hopeless_read, needs};
 use std::collections::BTreeSet;
 
-pub(super) use merge::{merged, possible_writes};
+pub(super) use merge::{merged, merged_by_appends, possible_writes, spelled_out};
 
 /// Most cases looked at, over the whole tree.
 const MOST_CASES: u64 = 2000;

@@ -245,11 +245,15 @@ impl<'a> Cutter<'a> {
 
     /// The chosen violation in terms of a sub-history, if it is there. The checker lists one instance for each pair of
     /// writers: not necessarily the chosen one. Its evidence holds wherever all it names is left and still takes part,
-    /// unless it rests on a choice among writers.
+    /// unless it rests on a choice among writers, or on which appends fit into a list.
     fn same(&self, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
-        let same = translate(self.original, renaming).filter(|_| self.resolution.n_ambiguous() == 0)?;
+        let same = translate(self.original, renaming).filter(|_| !self.has_choices())?;
         let takes_part = |t: &TransactionId| t.is_initial() || small.standing(*t) != Standing::Dropped;
         named_transactions(&same).iter().all(takes_part).then_some(same)
+    }
+
+    fn has_choices(&self) -> bool {
+        self.resolution.n_ambiguous() > 0 || !self.repeated.is_empty()
     }
 
     /// Whether a violation is one of the level, and a wanted one.

@@ -11,6 +11,16 @@ enum Task<'p> {
     Prove(&'p Proof, Vec<EdgeIndex>, String),
     Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
     Writer(WriterCase, &'p Proof, Vec<EdgeIndex>, String),
+    Append(AppendCase, &'p Proof, Vec<EdgeIndex>, String),
+}
+
+/// An append that may have made an element of a list.
+struct AppendCase {
+    read: OperationId,
+    place: usize,
+    append: OperationId,
+    /// What had been told before the first case.
+    told: Vec<bool>,
 }
 
 /// A possible writer of a read.
@@ -46,6 +56,18 @@ impl Teller<'_> {
                         let case = WriterCase { read: *read, writer: *writer, told: self.told.clone() };
                         stack.push(Task::Writer(case, proof, assumed.clone(), inner(&label, place + 1)));
                     }
+                }
+                Task::Prove(Proof::Appends { read, place, cases }, assumed, label) => {
+                    self.tell_appends((*read, *place), cases, &label);
+                    for (number, (append, proof)) in cases.iter().enumerate().rev() {
+                        let told = self.told.clone();
+                        let case = AppendCase { read: *read, place: *place, append: *append, told };
+                        stack.push(Task::Append(case, proof, assumed.clone(), inner(&label, number + 1)));
+                    }
+                }
+                Task::Append(case, proof, assumed, label) => {
+                    self.tell_append(case, &label);
+                    stack.push(Task::Prove(proof, assumed, label));
                 }
                 Task::Case(edge, proof, mut assumed, label) => {
                     self.tell_assumption(edge, &label);
@@ -131,11 +153,7 @@ impl Teller<'_> {
     /// "T1, T2 or the initial state wrote the 1 that T3 read of key 4".
     fn tell_writers(&mut self, read: OperationId, cases: &[(TransactionId, Proof)]) {
         let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
-        let who = match names.split_last() {
-            Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
-            _ => names.concat(),
-        };
-        let text = format!("{who} wrote the {}", self.words.value_read(read));
+        let text = format!("{} wrote the {}", either(&names), self.words.value_read(read));
         self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
     }
 
@@ -151,6 +169,38 @@ impl Teller<'_> {
         };
         let text = format!("case {label}: suppose that {name} wrote the {}{committed}", self.words.value_read(read));
         self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+    }
+
+    /// "T1 or T2 appended the 1 in place 2 of the list that T3 read of key 4".
+    fn tell_appends(&mut self, (read, place): (OperationId, usize), cases: &[(OperationId, Proof)], label: &str) {
+        let element = self.words.element_read(read, place);
+        if cases.is_empty() {
+            let text = format!(
+                "no append can have made the {element}: those of one transaction stand together in every list, each append \
+                 is there once, and its own appends before a read are at the end of it: {}",
+                closing(label)
+            );
+            return self.step(StepRole::Contradiction, text, Vec::new(), vec![read]);
+        }
+        let names: Vec<String> = cases.iter().map(|(append, _)| self.words.appender(*append)).collect();
+        let text = format!("{} appended the {element}", either(&names));
+        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+    }
+
+    /// "case 1: suppose that T1 appended the 1 in place 2 of the list that T3 read of key 4". What other cases have told is
+    /// told again.
+    fn tell_append(&mut self, case: AppendCase, label: &str) {
+        let AppendCase { read, place, append, told } = case;
+        self.told = told;
+        let history = self.words.history;
+        let t = history.transaction_of(append);
+        let committed = match history.outcome(t) == Outcome::Committed {
+            true => String::new(),
+            false => format!(", so that {} must have committed", self.words.transaction(t)),
+        };
+        let (who, element) = (self.words.appender(append), self.words.element_read(read, place));
+        let text = format!("case {label}: suppose that {who} appended the {element}{committed}");
+        self.step(StepRole::Consequence, text, Vec::new(), vec![read, append]);
     }
 
     /// Tells what `cycle` rests on and has not been told yet, premises first.
@@ -201,6 +251,14 @@ impl Teller<'_> {
 /// The label of a case inside another: `1`, then `1.2`.
 fn inner(label: &str, place: usize) -> String {
     if label.is_empty() { place.to_string() } else { format!("{label}.{place}") }
+}
+
+/// `T1, T2 or T3`.
+fn either(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// `1 pair`, `3 pairs`.

@@ -1,0 +1,94 @@
+//! What violates the levels, listed.
+
+use super::*;
+
+impl Run<'_> {
+    /// Lists what violates the levels by these decisions, those that every choice of writers violates, and LIN.
+    pub(super) fn list(
+        &mut self,
+        prepared: Prepared,
+        decisions: &Decisions,
+        by_choice: LevelSet,
+        linear: linear::Evidence,
+    ) -> Instances {
+        self.control.phase("listing violations", 0);
+        let decisions = self.with_causality(&prepared, decisions);
+        let Prepared { resolution, index, reads, .. } = prepared;
+        let max = self.options.max_instances;
+        let mut found = evidence::collect(self.history, &index, reads, &decisions, max, self.control);
+        if resolution.has_multiple_sources() {
+            self.list_cases(&resolution, by_choice, &mut found);
+        }
+        self.list_conflicts(linear, &resolution, &index, &mut found);
+        let satisfied: LevelSet = Level::ALL
+            .into_iter()
+            .filter(|&weaker| {
+                self.verdicts.iter().any(|(l, (v, _))| matches!(v, Verdict::Satisfied(_)) && l.implies(weaker))
+            })
+            .collect();
+        evidence::arrange(&mut found, satisfied, max);
+        found
+    }
+
+    /// The decisions with one on TCC, where a stronger level is violated and TCC was not asked for: to decide it is
+    /// faster than to look for all that may violate it.
+    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions) -> Decisions {
+        let mut decisions = decisions.clone();
+        let causal = Level::TransactionalCausalConsistency;
+        let facts = Facts::of(prepared.reads.counts.keys().copied());
+        let above = |(level, (decision, _)): (&Level, &(Decision, f64))| *level > causal && decision.is_violated();
+        if decisions.iter().any(above) && !decisions.contains_key(&causal) && !facts.violate(causal) {
+            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, self.control);
+            decisions.insert(causal, (asked.unwrap_or_else(Decision::Undecided), 0.0));
+        }
+        decisions
+    }
+
+    /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
+    /// choice in another way.
+    fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
+        refutation::tell_hopeless_reads_apart(self.history, resolution, found);
+        for level in by_choice.iter() {
+            if names(found, level) {
+                continue;
+            }
+            match refutation::refute(self.history, resolution, level, self.control) {
+                Ok(Some(violation)) => add(found, violation),
+                Ok(None) => self.assumptions.push(format!(
+                    "{level} is violated under every choice of writers of the ambiguous reads; to show why takes more \
+                     cases than are listed."
+                )),
+                Err(_) => {}
+            }
+        }
+        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
+        if cut_isolation == Some(&Verdict::Violated) {
+            self.list_cut_isolation(resolution, found);
+        }
+    }
+
+    /// At cut isolation all writers count, also those that stronger levels rule out.
+    fn list_cut_isolation(&self, resolution: &Resolution, found: &mut Instances) {
+        let certain = cut_isolation::certain(self.history, resolution);
+        for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
+            let reader = violation.edges.first().map(|edge| edge.to);
+            if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
+                violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+            }
+        }
+        if !names(found, Level::CutIsolation)
+            && let Some(violation) = cut_isolation::refutation(self.history, resolution)
+        {
+            add(found, violation);
+        }
+    }
+}
+
+pub(super) fn names(found: &Instances, level: Level) -> bool {
+    found.violations.iter().any(|violation| violation.levels.contains(level))
+}
+
+pub(super) fn add(found: &mut Instances, violation: Violation) {
+    *found.counts.entry(violation.id.pattern).or_default() += 1;
+    found.violations.push(violation);
+}

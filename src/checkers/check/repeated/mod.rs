@@ -1,0 +1,171 @@
+//! Lists with elements that were appended more than once.
+//!
+//! Which append made which of them is not said, so a level is satisfied if some choice satisfies it. Under a choice the
+//! history is one in which every append has an element of its own ([`world`]): the rest of the checkers knows no other.
+//! First the levels are decided with everything left open that several appends may have made: what is violated so is
+//! violated. Then a few choices are guessed, and what is left is searched ([`search`]).
+
+mod search;
+mod world;
+
+use super::{Elements, Manner, add, check_with};
+use crate::checkers::{Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, evidence};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId};
+use search::{Answer, Search, guess, nobody_made};
+use std::collections::BTreeMap;
+use world::World;
+
+pub(super) use world::concerns;
+
+/// Most operations gone through for a guess.
+const MOST_OPERATIONS: u64 = 20_000_000;
+
+/// Checks a history with such elements.
+pub(super) fn check(history: &History, options: &Options, control: &Control, manner: Manner) -> Findings {
+    let open = Manner { elements: Elements::LeftOpen, tests_set_up: false, ..manner };
+    let world = match World::settled(history.clone(), control) {
+        Ok(world) => world,
+        Err(_) => return check_with(history, None, options, control, open, &|_| {}),
+    };
+    let mut whole =
+        Whole { history, options, control, manner: open, verdicts: BTreeMap::new(), found: Instances::default() };
+    let (of_reads, others): (Vec<Level>, Vec<Level>) =
+        options.levels.iter().partition(|level| **level == Level::CutIsolation);
+    // At cut isolation an element counts as that of everybody who appended it.
+    let mut base = Findings::default();
+    if !of_reads.is_empty() {
+        base = check_with(history, None, &Options { levels: of_reads, ..options.clone() }, control, open, &|_| {});
+        whole.take(&mut base, [Level::CutIsolation].into_iter().collect());
+    }
+    if !others.is_empty() {
+        let options = Options { levels: others.clone(), ..options.clone() };
+        let impossible = world.impossible;
+        let asked = if impossible.is_some() { history } else { &world.history };
+        let mut findings = check_with(asked, None, &options, control, open, &|_| {});
+        whole.take(&mut findings, Level::ALL.into_iter().filter(|level| *level != Level::CutIsolation).collect());
+        base.assumptions = std::mem::take(&mut findings.assumptions);
+        if !world.open.is_empty() {
+            let n = world.open.len();
+            let (places, have) = if n == 1 { ("place", "has") } else { ("places", "have") };
+            base.assumptions.push(format!(
+                "{n} {places} of lists {have} several possible appends, because elements were appended more than once; a \
+                 level counts as satisfied if one choice of appends satisfies it."
+            ));
+        }
+        base.index_seconds += findings.index_seconds;
+        base.check_seconds += findings.check_seconds;
+        match impossible {
+            Some(place) => whole.is_impossible(&others, place),
+            None => drop(whole.search(world, &others)),
+        }
+    }
+    whole.findings(base)
+}
+
+struct Whole<'a> {
+    history: &'a History,
+    options: &'a Options,
+    control: &'a Control,
+    manner: Manner,
+    verdicts: BTreeMap<Level, LevelResult>,
+    found: Instances,
+}
+
+impl Whole<'_> {
+    /// Keeps what was found as far as it is about these levels.
+    fn take(&mut self, findings: &mut Findings, levels: LevelSet) {
+        for result in findings.levels.drain(..) {
+            self.verdicts.insert(result.level, result);
+        }
+        for (pattern, n) in std::mem::take(&mut findings.patterns) {
+            let count = self.found.counts.entry(pattern).or_default();
+            *count = n.max(*count);
+        }
+        for mut violation in findings.violations.drain(..) {
+            violation.levels = violation.levels.iter().filter(|level| levels.contains(*level)).collect();
+            if violation.levels.weakest().is_some() {
+                self.found.violations.push(violation);
+            }
+        }
+    }
+
+    fn set(&mut self, level: Level, verdict: Verdict) {
+        if let Some(result) = self.verdicts.get_mut(&level) {
+            result.verdict = verdict;
+        }
+    }
+
+    /// Of the levels those that are undecided because of such elements, ascending.
+    fn open(&self) -> Vec<Level> {
+        let is_open = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::RepeatedElements(_)));
+        self.verdicts.values().filter(is_open).map(|result| result.level).collect()
+    }
+
+    /// Nothing can have made the element at this place.
+    fn is_impossible(&mut self, levels: &[Level], place: (OperationId, usize)) {
+        let is_shown = self.found.violations.iter().any(|violation| violation.levels.contains(Level::ReadCommitted));
+        if !is_shown {
+            add(&mut self.found, nobody_made(self.history, place));
+        }
+        levels.iter().for_each(|&level| self.set(level, Verdict::Violated));
+    }
+
+    fn search(&mut self, world: World, levels: &[Level]) -> Result<(), Interrupt> {
+        if self.open().is_empty() {
+            return Ok(());
+        }
+        let attempts = (MOST_OPERATIONS / self.history.n_operations().max(1) as u64).clamp(16, 2_000);
+        for by_time in [false, true] {
+            if by_time && !self.history.has_times() || self.open().is_empty() {
+                break;
+            }
+            if let Some(guessed) = guess(world.clone(), by_time, attempts, self.control)? {
+                self.try_on(&guessed);
+            }
+        }
+        // Weakest first: what violates a level violates all stronger ones.
+        for level in self.open() {
+            if !self.open().contains(&level) {
+                continue;
+            }
+            let answer = Search::new(self.history, level, self.options, self.control).decide(world.clone(), 0)?;
+            match answer {
+                Answer::Satisfied(chosen) => self.try_on(&chosen),
+                Answer::Violated(violation) => {
+                    add(&mut self.found, *violation);
+                    let stronger: Vec<Level> =
+                        levels.iter().copied().filter(|stronger| stronger.implies(level)).collect();
+                    stronger.into_iter().for_each(|stronger| self.set(stronger, Verdict::Violated));
+                }
+                Answer::Unknown => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over what is satisfied in a world where nothing is open.
+    fn try_on(&mut self, world: &World) {
+        let options = Options { levels: self.open(), max_instances: 0, ..self.options.clone() };
+        let resolution = Some(world.resolution.clone());
+        let findings = check_with(&world.history, resolution, &options, self.control, self.manner, &|_| {});
+        for result in findings.levels {
+            if matches!(result.verdict, Verdict::Satisfied(_)) {
+                self.verdicts.insert(result.level, result);
+            }
+        }
+    }
+
+    fn findings(mut self, base: Findings) -> Findings {
+        let is_satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
+        let satisfied: Vec<Level> = self.verdicts.values().filter(is_satisfied).map(|result| result.level).collect();
+        let satisfied: LevelSet =
+            Level::ALL.into_iter().filter(|&weaker| satisfied.iter().any(|level| level.implies(weaker))).collect();
+        evidence::arrange(&mut self.found, satisfied, self.options.max_instances);
+        let mut levels: Vec<LevelResult> = Vec::new();
+        for level in &self.options.levels {
+            levels.extend(self.verdicts.remove(level));
+        }
+        Findings { levels, patterns: self.found.counts, violations: self.found.violations, ..base }
+    }
+}

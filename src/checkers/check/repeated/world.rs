@@ -1,0 +1,173 @@
+//! What is open about the elements of lists that were appended more than once.
+
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Value};
+use crate::relations::{Resolution, Standing, list_from_outside, resolve};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// A place of a list, and the appends that may have made the element there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    /// A read of the list by a transaction that takes part.
+    pub(super) read: OperationId,
+    /// The place, from 0, before the reader's own appends.
+    pub(super) place: usize,
+    /// Who may have made it, ascending; never just one.
+    pub(super) candidates: Vec<OperationId>,
+}
+
+/// A history in which every element that only one append can have made has a name of its own.
+///
+/// A transaction takes effect as a whole, so its appends to a key stand together in their order in every list that has
+/// one of them, and a place that one of them made settles the places of all. That holds wherever read committed does:
+/// nothing here is about cut isolation.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) history: History,
+    pub(super) resolution: Arc<Resolution>,
+    /// The places that several appends may have made; those of a key stand in the order of its list, each once.
+    pub(super) open: Vec<Open>,
+    /// A place that no append can have made: then nothing explains the history at read committed.
+    pub(super) impossible: Option<(OperationId, usize)>,
+}
+
+/// By key and element: the appends of transactions that did not abort, where there are several.
+type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
+
+/// Whether an element of a list was appended more than once by transactions that did not abort. O(operations).
+pub(in crate::checkers::check) fn concerns(history: &History) -> bool {
+    !history.lists().is_empty() && !repeated(history).is_empty()
+}
+
+fn repeated(history: &History) -> Repeated {
+    let mut all = Repeated::default();
+    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+        for o in history.operations_of(t) {
+            let operation = history.operation(o);
+            if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
+                all.entry((operation.key, operation.value)).or_default().push(o);
+            }
+        }
+    }
+    all.retain(|_, appends| appends.len() > 1);
+    all
+}
+
+impl World {
+    /// Names everything that follows. O((operations + elements read) · rounds); a round names at least one append.
+    pub(super) fn settled(mut history: History, control: &Control) -> Result<World, Interrupt> {
+        loop {
+            control.check()?;
+            let resolution = Arc::new(resolve(&history, control)?);
+            let places = open_places(&history, &resolution);
+            if let Some(place) = places.iter().find(|open| open.candidates.is_empty()) {
+                let impossible = Some((place.read, place.place));
+                return Ok(World { history, resolution, open: Vec::new(), impossible });
+            }
+            let (forced, open): (Vec<Open>, Vec<Open>) =
+                places.into_iter().partition(|open| open.candidates.len() == 1);
+            if forced.is_empty() {
+                let open = each_once(&history, open);
+                return Ok(World { history, resolution, open, impossible: None });
+            }
+            let forced: Vec<_> = forced.iter().map(|open| (open.read, open.place, open.candidates[0])).collect();
+            history = with(&history, &forced);
+        }
+    }
+
+    /// The same where these appends made these places.
+    pub(super) fn with(
+        &self,
+        made: &[(OperationId, usize, OperationId)],
+        control: &Control,
+    ) -> Result<World, Interrupt> {
+        World::settled(with(&self.history, made), control)
+    }
+}
+
+/// The places of lists read by those who take part whose elements were appended more than once, with the appends that may
+/// have made them.
+fn open_places(history: &History, resolution: &Resolution) -> Vec<Open> {
+    let repeated = repeated(history);
+    let mut places = Vec::new();
+    if repeated.is_empty() {
+        return places;
+    }
+    for (read, _) in history.lists().iter() {
+        let reader = history.transaction_of(read);
+        if !matches!(resolution.standing(reader), Standing::Committed | Standing::Promoted) {
+            continue;
+        }
+        let Some(outside) = list_from_outside(history, reader, read) else { continue };
+        let key = history.keys()[read.index()];
+        for (place, &element) in outside.iter().enumerate() {
+            let Some(appends) = repeated.get(&(key, element)) else { continue };
+            let fits = |&append: &OperationId| {
+                history.transaction_of(append) != reader && {
+                    let (block, at) = block(history, append);
+                    let values = block.iter().map(|o| history.values()[o.index()]);
+                    place >= at
+                        && outside[place - at..].len() >= block.len()
+                        && outside[place - at..].iter().copied().zip(values).all(|(a, b)| a == b)
+                }
+            };
+            let candidates = appends.iter().copied().filter(fits).collect();
+            places.push(Open { read, place, candidates });
+        }
+    }
+    places
+}
+
+/// Of the places of one key in several lists those of the longest one.
+fn each_once(history: &History, mut open: Vec<Open>) -> Vec<Open> {
+    let key = |open: &Open| history.keys()[open.read.index()];
+    let length = |open: &Open| history.lists().read_by(open.read).map_or(0, <[Value]>::len);
+    open.sort_by_key(|open| (key(open), open.place, std::cmp::Reverse(length(open)), open.read));
+    open.dedup_by_key(|open| (key(open), open.place));
+    open
+}
+
+/// All appends of the transaction of an append to its key in program order, and the place of that one among them.
+fn block(history: &History, append: OperationId) -> (Vec<OperationId>, usize) {
+    let key = history.keys()[append.index()];
+    let is_append =
+        |o: &OperationId| history.kinds()[o.index()] == OperationKind::Write && history.keys()[o.index()] == key;
+    let block: Vec<OperationId> = history.operations_of(history.transaction_of(append)).filter(is_append).collect();
+    let at = block.iter().position(|&o| o == append).unwrap_or_default();
+    (block, at)
+}
+
+/// The history in which these appends, and those beside them, have names of their own at these places (read, place,
+/// append). Of those that exclude each other the first counts.
+fn with(history: &History, made: &[(OperationId, usize, OperationId)]) -> History {
+    let mut named: FxHashSet<OperationId> = FxHashSet::default();
+    let mut taken: FxHashSet<(KeyId, usize)> = FxHashSet::default();
+    let mut appends: Vec<OperationId> = Vec::new();
+    let mut listed: Vec<(OperationId, usize, OperationId)> = Vec::new();
+    let mut lists_of: FxHashMap<KeyId, Vec<(OperationId, &[Value])>> = FxHashMap::default();
+    for (read, list) in history.lists().iter() {
+        let outside = list_from_outside(history, history.transaction_of(read), read).unwrap_or(list);
+        lists_of.entry(history.keys()[read.index()]).or_default().push((read, outside));
+    }
+    for &(read, place, append) in made {
+        let key = history.keys()[read.index()];
+        let (block, at) = block(history, append);
+        let Some(begin) = place.checked_sub(at) else { continue };
+        let places = begin..begin + block.len();
+        if block.iter().any(|o| named.contains(o)) || places.clone().any(|place| taken.contains(&(key, place))) {
+            continue;
+        }
+        let Some(list) = history.lists().read_by(read) else { continue };
+        for (place, &append) in places.zip(&block) {
+            named.insert(append);
+            taken.insert((key, place));
+            appends.push(append);
+            // Where another list agrees so far, its element is the same one.
+            let same =
+                lists_of[&key].iter().filter(|(_, other)| other.len() > place && other[..=place] == list[..=place]);
+            listed.extend(same.map(|&(other, _)| (other, place, append)));
+        }
+    }
+    history.with_own_elements(&appends, &listed)
+}

@@ -1,0 +1,139 @@
+//! Elements of lists that were appended more than once: who may have made them, worked out anew from the operations.
+//!
+//! At read committed and up every place of a list was made by one append, no append made two places of a key, and the
+//! appends of a transaction to a key stand together in their order in every list that somebody found who takes part and
+//! that has one of them. So a place that only one append fits is that one's, and to say so loses nothing: the append and
+//! the place get an element of their own, in all lists that agree up to there. Lists that do not agree cannot both have
+//! been found.
+
+use super::lists::found;
+use super::resolution::Resolution;
+use crate::history::{History, ListRule, OperationId, OperationKind, Outcome};
+use rustc_hash::FxHashSet;
+
+/// A history whose elements are told apart as far as that follows.
+pub(super) struct Apart {
+    pub(super) history: History,
+    /// Some place can have been made by nobody: nothing explains the history.
+    pub(super) is_impossible: bool,
+}
+
+/// Whether there are elements to tell apart.
+pub(super) fn concerns(history: &History) -> bool {
+    if history.lists().is_empty() || history.rules().lists != ListRule::Exact {
+        return false;
+    }
+    let mut seen = FxHashSet::default();
+    let mut appends = (0..history.n_operations()).map(OperationId::new).map(|o| history.operation(o));
+    appends.any(|o| o.kind == OperationKind::Write && history.lists().is_list(o.key) && !seen.insert((o.key, o.value)))
+}
+
+/// Tells apart what follows. O((operations + elements read) · rounds), each of which names an append.
+pub(super) fn told_apart(mut history: History) -> Apart {
+    loop {
+        let mut forced = Vec::new();
+        {
+            let resolution = Resolution::new(&history);
+            for (read, _) in history.lists().iter() {
+                let t = resolution.owner(read);
+                let Some((list, true)) = found(&history, t, read) else { continue };
+                if history.outcome(t) == Outcome::Aborted || !resolution.is_member(t) {
+                    continue;
+                }
+                for place in 0..list.len() {
+                    let key = history.operation(read).key;
+                    if resolution.committed_appends(key, list[place]).len() < 2 {
+                        continue;
+                    }
+                    match *fitting(&history, &resolution, read, list, place).as_slice() {
+                        [] => return Apart { history: history.clone(), is_impossible: true },
+                        [append] => forced.push((read, place, append)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if forced.is_empty() {
+            return Apart { history, is_impossible: false };
+        }
+        history = named(&history, &forced);
+    }
+}
+
+/// The history in which `append` made the element at a place, with all that follows.
+pub(super) fn with(history: &History, read: OperationId, place: usize, append: OperationId) -> Apart {
+    told_apart(named(history, &[(read, place, append)]))
+}
+
+/// The appends that may have made the element at a place of a list that a transaction found, ascending.
+pub(super) fn makers(
+    history: &History,
+    resolution: &Resolution<'_>,
+    read: OperationId,
+    place: usize,
+) -> Result<Vec<OperationId>, String> {
+    let text = || history.operation_text(read);
+    match found(history, resolution.owner(read), read) {
+        Some((list, true)) if place < list.len() => Ok(fitting(history, resolution, read, list, place)),
+        Some((_, true)) => Err(format!("{} found no element in place {place}", text())),
+        Some(_) => Err(format!("{} does not end with its own appends", text())),
+        None => Err(format!("{} returned no list", text())),
+    }
+}
+
+/// Appends of the element by others that did not abort, where all appends of the transaction to the key fit around it.
+fn fitting(
+    history: &History,
+    resolution: &Resolution<'_>,
+    read: OperationId,
+    list: &[crate::history::Value],
+    place: usize,
+) -> Vec<OperationId> {
+    let (key, reader) = (history.operation(read).key, resolution.owner(read));
+    let mut appends = resolution.committed_appends(key, list[place]);
+    appends.retain(|&append| {
+        let all = appends_beside(history, append);
+        let before = all.iter().take_while(|&&o| o < append).count();
+        let fits = |(o, at): (&OperationId, usize)| list.get(at) == Some(&history.operation(*o).value);
+        resolution.owner(append) != reader && before <= place && all.iter().zip(place - before..).all(fits)
+    });
+    appends.sort_unstable();
+    appends
+}
+
+/// All appends of a transaction to the key of one of them, in program order.
+fn appends_beside(history: &History, append: OperationId) -> Vec<OperationId> {
+    let key = history.operation(append).key;
+    let is_beside = |o: &OperationId| {
+        let o = history.operation(*o);
+        o.kind == OperationKind::Write && o.key == key
+    };
+    history.operations_of(history.transaction_of(append)).filter(is_beside).collect()
+}
+
+/// Gives the appends of transactions to keys elements of their own, at the places around those of some of them (read,
+/// place, append). Of two that exclude each other the first counts: the other place is then seen to be impossible.
+fn named(history: &History, made: &[(OperationId, usize, OperationId)]) -> History {
+    let mut appends: Vec<OperationId> = Vec::new();
+    let mut listed: Vec<(OperationId, usize, OperationId)> = Vec::new();
+    let mut taken = FxHashSet::default();
+    for &(read, place, append) in made {
+        let all = appends_beside(history, append);
+        let begin = place - all.iter().take_while(|&&o| o < append).count();
+        let key = history.operation(read).key;
+        let is_taken =
+            (begin..).zip(&all).any(|(at, o)| taken.contains(&(key, at, None)) || taken.contains(&(key, 0, Some(*o))));
+        let (Some(list), false) = (history.lists().read_by(read), is_taken) else { continue };
+        for (at, &o) in (begin..).zip(&all) {
+            taken.extend([(key, at, None), (key, 0, Some(o))]);
+        }
+        for (other, elements) in history.lists().iter().filter(|(other, _)| history.operation(*other).key == key) {
+            let found = found(history, history.transaction_of(other), other).map_or(elements, |(found, _)| found);
+            let agreeing = found.iter().zip(list).take_while(|(a, b)| a == b).count();
+            let places = (begin..).zip(&all).take_while(|(at, _)| *at < agreeing);
+            listed.extend(places.map(|(at, &o)| (other, at, o)));
+        }
+        appends.extend(all);
+    }
+    history.with_own_elements(&appends, &listed)
+}

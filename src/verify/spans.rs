@@ -1,0 +1,187 @@
+//! What edges say at a level: the events they relate, and which paths of them are legal.
+
+use super::cycle::Argument;
+use crate::history::History;
+use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
+
+/// What may be concluded at a level, each including the ones before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    ReadCommitted,
+    ReadAtomic,
+    Causal,
+    Prefix,
+    Snapshot,
+    Serial,
+    Strict,
+}
+
+impl Strength {
+    /// The strength of a level; none at CI, which knows no order.
+    pub(super) fn of(history: &History, level: &str) -> Result<Option<Strength>, String> {
+        Ok(Some(match level {
+            "CI" => return Ok(None),
+            "RC" => Strength::ReadCommitted,
+            "RA" => Strength::ReadAtomic,
+            "TCC" => Strength::Causal,
+            "PC" => Strength::Prefix,
+            "SI" => Strength::Snapshot,
+            "SER" => Strength::Serial,
+            // A history of lightweight transactions that is linearizable is strictly serializable.
+            "LIN" => {
+                super::linear::is_lightweight(history)?;
+                Strength::Strict
+            }
+            "SSER" => Strength::Strict,
+            _ => return Err(format!("unknown level {level}")),
+        }))
+    }
+
+    /// Whether start and commit are different events.
+    pub(super) fn has_two_events(self) -> bool {
+        matches!(self, Strength::Prefix | Strength::Snapshot)
+    }
+}
+
+/// An end of an edge: the start or the commit of its transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Start,
+    Commit,
+}
+
+/// The events an edge relates: the one it leaves and the one it enters.
+pub(super) type Span = (Event, Event);
+
+const COMMIT_TO_START: Span = (Event::Commit, Event::Start);
+const COMMIT_TO_COMMIT: Span = (Event::Commit, Event::Commit);
+const START_TO_COMMIT: Span = (Event::Start, Event::Commit);
+
+impl Argument<'_> {
+    /// By edge: the events it relates at a level, or why it does not hold there. Premises come before what rests on
+    /// them, so one pass in order suffices.
+    pub(super) fn spans(&self, strength: Strength) -> Vec<Result<Span, String>> {
+        let mut spans: Vec<Result<Span, String>> = Vec::with_capacity(self.violation.edges.len());
+        for edge in &self.violation.edges {
+            let span = self.span(edge, strength, &spans);
+            spans.push(span);
+        }
+        spans
+    }
+
+    fn span(&self, edge: &EdgeEntry, strength: Strength, before: &[Result<Span, String>]) -> Result<Span, String> {
+        let needs = |least: Strength| match strength >= least {
+            true => Ok(()),
+            false => Err(format!("{} edges of this reason do not hold at this level", edge.kind)),
+        };
+        // Two writers of a key: at SI the second starts after the first has committed.
+        let version_order = if strength == Strength::Prefix { COMMIT_TO_COMMIT } else { COMMIT_TO_START };
+        match &edge.reason {
+            ReasonEntry::SessionOrder if edge.kind == "RT" => needs(Strength::Strict).map(|()| COMMIT_TO_START),
+            ReasonEntry::SessionOrder | ReasonEntry::Reads | ReasonEntry::ReadModifyWrite { .. } => Ok(COMMIT_TO_START),
+            ReasonEntry::Listed { .. } | ReasonEntry::Assumed => Ok(version_order),
+            ReasonEntry::Path { through } => {
+                if edge.kind == "CO" && !self.is_causal(through) {
+                    return Err("a causal path has other edges than SO and WR".to_owned());
+                }
+                self.compose(through, strength, before)
+            }
+            ReasonEntry::Visible { axiom, read, reader, seen } => {
+                match axiom {
+                    AxiomWord::ReadCommitted => self.seen_before(*reader, *read, seen)?,
+                    AxiomWord::ReadAtomic => {
+                        needs(Strength::ReadAtomic)?;
+                        if seen.len() != 1 || !self.is_causal(seen) {
+                            return Err("the reader does not see it in one step".to_owned());
+                        }
+                    }
+                    AxiomWord::Causal => {
+                        needs(Strength::Causal)?;
+                        if !self.is_causal(seen) {
+                            return Err("a causal path has other edges than SO and WR".to_owned());
+                        }
+                    }
+                    AxiomWord::CommitOrder => needs(Strength::Prefix)?,
+                }
+                let (leaves, enters) = self.compose(seen, strength, before)?;
+                match strength.has_two_events() && (leaves, enters) != COMMIT_TO_START {
+                    true => Err("the path does not show that the one committed before the other started".to_owned()),
+                    false => Ok(version_order),
+                }
+            }
+            ReasonEntry::Overwrites { order, .. } => {
+                needs(Strength::Prefix)?;
+                if !order.is_empty() {
+                    let (leaves, _) = self.compose(order, strength, before)?;
+                    if strength.has_two_events() && leaves == Event::Start {
+                        return Err("the path does not show that the one committed before the other".to_owned());
+                    }
+                }
+                Ok(START_TO_COMMIT)
+            }
+            ReasonEntry::Conflict { order } => {
+                needs(Strength::Snapshot)?;
+                self.compose(order, strength, before)?;
+                Ok(COMMIT_TO_START)
+            }
+        }
+    }
+
+    /// RC: the path is one read, and it stands before the other read in the program order of the reader.
+    fn seen_before(&self, reader: usize, read: usize, seen: &[usize]) -> Result<(), String> {
+        let [wr] = *seen else { return Err("the reader does not read from it directly".to_owned()) };
+        let edge = self.edge(wr)?;
+        let earlier = matches!(edge.reason, ReasonEntry::Reads) && edge.to_operation.is_some_and(|first| first < read);
+        match earlier && self.transaction(edge.to)? == self.transaction(reader)? {
+            true => Ok(()),
+            false => Err("the reader did not read from it before".to_owned()),
+        }
+    }
+
+    /// Whether a path has SO, WR and CO edges only.
+    fn is_causal(&self, path: &[usize]) -> bool {
+        path.iter()
+            .all(|&e| self.violation.edges.get(e).is_some_and(|edge| matches!(edge.kind.as_str(), "SO" | "WR" | "CO")))
+    }
+
+    /// The events that a path relates, if it is legal.
+    fn compose(&self, path: &[usize], strength: Strength, spans: &[Result<Span, String>]) -> Result<Span, String> {
+        let mut whole: Option<Span> = None;
+        for &e in path {
+            let (leaves, enters) = match spans.get(e) {
+                Some(span) => span.clone().map_err(|message| format!("edge {e}: {message}"))?,
+                None => return Err(format!("there is no edge {e}")),
+            };
+            whole = Some(match whole {
+                None => (leaves, enters),
+                Some((first, at)) => {
+                    legal(at, leaves, strength)?;
+                    (first, enters)
+                }
+            });
+        }
+        whole.ok_or_else(|| "an empty path".to_owned())
+    }
+
+    /// Whether these edges close a cycle that is legal all around.
+    pub(super) fn is_legal_cycle(
+        &self,
+        cycle: &[usize],
+        spans: &[Result<Span, String>],
+        strength: Strength,
+    ) -> Result<(), String> {
+        let first = cycle.first().ok_or("an empty cycle")?;
+        let start = self.transaction(self.edge(*first)?.from)?;
+        self.is_path(cycle, start, start)?;
+        let (leaves, enters) = self.compose(cycle, strength, spans)?;
+        legal(enters, leaves, strength)
+    }
+}
+
+/// A path may not enter a transaction at its commit and leave it at its start.
+fn legal(enters: Event, leaves: Event, strength: Strength) -> Result<(), String> {
+    match strength.has_two_events() && enters == Event::Commit && leaves == Event::Start {
+        true => Err("a path enters a transaction at its commit and leaves it at its start".to_owned()),
+        false => Ok(()),
+    }
+}
