@@ -5,9 +5,9 @@
 //! milliseconds of processor time, code and tessellation apart; arguments name other numbers of transactions.
 
 use egui::{Event, RawInput, Rect, pos2, vec2};
-use isoscope::app::canvas::Canvas;
 use isoscope::app::canvas::look::Look;
 use isoscope::app::canvas::sketch::Sketch;
+use isoscope::app::canvas::{Canvas, Cards};
 use isoscope::app::style;
 use isoscope::diagram::layout::lanes;
 use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole};
@@ -47,6 +47,7 @@ fn sketch(n: usize) -> Arc<Sketch> {
         status: "committed".to_owned(),
         rows: (0..3).map(|at| row(card, at)).collect(),
         folded: 22,
+        others: Vec::new(),
     };
     let relations = [Relation::WriteRead, Relation::WriteWrite, Relation::AntiDependency, Relation::CommitOrder];
     let mut arrow = |edge: usize| {
@@ -68,7 +69,7 @@ fn sketch(n: usize) -> Arc<Sketch> {
     let arrows = (0..2 * n).map(&mut arrow).collect();
     let diagram = Diagram { lanes: (0..n_lanes).map(lane).collect(), cards: (0..n).map(card).collect(), arrows };
     let layout = lanes(&diagram);
-    Arc::new(Sketch { diagram, layout })
+    Arc::new(Sketch::new(diagram, layout))
 }
 
 fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
@@ -90,7 +91,7 @@ fn measure(sketch: &Arc<Sketch>, n: usize, view: &str, own_size: bool) {
         }
         let start = cpu_milliseconds();
         let mut output = ctx.run_ui(input, |ui| {
-            let _ = canvas.ui(ui, sketch, Look::default());
+            let _ = canvas.ui(ui, sketch, Look::default(), Cards::Movable);
         });
         let code = cpu_milliseconds() - start;
         let start = cpu_milliseconds();

@@ -23,6 +23,7 @@ fn diagram(n: usize) -> Diagram {
         lane: card * n_lanes / n,
         title: format!("T{card}"),
         status: "committed".to_owned(),
+        others: Vec::new(),
         rows: (0..3)
             .map(|row| Row {
                 operation: OperationId::new(3 * card + row),

@@ -251,7 +251,7 @@ fn a_dropped_file_is_opened() {
     let mut window = window(egui::Theme::Dark);
     window.run_steps(2);
     window.input_mut().dropped_files.push(Arc::new(Dropped(path)));
-    window.step();
+    wait(&mut window, "a look at it", |window| window.state().state().document.is_some());
     wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
     assert_eq!(document(&window).title, "dropped.txt");
 }
@@ -272,7 +272,7 @@ fn esc_cancels_a_long_check() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut window = window(egui::Theme::Dark);
     window.state_mut().open_all(vec![write(folder.path(), "long.txt", &text)]);
-    window.run_steps(2);
+    wait(&mut window, "the beginning", |window| window.state().state().document.is_some());
     press(&mut window, egui::Key::Escape);
     let asked = Instant::now();
     wait(&mut window, "the end", |window| !document(window).is_busy());
@@ -478,7 +478,7 @@ fn dropped_bytes_may_be_packed() {
     let mut window = window(egui::Theme::Dark);
     window.run_steps(2);
     window.input_mut().dropped_files.push(Arc::new(DroppedBytes(packed)));
-    window.step();
+    wait(&mut window, "a look at it", |window| window.state().state().document.is_some());
     wait(&mut window, "the check", |window| document(window).phase == Phase::Done);
     assert_eq!(document(&window).history.as_ref().map(|history| history.n_transactions()), Some(3));
 }

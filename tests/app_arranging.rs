@@ -2,7 +2,7 @@
 
 mod window;
 
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use isoscope::app::App;
 use isoscope::app::heaps::GroupBy;
 use isoscope::app::state::{Page, Phase};
@@ -25,11 +25,11 @@ fn filter(window: &mut Window, text: &str) {
 }
 
 #[test]
-fn anomalies_are_grouped_by_cause_key_and_session() {
+fn anomalies_are_grouped_by_cause_component_key_and_session() {
     for theme in themes() {
         let (mut window, _folder) = opened(TWO, theme);
         let n = document(&window).tree.order().len();
-        for by in [GroupBy::Cause, GroupBy::Key, GroupBy::Session] {
+        for by in [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session] {
             window.get_by_label(&format!("Group by {}", by.word())).click();
             window.run_steps(3);
             assert_eq!((document(&window).tree.by(), document(&window).tree.order().len()), (by, n));
@@ -169,8 +169,9 @@ fn a_project_keeps_notes_filter_grouping_and_place() {
     press(&mut first, egui::Key::Num4);
     let selected = document(&first).selected;
     command(&mut first, egui::Key::S);
+    wait(&mut first, "the project file", |window| says(window, "Project saved"));
     let project = folder.path().join("two.txt.isoscope");
-    assert!(project.is_file() && says(&first, "Project saved"));
+    assert!(project.is_file());
     for file in [project, path] {
         let mut again = window(egui::Theme::Light);
         open(&mut again, file);
@@ -294,7 +295,27 @@ fn settings_are_kept_from_one_start_to_the_next() {
     press(&mut first, egui::Key::D);
     first.run_steps(3);
     assert_ne!(first.state().state().dark, dark);
+    // On quitting, what is not written yet is waited for.
+    drop(first);
     let mut second = start();
     second.run_steps(3);
     assert_ne!(second.state().state().dark, dark);
+}
+
+#[test]
+fn note_and_filter_are_found_from_every_page() {
+    let (mut window, _folder) = opened(TWO, egui::Theme::Dark);
+    for page in [egui::Key::Num6, egui::Key::Num7, egui::Key::Num8, egui::Key::Num9, egui::Key::C] {
+        press(&mut window, page);
+        press(&mut window, egui::Key::I);
+        assert!(window.get_by_label("Note").accesskit_node().is_focused(), "{page:?}");
+        press(&mut window, egui::Key::Escape);
+        press(&mut window, page);
+        press(&mut window, egui::Key::Slash);
+        assert!(window.get_by_label("Filter anomalies").accesskit_node().is_focused(), "{page:?}");
+        press(&mut window, egui::Key::Escape);
+    }
+    let (mut clean, _folder) = opened(CLEAN, egui::Theme::Light);
+    press(&mut clean, egui::Key::I);
+    assert!(says(&clean, "Select an anomaly first"));
 }

@@ -341,10 +341,12 @@ fn passwords_are_neither_shown_nor_kept() {
     fill(&mut window, "Password", "secret");
     run(&mut window, Command::RunWorkload);
     wait_until_over(&mut window);
+    // On quitting, what is not written yet is waited for.
+    let told = format!("{:?}", window.state().state());
+    assert!(!says(&window, "secret") && !told.contains("secret"));
+    drop(window);
     let settings = std::fs::read_to_string(folder.path().join("settings.json")).expect("it was kept");
     assert!(settings.contains("postgres://me@127.0.0.1:1/other") && !settings.contains("secret"), "{settings}");
-    assert!(!says(&window, "secret") && !format!("{:?}", window.state().state()).contains("secret"));
-    drop(window);
     let again = page_of(App::new(Some(recent)), egui::Theme::Dark);
     assert_eq!(shown(&again, "Database"), "Database: PostgreSQL");
 }

@@ -221,6 +221,8 @@ fn a_replay_says_what_the_claimed_level_would_have_given() {
         window.set_size(egui::vec2(1280.0, 1200.0));
         window.run_steps(3);
         let line = format!("{}  {}", place + 1, run.steps[place].text.trim_end_matches('.'));
+        window.get_by_label_contains(&line).scroll_to_me();
+        window.run_steps(4);
         window.get_by_label_contains(&line).click();
         window.run_steps(4);
         assert_eq!(step(&window), Some(place));
@@ -398,7 +400,7 @@ fn choices_are_made_by_buttons_and_kept_in_the_project_file() {
         push(&mut window, "Leave this edge out");
         assert!(!picture(&window).drawn.contains(&edge));
         window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::S);
-        window.run_steps(4);
+        wait(&mut window, "the project file", |window| says(window, "Project saved"));
         let mut second = window::window(theme);
         window::open(&mut second, folder.path().join("history.txt"));
         drawn(&mut second);

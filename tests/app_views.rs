@@ -106,7 +106,7 @@ fn the_matrix_has_a_cell_for_every_edge() {
         let cell = window.query_all_by_label_contains(&ends).next().expect("just seen").rect().center();
         click(&mut window, cell);
         assert!(matches!(document(&window).pinned, Some(Attention::Edge(_))));
-        window.get_by_label("Its root cause").click();
+        window.get_by_label("Its component").click();
         wait(&mut window, "the group", |window| document(window).group.is_some());
         assert!(document(&window).group.as_ref().is_some_and(|group| !group.table.cells.is_empty()));
     }
@@ -231,7 +231,8 @@ fn checkers_run_side_by_side_and_are_written_down() {
         assert_eq!(window.query_all_by_label_contains("fast spent ").count(), 4, "a number for each stage");
         for ending in ["CSV", "SVG"] {
             window.get_by_label(&format!("Save as {ending}")).click();
-            window.run_steps(3);
+            let name = format!("history-checkers.{}", ending.to_lowercase());
+            wait(&mut window, "the file", |window| says(window, &name));
         }
         let csv = std::fs::read_to_string(folder.path().join("history-checkers.csv")).expect("it was written");
         assert!(csv.lines().count() > 8 && csv.contains("be-sat,RA,violated"));
@@ -272,7 +273,8 @@ fn checkers_are_swept_over_generated_histories() {
         window.get_by_label("Plot of the sweep: Most memory");
         for ending in ["CSV", "SVG"] {
             window.get_by_label(&format!("Save as {ending}")).click();
-            window.run_steps(3);
+            let name = format!("history-sweep.{}", ending.to_lowercase());
+            wait(&mut window, "the file", |window| says(window, &name));
         }
         let csv = std::fs::read_to_string(folder.path().join("history-sweep.csv")).expect("it was written");
         assert!(csv.contains("transactions of a session,5,") && csv.contains(",plume,RA,satisfied,"), "{csv}");

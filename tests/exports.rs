@@ -357,6 +357,7 @@ fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) ->
                 status: "committed".to_owned(),
                 rows: rows.collect(),
                 folded: random.usize(0..3),
+                others: Vec::new(),
             }
         })
         .collect();

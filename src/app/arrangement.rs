@@ -123,11 +123,12 @@ impl App {
     pub(super) fn arrangement(&self) -> Option<Arrangement> {
         let document = self.state.document.as_ref()?;
         let name = |t: &TransactionId| document.history.as_ref().map(|history| history.transaction_name(*t));
+        let named = document.hidden.iter().filter_map(name);
         Some(Arrangement {
             filter: document.tree.filter().to_owned(),
             group_by: document.tree.by().word().to_owned(),
             hidden_relations: self.state.hidden.iter().map(|relation| relation.code().to_owned()).collect(),
-            hidden_transactions: document.hidden.iter().filter_map(name).collect(),
+            hidden_transactions: named.chain(document.hidden_names.iter().cloned()).collect(),
             layout: layout_word(self.state.layout).to_owned(),
             picks: document.picks.iter().filter(|(_, p)| !p.is_empty()).map(|(i, p)| (i.clone(), p.clone())).collect(),
             notes: document.notes.clone(),
@@ -142,16 +143,13 @@ impl App {
         let by = GroupBy::parse(&arrangement.group_by).unwrap_or_default();
         document.notes = arrangement.notes;
         document.tree.prepare(arrangement.filter, by);
-        if let Some(catalogue) = &document.catalogue {
-            document.tree.rebuild(catalogue, &document.notes);
+        // Every name in an arrangement was hidden once, so its transactions are known as soon as the history is.
+        let names = arrangement.hidden_transactions;
+        let transactions: BTreeSet<TransactionId> =
+            names.iter().filter_map(|name| document.named.get(name)).flatten().copied().collect();
+        if document.history.is_none() {
+            document.hidden_names = names;
         }
-        let names = &arrangement.hidden_transactions;
-        let transactions: BTreeSet<TransactionId> = match &document.history {
-            Some(history) if !names.is_empty() => {
-                history.transactions().filter(|t| names.contains(&history.transaction_name(*t))).collect()
-            }
-            _ => BTreeSet::new(),
-        };
         let redraw = transactions != document.hidden || arrangement.picks != document.picks;
         document.hidden = transactions;
         document.picks = arrangement.picks;

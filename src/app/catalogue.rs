@@ -4,6 +4,7 @@ use super::heaps::{GroupBy, Heaps};
 use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
 use crate::history::{History, TransactionId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// One violation as the list sees it.
 #[derive(Clone, Debug)]
@@ -37,8 +38,14 @@ pub struct Catalogue {
     /// the pattern can violate.
     levels: Vec<Level>,
     /// Other ways to heap them up.
-    heaps: [Heaps; 3],
+    heaps: [Heaps; 4],
     places: BTreeMap<ViolationId, usize>,
+    /// Hash of the identity and place, ascending.
+    identities: Vec<(u64, u32)>,
+    /// The one that a window shows first.
+    first: Option<ViolationId>,
+    /// By level: the smallest that breaks it.
+    smallest: [Option<ViolationId>; Level::ALL.len()],
 }
 
 /// Most transactions named in one line.
@@ -49,13 +56,18 @@ impl Catalogue {
     pub fn new(history: &History, findings: Findings) -> Catalogue {
         let entries: Vec<Entry> = findings.violations.iter().map(|violation| entry(history, violation)).collect();
         let places = entries.iter().enumerate().map(|(place, entry)| (entry.id, place)).collect();
-        let heaps = [GroupBy::Cause, GroupBy::Key, GroupBy::Session].map(|by| Heaps::new(history, &findings, by));
+        let heaps = [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session]
+            .map(|by| Heaps::new(history, &findings, by));
         let level = |pattern: Pattern| {
             let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
             listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
         };
         let levels = Pattern::all().map(level).collect();
-        Catalogue { findings, entries, levels, heaps, places }
+        let mut identities: Vec<(u64, u32)> = entries.iter().map(|entry| hash(&entry.identity)).zip(0..).collect();
+        identities.sort_unstable();
+        let first = first(&findings.violations);
+        let smallest = Level::ALL.map(|level| smallest_of(&findings.violations, level));
+        Catalogue { findings, entries, levels, heaps, places, identities, first, smallest }
     }
 
     /// The level under which a pattern is listed.
@@ -71,17 +83,17 @@ impl Catalogue {
     /// The violation that a window shows first: one that is no consequence of another and breaks the weakest level, the
     /// smallest of those, in the order of the list; those with edges are preferred since they have more to show.
     pub fn first(&self) -> Option<ViolationId> {
-        let violations = &self.findings.violations;
-        let best =
-            violations.iter().min_by_key(|v| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.size(), v.id));
-        best.map(|violation| violation.id)
+        self.first
     }
 
     /// The smallest listed violation that breaks `level`: rather one that breaks no weaker level.
     pub fn smallest_of(&self, level: Level) -> Option<ViolationId> {
-        let breaking = self.findings.violations.iter().filter(|violation| violation.levels.contains(level));
-        let rank = |v: &&Violation| (v.levels.weakest() != Some(level), v.implied, v.edges.is_empty(), v.size(), v.id);
-        breaking.min_by_key(rank).map(|violation| violation.id)
+        Level::ALL.iter().position(|other| *other == level).and_then(|place| self.smallest[place])
+    }
+
+    /// A violation with its name in project files.
+    pub fn named(&self, id: ViolationId) -> Option<(ViolationId, String)> {
+        self.place(id).map(|place| (id, self.entries[place].identity.clone()))
     }
 
     /// Its place in [`entries`](Self::entries). O(log violations).
@@ -89,9 +101,24 @@ impl Catalogue {
         self.places.get(&id).copied()
     }
 
-    /// The violation of this name in project files.
+    /// The violation of this name in project files. O(log violations).
     pub fn of_identity(&self, identity: &str) -> Option<ViolationId> {
-        self.entries.iter().find(|entry| entry.identity == identity).map(|entry| entry.id)
+        let wanted = hash(identity);
+        let begin = self.identities.partition_point(|(hash, _)| *hash < wanted);
+        let alike = self.identities[begin..].iter().take_while(|(hash, _)| *hash == wanted);
+        let mut entries = alike.map(|(_, place)| &self.entries[*place as usize]);
+        entries.find(|entry| entry.identity == identity).map(|entry| entry.id)
+    }
+
+    /// The component of a listed anomaly: a number.
+    pub fn component(&self, of: ViolationId) -> Option<u32> {
+        let place = self.place(of)?;
+        self.heaps(GroupBy::Component).map(|components| components.of(place))
+    }
+
+    /// The listed anomalies of a component.
+    pub fn of_component(&self, component: u32) -> impl Iterator<Item = &Violation> {
+        self.findings.violations.iter().filter(move |violation| self.component(violation.id) == Some(component))
     }
 
     /// The heaps of a way to group, if it is not the usual one.
@@ -99,10 +126,29 @@ impl Catalogue {
         match by {
             GroupBy::Pattern => None,
             GroupBy::Cause => Some(&self.heaps[0]),
-            GroupBy::Key => Some(&self.heaps[1]),
-            GroupBy::Session => Some(&self.heaps[2]),
+            GroupBy::Component => Some(&self.heaps[1]),
+            GroupBy::Key => Some(&self.heaps[2]),
+            GroupBy::Session => Some(&self.heaps[3]),
         }
     }
+}
+
+fn first(violations: &[Violation]) -> Option<ViolationId> {
+    let rank = |v: &&Violation| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.size(), v.id);
+    violations.iter().min_by_key(rank).map(|violation| violation.id)
+}
+
+fn smallest_of(violations: &[Violation], level: Level) -> Option<ViolationId> {
+    let breaking = violations.iter().filter(|violation| violation.levels.contains(level));
+    let rank = |v: &&Violation| (v.levels.weakest() != Some(level), v.implied, v.edges.is_empty(), v.size(), v.id);
+    breaking.min_by_key(rank).map(|violation| violation.id)
+}
+
+/// Within one run of the program, the same for the same text.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The name of a violation in project files.

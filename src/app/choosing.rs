@@ -2,31 +2,70 @@
 
 use super::App;
 use super::heaps::GroupBy;
-use super::notes::{Note, Notes};
+use super::notes::Note;
 use super::picture::{self, LayoutKind, Material, Order};
 use super::playing::Stage;
 use super::state::{Attention, Page};
-use super::tree::{Catalogue, Tree};
+use super::tree::{self, Made, Tree};
 use crate::checkers::ViolationId;
+use crate::control::Control;
+use crate::jobs::State as JobState;
 use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Of up to so many anomalies the list is made at once: in a few milliseconds at worst.
+const FEW: usize = 1000;
+
 impl App {
-    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Catalogue, &Notes)) {
-        if let Some(document) = &mut self.state.document
-            && let Some(catalogue) = &document.catalogue
-        {
-            change(&mut document.tree, catalogue, &document.notes);
+    /// Makes the lines of the list anew where they answer an older question. Of many anomalies a job makes them; the old
+    /// lines stay until then, and the newest question is the one that is answered.
+    pub(super) fn prepare_list(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let Some(catalogue) = document.catalogue.clone() else { return };
+        let Some(wanted) = document.tree.take_wanted() else { return };
+        let notes = &document.notes;
+        if catalogue.entries.len() <= FEW {
+            self.arranging = None;
+            if let Ok(made) = Made::new(&wanted, catalogue, notes, &Control::new()) {
+                document.scroll_to_selected |= document.tree.settle(Arc::new(made));
+            }
+            return;
+        }
+        let number = self.revision.advance();
+        self.arranging = Some(tree::start(wanted, catalogue, notes.clone(), number, Arc::clone(&self.wake)));
+    }
+
+    /// Takes in the lines that a job has made.
+    pub(super) fn take_in_list(&mut self) {
+        let Some(job) = &mut self.arranging else { return };
+        let made = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        let Some(document) = &mut self.state.document else { return };
+        if let Some(made) = made {
+            document.scroll_to_selected |= document.tree.settle(made);
+        }
+        if ended != JobState::Running {
+            self.arranging = None;
+            document.tree.give_up();
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("The anomalies could not be listed: {text}"));
+        }
+    }
+
+    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut Tree)) {
+        if let Some(document) = &mut self.state.document {
+            change(&mut document.tree);
         }
     }
 
     pub(super) fn group_by(&mut self, by: GroupBy) {
-        self.with_tree(|tree, catalogue, notes| tree.group_by(by, catalogue, notes));
+        self.with_tree(|tree| tree.group_by(by));
         if let Some(document) = &mut self.state.document
             && let (Some(id), Some(catalogue)) = (document.selected, &document.catalogue)
         {
-            document.tree.reveal(id, catalogue, &document.notes);
+            document.tree.reveal(id, catalogue);
             document.scroll_to_selected = true;
         }
     }
@@ -37,7 +76,33 @@ impl App {
             true => document.notes.remove(&identity),
             false => document.notes.insert(identity, note),
         };
-        self.with_tree(|tree, catalogue, notes| tree.rebuild(catalogue, notes));
+        document.tree.notes_changed();
+    }
+
+    /// Turns to the field for the note of the chosen anomaly, wherever one is.
+    pub(super) fn edit_note(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        if document.identity().is_none() {
+            self.state.tell(true, "Select an anomaly first: a note is written beside one");
+            return;
+        }
+        document.focus_note = true;
+        (self.state.show_batch, self.state.show_collect) = (false, false);
+        // Only beside these pages stands the argument, and with it the note.
+        if !matches!(self.state.page, Page::Graph | Page::Lanes | Page::Key | Page::Matrix | Page::Text) {
+            self.state.page = Page::Graph;
+        }
+    }
+
+    /// Turns to the filter: of the folder where its table is in sight, else of the anomalies.
+    pub(super) fn focus_filter(&mut self) {
+        let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.show_collect;
+        if !has_table && self.state.document.is_none() {
+            self.state.tell(true, "Open a history first: the filter is about its anomalies");
+            return;
+        }
+        self.state.show_collect = false;
+        self.state.focus_filter = true;
     }
 
     pub(super) fn bookmark(&mut self) {
@@ -49,14 +114,16 @@ impl App {
     }
 
     pub(super) fn set_filter(&mut self, filter: String) {
-        self.with_tree(|tree, catalogue, notes| tree.set_filter(filter, catalogue, notes));
+        self.with_tree(|tree| tree.set_filter(filter));
     }
 
     /// Shows a violation: from the kept pictures, or by a job.
     pub(super) fn select(&mut self, id: ViolationId, by_user: bool) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(catalogue) = document.catalogue.clone() else { return };
-        document.tree.reveal(id, &catalogue, &document.notes);
+        let Some(catalogue) = document.catalogue.clone().filter(|catalogue| catalogue.place(id).is_some()) else {
+            return;
+        };
+        document.tree.reveal(id, &catalogue);
         document.scroll_to_selected = true;
         document.chosen_by_user |= by_user;
         if by_user && matches!(self.state.page, Page::Browser | Page::Health | Page::Order | Page::Statistics) {
@@ -155,5 +222,80 @@ impl App {
         let all = picture::expandable(edges);
         let expanded = if picture.expanded == all { BTreeSet::new() } else { all };
         self.redraw(Some(expanded));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::{Document, Source};
+    use super::super::tree::Catalogue;
+    use super::*;
+    use crate::checkers::{Findings, LevelSet, Pattern, Proof, Violation};
+    use crate::history::{Rules, TransactionId};
+    use std::time::{Duration, Instant};
+
+    /// A window with so many anomalies, all of one transaction.
+    fn with_anomalies(n: u32) -> App {
+        let history = crate::formats::text::parse("a: [r x 7]\n").expect("a history in our notation");
+        let pattern = Pattern::ThinAirRead;
+        let violation = |ordinal| Violation {
+            id: ViolationId { pattern, ordinal },
+            also: Vec::new(),
+            levels: LevelSet::upward(pattern.row().level),
+            key: None,
+            transactions: vec![TransactionId(0)],
+            operations: Vec::new(),
+            edges: Vec::new(),
+            proof: Proof::Read,
+            implied: false,
+            group: ordinal,
+        };
+        let findings = Findings { violations: (1..=n).map(violation).collect(), ..Findings::default() };
+        let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
+        document.catalogue = Some(Arc::new(Catalogue::new(&history, findings)));
+        document.tree.catalogue_changed();
+        let mut app = App::new(None);
+        app.state.document = Some(document);
+        app
+    }
+
+    fn n_listed(app: &App) -> usize {
+        app.state.document.as_ref().map_or(0, |document| document.tree.order().len())
+    }
+
+    fn wait(app: &mut App) {
+        let started = Instant::now();
+        while app.arranging.is_some() {
+            assert!(started.elapsed() < Duration::from_secs(20));
+            app.take_in_list();
+        }
+    }
+
+    #[test]
+    fn few_anomalies_are_listed_at_once() {
+        let mut app = with_anomalies(FEW as u32);
+        app.prepare_list();
+        assert!(app.arranging.is_none() && n_listed(&app) == FEW);
+    }
+
+    #[test]
+    fn of_many_the_newest_list_is_made_off_the_frame() {
+        let mut app = with_anomalies(3000);
+        app.prepare_list();
+        assert_eq!(n_listed(&app), 0);
+        wait(&mut app);
+        assert_eq!(n_listed(&app), 3000);
+        app.set_filter("/2999|".to_owned());
+        app.prepare_list();
+        assert_eq!(n_listed(&app), 3000, "the old list stays");
+        app.set_filter("/299".to_owned());
+        app.prepare_list();
+        wait(&mut app);
+        assert_eq!(n_listed(&app), 11, "299 and 2990 to 2999");
+        let position =
+            app.state.document.as_ref().and_then(|document| {
+                document.tree.position(ViolationId { pattern: Pattern::ThinAirRead, ordinal: 2990 })
+            });
+        assert_eq!(position, Some(1));
     }
 }

@@ -8,7 +8,7 @@ use super::heaps::GroupBy;
 use super::notes::Note;
 use crate::checkers::{Level, ViolationId};
 use crate::export::{ExportKind, Part};
-use crate::history::{KeyId, OperationId, TransactionId};
+use crate::history::{KeyId, OperationId, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use egui::{Key, KeyboardShortcut, Modifiers};
 use std::path::PathBuf;
@@ -88,6 +88,10 @@ pub enum Command {
     Alternatives,
     /// Keep what is pinned in the picture.
     Keep,
+    /// Draw a session as one card.
+    FoldSession,
+    /// The anomaly, or all of its component.
+    SwitchScope,
     /// Show or fold the evidence behind inferred edges.
     ExpandEvidence,
     /// Type into the anomaly filter.
@@ -209,7 +213,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 64] = [
+const ROWS: [CommandRow; 66] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -229,13 +233,14 @@ const ROWS: [CommandRow; 64] = [
     CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
     CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
     CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something beside the selected anomaly", keys: &[plain(Key::I)] },
-    CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, key or sessions, in turn", keys: &[plain(Key::G)] },
+    CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn", keys: &[plain(Key::G)] },
     CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
     CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
     CommandRow { command: Command::CheckWithout, group: Group::Edit, name: "Without these", tooltip: "Check the history without the chosen transactions, else without what is pinned", keys: &[plain(Key::W)] },
     CommandRow { command: Command::Hide, group: Group::Edit, name: "Hide", tooltip: "Leave the pinned edge, operation or transaction out of the picture and of exports", keys: &[plain(Key::H)] },
     CommandRow { command: Command::ShowHidden, group: Group::Edit, name: "Show hidden", tooltip: "Put everything that was left out back into the picture", keys: &[plain(Key::U)] },
     CommandRow { command: Command::Keep, group: Group::Edit, name: "Keep", tooltip: "Keep the pinned edge, operation or transaction in the picture and in exports while evidence is folded, or no longer", keys: &[plain(Key::S)] },
+    CommandRow { command: Command::FoldSession, group: Group::Edit, name: "Fold session", tooltip: "Draw all transactions of the pinned one's session as one card, or each by itself again; all sessions where nothing is pinned", keys: &[plain(Key::Z)] },
     CommandRow { command: Command::NextAnomaly, group: Group::Go, name: "Next anomaly", tooltip: "Select the next anomaly of the list", keys: &[plain(Key::N)] },
     CommandRow { command: Command::PreviousAnomaly, group: Group::Go, name: "Previous anomaly", tooltip: "Select the anomaly before", keys: &[plain(Key::P)] },
     CommandRow { command: Command::NextStep, group: Group::Go, name: "Next step", tooltip: "Go one step further in the argument, or in what is replayed", keys: &[plain(Key::J), plain(Key::ArrowDown)] },
@@ -256,6 +261,7 @@ const ROWS: [CommandRow; 64] = [
     CommandRow { command: Command::ZoomIn, group: Group::View, name: "Zoom in", tooltip: "Show the graph larger", keys: &[plain(Key::Plus), plain(Key::Equals)] },
     CommandRow { command: Command::ZoomOut, group: Group::View, name: "Zoom out", tooltip: "Show the graph smaller", keys: &[plain(Key::Minus)] },
     CommandRow { command: Command::Alternatives, group: Group::View, name: "Rejected orders", tooltip: "Draw the orders that were ruled out, with what would have followed from them", keys: &[plain(Key::A)] },
+    CommandRow { command: Command::SwitchScope, group: Group::View, name: "Anomaly or component", tooltip: "Draw the chosen anomaly, or all listed ones that share transactions with it, in graph and matrix", keys: &[plain(Key::Q)] },
     CommandRow { command: Command::SwitchLayout, group: Group::View, name: "Switch layout", tooltip: "Draw the graph in session columns or in layers", keys: &[plain(Key::L)] },
     CommandRow { command: Command::ShowGraph, group: Group::View, name: "Graph", tooltip: "The dependency graph of the selected anomaly", keys: &[plain(Key::Num1)] },
     CommandRow { command: Command::ShowLanes, group: Group::View, name: "Lanes", tooltip: "The sessions on a time axis", keys: &[plain(Key::Num2)] },
@@ -408,6 +414,14 @@ pub enum Request {
     LeaveOut(Part),
     /// Keep nothing in particular.
     KeepNothing,
+    /// Draw this session of the counterexample as one card, or unfold it.
+    FoldSession(SessionId),
+    /// The card of this transaction of the counterexample was dragged: its upper left corner is here now.
+    MoveCard(TransactionId, egui::Pos2),
+    /// Cards stand where the layout puts them.
+    PutCardsBack,
+    /// Draw every session as one card, or each transaction by itself.
+    FoldSessions(bool),
     /// Draw the graph in this way.
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.
@@ -424,7 +438,7 @@ pub enum Request {
     ShowInLanes(TransactionId),
     /// Which sessions have a lane: those of the anomaly, or all.
     AllLanes(bool),
-    /// What the matrix is about: the anomaly, or all with its root cause.
+    /// What the matrix is about: the anomaly, or all of its component.
     WholeGroup(bool),
     /// Change what is typed into the palette.
     PaletteText(String),

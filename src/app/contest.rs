@@ -2,13 +2,14 @@
 //! beside each other, so that it is seen where two of them differ.
 
 use super::App;
+use super::conclusion::Conclusion;
 use super::sweep::{self, Sweep};
-use crate::checkers::{self, Checker, Level, Options, Verdict};
+use crate::checkers::{self, Cause, Checker, Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Stage};
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::history::History;
 use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,8 +38,10 @@ pub struct Sample {
 pub struct Run {
     /// Which.
     pub checker: Checker,
-    /// By level that it decides: the verdict, and the seconds it took.
-    pub levels: Vec<(Level, Verdict, f64)>,
+    /// By level that it decides: what the verdict comes to, and the seconds it took.
+    pub levels: Vec<(Level, Conclusion, f64)>,
+    /// Why levels were not decided.
+    pub causes: BTreeMap<Level, Cause>,
     /// Seconds for what all levels share.
     pub index_seconds: f64,
     /// Wall time of all, seconds.
@@ -58,9 +61,9 @@ impl Run {
         format!("{}, {}", self.checker, Unit::Seconds.text(self.seconds))
     }
 
-    /// Its verdict on a level.
-    pub fn verdict(&self, level: Level) -> Option<&Verdict> {
-        self.levels.iter().find(|(other, ..)| *other == level).map(|(_, verdict, _)| verdict)
+    /// What it says of a level.
+    pub fn conclusion(&self, level: Level) -> Option<Conclusion> {
+        self.levels.iter().find(|(other, ..)| *other == level).map(|(_, conclusion, _)| *conclusion)
     }
 
     /// Most memory more than before, megabytes.
@@ -113,7 +116,7 @@ impl Contest {
     /// Levels on which two checkers that both know an answer give different ones.
     pub fn disputed(&self) -> Vec<Level> {
         let differs = |level: &Level| {
-            let known = self.runs.iter().filter_map(|run| run.verdict(*level)).map(Verdict::word);
+            let known = self.runs.iter().filter_map(|run| run.conclusion(*level)).map(Conclusion::word);
             let known: BTreeSet<&str> = known.filter(|word| *word != "undecided").collect();
             known.len() > 1
         };
@@ -204,12 +207,24 @@ pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control:
     let seconds = started.elapsed().as_secs_f64();
     Run {
         checker,
-        levels: findings.levels.into_iter().map(|result| (result.level, result.verdict, result.seconds)).collect(),
+        levels: findings.levels.iter().map(decided).collect(),
+        causes: findings.levels.iter().filter_map(cause).collect(),
         index_seconds: findings.index_seconds,
         seconds,
         cpu: cpu_seconds().zip(cpu).map(|(after, before)| after - before),
         samples,
         stages: std::array::from_fn(|at| own.spent(Stage::ALL[at]).as_secs_f64() - stages_before[at]),
+    }
+}
+
+fn decided(result: &LevelResult) -> (Level, Conclusion, f64) {
+    (result.level, Conclusion::of(&result.verdict), result.seconds)
+}
+
+fn cause(result: &LevelResult) -> Option<(Level, Cause)> {
+    match &result.verdict {
+        Verdict::Undecided(cause) => Some((result.level, cause.clone())),
+        Verdict::Satisfied(_) | Verdict::Violated => None,
     }
 }
 
@@ -327,10 +342,7 @@ impl App {
         let folder = super::dialogs::folder_of(Some(&document.source));
         let stem = document.title.split('.').next().unwrap_or("history");
         let path = folder.join(format!("{stem}-{what}.{ending}"));
-        match super::project::write_whole(&path, text.as_bytes()) {
-            Ok(()) => self.state.tell(false, format!("Written: {}", path.display())),
-            Err(text) => self.state.tell(true, text),
-        }
+        self.write_file(path, text, "Written");
     }
 }
 
@@ -357,7 +369,7 @@ mod tests {
         let run = |checker| measure(&history, checker, &Pool::new(), &Control::new());
         let contest = Contest { runs: vec![run(Checker::Fast), run(Checker::Plume)], ..Contest::default() };
         assert!(contest.disputed().is_empty(), "{:?}", contest.runs);
-        let verdict = contest.runs[1].verdict(Level::ReadAtomic).map(Verdict::word);
+        let verdict = contest.runs[1].conclusion(Level::ReadAtomic).map(Conclusion::word);
         assert_eq!(verdict, Some("violated"));
         assert!(contest.csv().contains("plume,RA,violated,") && contest.csv().starts_with("checker,level,"));
         assert!(contest.svg().contains(">plume, ") && contest.svg().ends_with("</svg>\n"));
@@ -368,19 +380,17 @@ mod tests {
 
     #[test]
     fn checkers_that_disagree_are_seen() {
-        let run = |checker, verdict| Run {
+        let run = |checker, conclusion| Run {
             checker,
-            levels: vec![(Level::ReadAtomic, verdict, 0.0)],
+            levels: vec![(Level::ReadAtomic, conclusion, 0.0)],
+            causes: BTreeMap::new(),
             index_seconds: 0.0,
             seconds: 0.0,
             cpu: None,
             samples: Vec::new(),
             stages: Default::default(),
         };
-        let runs = vec![
-            run(Checker::Fast, Verdict::Violated),
-            run(Checker::Plume, Verdict::Satisfied(crate::checkers::Witness::Reads)),
-        ];
+        let runs = vec![run(Checker::Fast, Conclusion::Broken), run(Checker::Plume, Conclusion::Holds)];
         assert_eq!(Contest { runs, ..Contest::default() }.disputed(), [Level::ReadAtomic]);
     }
 }

@@ -51,7 +51,7 @@ impl Dialogs {
         // The future is made here, on the thread of the window, as some systems demand.
         let dialog = rfd::AsyncFileDialog::new();
         let mut name = suggestion.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let dialog = match suggestion.parent().filter(|folder| folder.is_dir()) {
+        let dialog = match suggestion.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) => dialog.set_directory(folder),
             None => dialog,
         };

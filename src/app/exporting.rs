@@ -1,6 +1,6 @@
 //! Writing exports off the frame.
 
-use super::canvas::sketch::Sketch;
+use super::files::write_whole;
 use super::picture::Picture;
 use super::tree::Catalogue;
 use crate::control::Control;
@@ -22,8 +22,6 @@ pub struct What {
     pub path: PathBuf,
     /// The argument.
     pub picture: Arc<Picture>,
-    /// As drawn now, cards moved by hand included.
-    pub sketch: Arc<Sketch>,
     /// The whole history.
     pub history: Arc<History>,
     /// Relations whose edges are not drawn.
@@ -32,19 +30,23 @@ pub struct What {
 
 /// Starts writing. The message says how it went: the path written, or what went wrong.
 pub fn start(what: What, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
-    Job::start("export", revision, wake, move |_, outbox| outbox.send(write(&what).map(|()| what.path.clone())))
+    Job::start("export", revision, wake, move |control, outbox| {
+        outbox.send(write(&what, control).map(|()| what.path.clone()));
+    })
 }
 
-fn write(what: &What) -> Result<(), String> {
+fn write(what: &What, control: &Control) -> Result<(), String> {
     let argument = &what.picture.argument;
     let options = ComposeOptions {
         hidden: what.hidden.iter().copied().collect(),
-        drawn: Some(what.sketch.layout.clone()),
+        drawn: Some(what.picture.sketch.layout.clone()),
         ..what.picture.options(&what.history)
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
-    super::project::write_whole(&what.path, &bytes)
+    // What was cancelled in time leaves no file.
+    control.check().map_err(|interrupt| interrupt.to_string())?;
+    write_whole(&what.path, &bytes)
 }
 
 /// A report to write.
@@ -92,6 +94,7 @@ fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let files = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+    control.check().map_err(|interrupt| interrupt.to_string())?;
     // Written beside its place, so that there is never half a report.
     let unfinished = tempfile::TempDir::new_in(parent).map_err(say)?;
     for (name, bytes) in files {

@@ -1,8 +1,10 @@
 //! Figures of a history for plots: how skewed access to keys is, how large transactions are, how many abort, and where
 //! anomalies lie. Made off the frame, small enough to draw.
 
+use super::sorting::{going, sort_by};
 use super::tree::Catalogue;
-use crate::history::{History, Outcome, Statistics};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, Outcome, Statistics, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use std::sync::Arc;
 
@@ -33,21 +35,24 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Arc<Figures>> {
-    Job::start("figures", revision, wake, move |_, outbox| {
-        outbox.send(Arc::new(Figures::new(&history, catalogue.as_deref())));
+    Job::start("figures", revision, wake, move |control, outbox| {
+        if let Ok(figures) = Figures::new(&history, catalogue.as_deref(), control) {
+            outbox.send(Arc::new(figures));
+        }
     })
 }
 
 impl Figures {
     /// Counts. O(operations · log operations).
-    pub fn new(history: &History, catalogue: Option<&Catalogue>) -> Figures {
+    pub fn new(history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Result<Figures, Interrupt> {
+        let order = order(history, control)?;
         let n = history.n_transactions();
         let stretch = n.div_ceil(POINTS).max(1);
         let n_stretches = n.div_ceil(stretch);
         let middle = |place: usize| (place as f64 + 0.5) * stretch as f64;
         let share = |outcome: Outcome| -> Vec<(f64, f64)> {
             let mut counts = vec![0_usize; n_stretches];
-            for (place, t) in order(history).into_iter().enumerate() {
+            for (place, t) in going(control, order.iter().copied().enumerate()) {
                 counts[place / stretch] += usize::from(history.outcome(t) == outcome);
             }
             let percent = |(place, count): (usize, &usize)| {
@@ -59,47 +64,52 @@ impl Figures {
         let mut begin = vec![0.0; n_stretches];
         if let Some(catalogue) = catalogue {
             let mut place = vec![0; n];
-            order(history).into_iter().enumerate().for_each(|(at, t)| place[t.index()] = at);
-            for violation in &catalogue.findings.violations {
+            order.iter().enumerate().for_each(|(at, t)| place[t.index()] = at);
+            for violation in going(control, &catalogue.findings.violations) {
                 let own = violation.transactions.iter().filter(|t| !t.is_initial());
                 if let Some(first) = own.map(|t| place[t.index()]).min() {
                     begin[first / stretch] += 1.0;
                 }
             }
         }
-        Figures {
-            statistics: Statistics::of(history),
-            skew: skew(history),
-            sizes: sizes(history),
+        let going_on = || control.check().is_ok();
+        let statistics = Statistics::of_while(history, &going_on);
+        let (skew, sizes) = (skew(history, control)?, sizes(history, control));
+        control.check()?;
+        Ok(Figures {
+            statistics: statistics.unwrap_or_default(),
+            skew,
+            sizes,
             aborted: share(Outcome::Aborted),
             unknown: share(Outcome::Unknown),
             anomalies: begin.into_iter().enumerate().map(|(at, count)| (middle(at), count)).collect(),
-        }
+        })
     }
 }
 
 /// The transactions by their start where there are times, else by their places in their sessions.
-fn order(history: &History) -> Vec<crate::history::TransactionId> {
-    let mut order: Vec<_> = history.transactions().collect();
+fn order(history: &History, control: &Control) -> Result<Vec<TransactionId>, Interrupt> {
+    let mut order: Vec<TransactionId> = history.transactions().collect();
+    let start = |t: &TransactionId| history.interval(*t).map(|interval| interval.start);
     match history.has_times() {
-        true => order.sort_by_key(|t| history.interval(*t).map(|interval| interval.start)),
-        false => order.sort_by_key(|t| history.position_of(*t)),
+        true => sort_by(&mut order, control, |a, b| start(a).cmp(&start(b)))?,
+        false => sort_by(&mut order, control, |a, b| history.position_of(*a).cmp(&history.position_of(*b)))?,
     }
-    order
+    Ok(order)
 }
 
-fn skew(history: &History) -> Vec<(f64, f64)> {
+fn skew(history: &History, control: &Control) -> Result<Vec<(f64, f64)>, Interrupt> {
     let mut uses = vec![0_u64; history.n_keys()];
-    history.keys().iter().for_each(|key| uses[key.index()] += 1);
-    uses.sort_unstable_by(|a, b| b.cmp(a));
+    going(control, history.keys()).for_each(|key| uses[key.index()] += 1);
+    sort_by(&mut uses, control, |a, b| b.cmp(a))?;
     let step = uses.len().div_ceil(POINTS).max(1);
     let places = (0..uses.len()).step_by(step);
-    places.map(|place| ((place + 1) as f64, uses[place] as f64)).collect()
+    Ok(places.map(|place| ((place + 1) as f64, uses[place] as f64)).collect())
 }
 
-fn sizes(history: &History) -> Vec<(f64, f64)> {
+fn sizes(history: &History, control: &Control) -> Vec<(f64, f64)> {
     let mut counts = vec![0.0; POINTS + 1];
-    for t in history.transactions() {
+    for t in going(control, history.transactions()) {
         counts[history.operation_range(t).len().min(POINTS)] += 1.0;
     }
     let last = counts.iter().rposition(|count| *count > 0.0).map_or(0, |last| last + 1);
@@ -114,7 +124,7 @@ mod tests {
     fn everything_is_counted() {
         let text = "a: [w x 1, w x 2] [w y 1]! [r x 2]\nb: [r x 2] [r y 1]?\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
-        let figures = Figures::new(&history, None);
+        let figures = Figures::new(&history, None, &Control::new()).expect("nothing stops it");
         assert_eq!(figures.skew, [(1.0, 4.0), (2.0, 2.0)]);
         assert_eq!(figures.sizes, [(0.0, 0.0), (1.0, 4.0), (2.0, 1.0)]);
         let sum: f64 = figures.aborted.iter().map(|(_, share)| share).sum();
@@ -125,7 +135,7 @@ mod tests {
     #[test]
     fn nothing_is_counted_in_an_empty_history() {
         let history = crate::formats::text::parse("a:\n").expect("a history in our notation");
-        let figures = Figures::new(&history, None);
+        let figures = Figures::new(&history, None, &Control::new()).expect("nothing stops it");
         assert!(figures.skew.is_empty() && figures.aborted.is_empty() && figures.sizes.is_empty());
     }
 }

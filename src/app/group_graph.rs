@@ -1,15 +1,23 @@
-//! The edges of all anomalies that share a root cause, as one graph: what the matrix shows of large components.
+//! The edges of all anomalies of a component, as one graph: what the matrix shows, and the graph where it is not too
+//! large.
 
+use super::canvas::sketch::Sketch;
 use super::tree::Catalogue;
-use crate::checkers::ViolationId;
-use crate::history::TransactionId;
+use crate::checkers::{Violation, ViolationId};
+use crate::diagram::layout;
+use crate::diagram::{Subject, diagram, operations_in};
+use crate::history::{History, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
-use crate::relations::Relation;
+use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Most edges gathered.
 const MAX_EDGES: usize = 200_000;
+/// Most transactions that are drawn as a graph.
+pub const MAX_CARDS: usize = 5_000;
+/// Most edges that are drawn as a graph.
+pub const MAX_ARROWS: usize = 10_000;
 
 /// What a cell shows, and what a click on it chooses.
 pub type Cell = Vec<(Relation, Stands)>;
@@ -33,44 +41,126 @@ pub struct Table {
 }
 
 /// Transactions and the relations between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupGraph {
-    /// The anomaly it was made for.
-    pub of: ViolationId,
-    /// Number of anomalies in the group.
+    /// The component: its number in the catalogue.
+    pub of: u32,
+    /// Number of listed anomalies of it.
     pub n: usize,
-    /// What is drawn.
+    /// As a table.
     pub table: Table,
+    /// As a graph; none where it has more than [`MAX_CARDS`] transactions or [`MAX_ARROWS`] edges.
+    pub picture: Option<GroupPicture>,
+}
+
+/// The graph, in terms of the whole history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupPicture {
+    /// What is drawn, and where. Its arrows name places in `edges`.
+    pub sketch: Arc<Sketch>,
+    /// Each with the first anomaly that it belongs to.
+    pub edges: Vec<(Edge, ViolationId)>,
+    /// By anomaly: its edges.
+    pub edges_of: BTreeMap<ViolationId, Vec<EdgeIndex>>,
 }
 
 /// Starts gathering; nothing comes where the anomaly is not listed.
-pub fn start(catalogue: Arc<Catalogue>, of: ViolationId, revision: Revision, wake: Wake) -> Job<Arc<GroupGraph>> {
-    Job::start("group", revision, wake, move |_, outbox| {
-        if let Some(graph) = GroupGraph::new(&catalogue, of) {
+pub fn start(
+    history: Arc<History>,
+    catalogue: Arc<Catalogue>,
+    of: ViolationId,
+    revision: Revision,
+    wake: Wake,
+) -> Job<Arc<GroupGraph>> {
+    Job::start("group", revision, wake, move |control, outbox| {
+        if let Some(graph) = GroupGraph::new(&history, &catalogue, of)
+            && control.check().is_ok()
+        {
             outbox.send(Arc::new(graph));
         }
     })
 }
 
 impl GroupGraph {
-    /// Gathers the edges of the listed anomalies of the same pattern and group as `of`. O(edges · log edges).
-    pub fn new(catalogue: &Catalogue, of: ViolationId) -> Option<GroupGraph> {
-        let group = catalogue.violation(of)?.group;
-        let same = |id: ViolationId, other: u32| id.pattern == of.pattern && other == group;
-        let members = || catalogue.findings.violations.iter().filter(|v| same(v.id, v.group));
-        let edges = members().flat_map(|v| v.edges.iter().map(|edge| (edge, v.id))).take(MAX_EDGES);
-        let mut transactions: BTreeSet<(bool, TransactionId)> = BTreeSet::new();
-        let mut known: BTreeMap<(TransactionId, TransactionId), Cell> = BTreeMap::new();
-        for (edge, id) in edges {
-            transactions.extend([edge.from, edge.to].map(|t| (!t.is_initial(), t)));
-            let cell = known.entry((edge.from, edge.to)).or_default();
-            if cell.iter().all(|(relation, _)| *relation != edge.relation) {
-                cell.push((edge.relation, Stands::Anomaly(id)));
+    /// Gathers the edges of the component of `of`, and draws them. O(edges · log edges), and the
+    /// [layout](layout::lanes).
+    pub fn new(history: &History, catalogue: &Catalogue, of: ViolationId) -> Option<GroupGraph> {
+        let component = catalogue.component(of)?;
+        let members: Vec<&Violation> = catalogue.of_component(component).collect();
+        let gathered = Gathered::of(&members);
+        Some(GroupGraph {
+            of: component,
+            n: members.len(),
+            table: gathered.table(),
+            picture: gathered.picture(history),
+        })
+    }
+}
+
+/// Edges that differ in what they say.
+#[derive(Default)]
+struct Gathered {
+    edges: Vec<(Edge, ViolationId)>,
+    edges_of: BTreeMap<ViolationId, Vec<EdgeIndex>>,
+    on_cycle: BTreeSet<EdgeIndex>,
+}
+
+impl Gathered {
+    fn of(members: &[&Violation]) -> Gathered {
+        let mut gathered = Gathered::default();
+        let mut known: BTreeMap<_, EdgeIndex> = BTreeMap::new();
+        for violation in members {
+            let cycle = violation.proof.cycle_edges();
+            for (index, edge) in violation.edges.iter().enumerate() {
+                if gathered.edges.len() >= MAX_EDGES {
+                    return gathered;
+                }
+                let next = gathered.edges.len();
+                let place = *known.entry((edge.from, edge.to, edge.relation, edge.key)).or_insert(next);
+                if place == next {
+                    gathered.edges.push((edge.clone(), violation.id));
+                }
+                gathered.edges_of.entry(violation.id).or_default().push(place);
+                if cycle.contains(&index) {
+                    gathered.on_cycle.insert(place);
+                }
             }
         }
+        gathered
+    }
+
+    fn table(&self) -> Table {
+        let ends = self.edges.iter().flat_map(|(edge, _)| [edge.from, edge.to]);
+        let transactions: BTreeSet<(bool, TransactionId)> = ends.map(|t| (!t.is_initial(), t)).collect();
         let transactions: Vec<TransactionId> = transactions.into_iter().map(|(_, t)| t).collect();
         let place: BTreeMap<TransactionId, usize> = transactions.iter().enumerate().map(|(at, &t)| (t, at)).collect();
-        let cells = known.into_iter().map(|((from, to), cell)| ((place[&from], place[&to]), cell)).collect();
-        Some(GroupGraph { of, n: members().count(), table: Table { transactions, cells } })
+        let mut cells: BTreeMap<(usize, usize), Cell> = BTreeMap::new();
+        for (edge, id) in &self.edges {
+            let cell = cells.entry((place[&edge.from], place[&edge.to])).or_default();
+            if cell.iter().all(|(relation, _)| *relation != edge.relation) {
+                cell.push((edge.relation, Stands::Anomaly(*id)));
+            }
+        }
+        Table { transactions, cells }
+    }
+
+    fn picture(self, history: &History) -> Option<GroupPicture> {
+        let Gathered { edges, edges_of, on_cycle } = self;
+        let bare: Vec<Edge> = edges.iter().map(|(edge, _)| edge.clone()).collect();
+        let diagram = diagram(&Subject {
+            history,
+            transactions: &[],
+            edges: &bare,
+            cycle: &on_cycle.into_iter().collect::<Vec<_>>(),
+            operations: &[],
+            shown: &|_| true,
+            all_operations: false,
+            n_operations: &operations_in(history),
+        });
+        if diagram.cards.len() > MAX_CARDS || diagram.arrows.len() > MAX_ARROWS {
+            return None;
+        }
+        let layout = layout::lanes(&diagram);
+        Some(GroupPicture { sketch: Arc::new(Sketch::new(diagram, layout)), edges, edges_of })
     }
 }

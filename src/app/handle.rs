@@ -12,6 +12,7 @@ use super::playing::Stage;
 use super::state::{Attention, Document, ExportForm, Focus, Page, Phase, Source};
 use super::versions::Wanted;
 use crate::export::ExportKind;
+use crate::jobs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl App {
             Request::OpenFile(path) => self.open_path(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
-            Request::Toggle(branch) => self.with_tree(|tree, catalogue, notes| tree.toggle(branch, catalogue, notes)),
+            Request::Toggle(branch) => self.with_tree(|tree| tree.toggle(branch)),
             Request::Filter(filter) => self.set_filter(filter),
             Request::ToggleRelation(relation) => {
                 if !self.state.hidden.remove(&relation) {
@@ -62,6 +63,13 @@ impl App {
             Request::Keep(part) => self.pick(|picks| picks.keep(part)),
             Request::LeaveOut(part) => self.pick(|picks| picks.leave_out(part)),
             Request::KeepNothing => self.pick(|picks| picks.kept.clear()),
+            Request::FoldSession(session) => self.pick(|picks| picks.fold(session)),
+            Request::MoveCard(transaction, at) => {
+                let style = self.state.layout;
+                self.pick(|picks| picks.put(style, transaction, (at.x, at.y)));
+            }
+            Request::PutCardsBack => self.pick(|picks| picks.moved.clear()),
+            Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
             Request::ShowOrder(level) => self.show_order(level),
@@ -77,7 +85,7 @@ impl App {
             Request::ClearWhatIf => {
                 self.asking = None;
                 if let Some(document) = &mut self.state.document {
-                    document.what_if.clear();
+                    jobs::discard(std::mem::take(&mut document.what_if));
                 }
             }
             Request::Tour(stop) => self.go_on_tour(stop),
@@ -197,11 +205,7 @@ impl App {
                 None => self.state.tell(true, "Only a history that was opened from a file has links"),
             },
             Command::Bookmark => self.bookmark(),
-            Command::EditNote => {
-                if let Some(document) = &mut self.state.document {
-                    document.focus_note = true;
-                }
-            }
+            Command::EditNote => self.edit_note(),
             Command::GroupBy => {
                 let by = self.state.document.as_ref().map(|document| document.tree.by().next());
                 by.into_iter().for_each(|by| self.group_by(by));
@@ -214,6 +218,12 @@ impl App {
             Command::CheckWithout => self.what_if(false),
             Command::Hide => self.hide_pinned(),
             Command::Keep => self.keep_pinned(),
+            Command::FoldSession => self.fold_pinned(),
+            Command::SwitchScope => {
+                if let Some(document) = &mut self.state.document {
+                    document.whole_group = !document.whole_group;
+                }
+            }
             Command::NextLayer => self.step_layer(1),
             Command::PreviousLayer => self.step_layer(-1),
             Command::Play => self.play_or_pause(ctx),
@@ -228,7 +238,7 @@ impl App {
             Command::NextStep => self.step(1),
             Command::PreviousStep => self.step(-1),
             Command::ExpandEvidence => self.expand(),
-            Command::FocusFilter => self.state.focus_filter = self.state.document.is_some(),
+            Command::FocusFilter => self.focus_filter(),
             Command::Fit => match self.state.page {
                 Page::Lanes => self.lanes.fit(),
                 _ => self.canvas.fit(),
@@ -308,11 +318,10 @@ impl App {
     fn write_export(&mut self, kind: ExportKind, path: PathBuf) {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
-        let sketch = self.canvas.current(&picture.sketch);
         let Some(history) = document.history.clone() else { return };
         let number = self.revision.advance();
-        let what = exporting::What { kind, path, picture, sketch, history, hidden: self.state.hidden.clone() };
-        self.exporting = Some(exporting::start(what, number, Arc::clone(&self.wake)));
+        let what = exporting::What { kind, path, picture, history, hidden: self.state.hidden.clone() };
+        self.exporting.push(exporting::start(what, number, Arc::clone(&self.wake)));
         self.state.export = None;
     }
 
@@ -330,7 +339,7 @@ impl App {
         let folder = dialogs::folder_of(Some(&document.source)).join(name);
         let what = exporting::Report { folder, picture, history, catalogue, health, file };
         let number = self.revision.advance();
-        self.exporting = Some(exporting::start_report(what, number, Arc::clone(&self.wake)));
+        self.exporting.push(exporting::start_report(what, number, Arc::clone(&self.wake)));
     }
 
     /// Whatever Esc means now: the topmost thing is closed, else work stops, else the selection is released.
@@ -370,7 +379,7 @@ impl App {
         if self.stop_contest() || self.stop_asking() {
             return true;
         }
-        if self.exporting.take().is_some() {
+        if !std::mem::take(&mut self.exporting).is_empty() {
             self.state.tell(false, "Writing was cancelled");
             return true;
         }

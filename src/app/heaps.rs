@@ -1,7 +1,7 @@
-//! Anomalies heaped up by what they have in common: root cause, key, or sessions.
+//! Anomalies heaped up by what they have in common: root cause, component, key, or sessions.
 
 use crate::checkers::{Findings, Violation};
-use crate::counterexample::groups;
+use crate::counterexample::{Group, components, groups};
 use crate::history::{History, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,8 @@ pub enum GroupBy {
     Pattern,
     /// Anomalies of all patterns with one root cause.
     Cause,
+    /// Anomalies of all patterns that share transactions, directly or through others.
+    Component,
     /// The key on which the contradiction shows.
     Key,
     /// The sessions that take part.
@@ -21,13 +23,15 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// All, in the order in which one goes through them.
-    pub const ALL: [GroupBy; 4] = [GroupBy::Pattern, GroupBy::Cause, GroupBy::Key, GroupBy::Session];
+    pub const ALL: [GroupBy; 5] =
+        [GroupBy::Pattern, GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session];
 
     /// Its name in the list and in project files.
     pub fn word(self) -> &'static str {
         match self {
             GroupBy::Pattern => "pattern",
             GroupBy::Cause => "cause",
+            GroupBy::Component => "component",
             GroupBy::Key => "key",
             GroupBy::Session => "session",
         }
@@ -59,7 +63,8 @@ impl Heaps {
     pub fn new(history: &History, findings: &Findings, by: GroupBy) -> Heaps {
         let names: Vec<String> = match by {
             GroupBy::Pattern => findings.violations.iter().map(|v| v.id.pattern.row().title.to_owned()).collect(),
-            GroupBy::Cause => causes(history, &findings.violations),
+            GroupBy::Cause => names(history, &findings.violations, groups(history, &findings.violations)),
+            GroupBy::Component => names(history, &findings.violations, components(&findings.violations)),
             GroupBy::Key => findings.violations.iter().map(|violation| key(history, violation)).collect(),
             GroupBy::Session => findings.violations.iter().map(|violation| sessions(history, violation)).collect(),
         };
@@ -106,10 +111,10 @@ fn sessions(history: &History, violation: &Violation) -> String {
     }
 }
 
-/// By anomaly: the name of its root cause, which is that of the most convincing one with it.
-fn causes(history: &History, violations: &[Violation]) -> Vec<String> {
+/// By anomaly: the name of its group, which is that of the most convincing one in it.
+fn names(history: &History, violations: &[Violation], groups: Vec<Group>) -> Vec<String> {
     let mut names = vec![String::new(); violations.len()];
-    for group in groups(history, violations) {
+    for group in groups {
         let Some(first) = group.smallest() else { continue };
         let own = violations[first].transactions.iter().filter(|t| !t.is_initial()).take(3);
         let own: Vec<String> = own.map(|t| history.transaction_name(*t)).collect();

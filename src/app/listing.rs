@@ -1,6 +1,7 @@
 //! The order in which the history browser lists sessions and transactions, and which it lists. Made off the frame.
 
-use crate::control::Control;
+use super::sorting::{going, sort_by};
+use crate::control::{Control, Interrupt};
 use crate::history::{History, Outcome, SessionId, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use std::cmp::Reverse;
@@ -52,42 +53,48 @@ pub struct Listing {
 /// Starts making a listing.
 pub fn start(history: Arc<History>, wanted: Wanted, revision: Revision, wake: Wake) -> Job<Arc<Listing>> {
     Job::start("listing", revision, wake, move |control, outbox| {
-        let listing = Listing::new(&history, wanted, control);
-        if !control.is_stopped() {
+        if let Ok(listing) = Listing::new(&history, wanted, control) {
             outbox.send(Arc::new(listing));
         }
     })
 }
 
 impl Listing {
-    /// O(sessions log sessions + operations of the session). Ends early, with less in it, when it is stopped.
-    pub fn new(history: &History, wanted: Wanted, control: &Control) -> Listing {
+    /// O(sessions log sessions + operations of the session).
+    pub fn new(history: &History, wanted: Wanted, control: &Control) -> Result<Listing, Interrupt> {
         let mut sessions: Vec<SessionId> = history.sessions().collect();
         if wanted.sessions == SortBy::Size {
-            sessions.sort_by_key(|session| Reverse(history.transactions_of(*session).len()));
+            let size = |session: &SessionId| Reverse(history.transactions_of(*session).len());
+            sort_by(&mut sessions, control, |a, b| size(a).cmp(&size(b)))?;
         }
         let text = wanted.text.to_lowercase();
         let says = |t: &TransactionId| {
             text.is_empty()
                 || history.transaction_name(*t).to_lowercase().contains(&text)
-                || history.operations_of(*t).any(|o| history.operation_text(o).to_lowercase().contains(&text))
+                || going(control, history.operations_of(*t))
+                    .any(|o| history.operation_text(o).to_lowercase().contains(&text))
         };
         let mut transactions: Vec<TransactionId> = match wanted.session.index() < history.n_sessions() {
-            true => {
-                history.transactions_of(wanted.session).take_while(|_| !control.is_stopped()).filter(says).collect()
-            }
+            true => going(control, history.transactions_of(wanted.session)).filter(says).collect(),
             false => Vec::new(),
         };
         match wanted.transactions {
             SortBy::Order => {}
-            SortBy::Size => transactions.sort_by_key(|t| Reverse(history.operation_range(*t).len())),
-            SortBy::Outcome => transactions.sort_by_key(|t| match history.outcome(*t) {
-                Outcome::Aborted => 0,
-                Outcome::Unknown => 1,
-                Outcome::Committed => 2,
-            }),
+            SortBy::Size => {
+                let size = |t: &TransactionId| Reverse(history.operation_range(*t).len());
+                sort_by(&mut transactions, control, |a, b| size(a).cmp(&size(b)))?;
+            }
+            SortBy::Outcome => {
+                let rank = |t: &TransactionId| match history.outcome(*t) {
+                    Outcome::Aborted => 0,
+                    Outcome::Unknown => 1,
+                    Outcome::Committed => 2,
+                };
+                sort_by(&mut transactions, control, |a, b| rank(a).cmp(&rank(b)))?;
+            }
         }
-        Listing { wanted, sessions, transactions }
+        control.check()?;
+        Ok(Listing { wanted, sessions, transactions })
     }
 }
 
@@ -100,7 +107,7 @@ mod tests {
         let text = "a: [w x 1] [w x 2, w y 3] [w z 4]!\nb: [r x 1] [r x 2] [r x 2] [r y 3]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let list = |wanted: Wanted| -> Vec<String> {
-            let listing = Listing::new(&history, wanted, &Control::new());
+            let listing = Listing::new(&history, wanted, &Control::new()).expect("nothing stops it");
             listing.transactions.iter().map(|t| history.transaction_name(*t)).collect()
         };
         assert_eq!(list(Wanted { transactions: SortBy::Size, ..Wanted::default() }), ["a2", "a1", "a3"]);
@@ -108,7 +115,7 @@ mod tests {
         assert_eq!(list(Wanted { text: "W(X)".to_owned(), ..Wanted::default() }), ["a1", "a2"]);
         assert_eq!(list(Wanted { text: "a3".to_owned(), ..Wanted::default() }), ["a3"]);
         let wanted = Wanted { sessions: SortBy::Size, ..Wanted::default() };
-        let sessions = Listing::new(&history, wanted, &Control::new()).sessions;
+        let sessions = Listing::new(&history, wanted, &Control::new()).expect("nothing stops it").sessions;
         assert_eq!(sessions.iter().map(|s| s.index()).collect::<Vec<_>>(), [1, 0]);
     }
 }

@@ -7,9 +7,10 @@ use crate::checkers::{self, Findings, Level, LevelResult, Options};
 use crate::control::Control;
 use crate::formats::{self, Input, Request};
 use crate::health::{self, Health};
-use crate::history::{History, Rules};
+use crate::history::{Figures, History, Rules, TransactionId};
 use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
 use crate::relations::{self, Resolution};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,19 @@ const QUICK_LOOK_OPERATIONS: usize = 300_000;
 const QUICK_LOOK_LEVELS: [Level; 4] =
     [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
 
+/// By name: the transactions called so.
+pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
+
+/// What shall be read and checked.
+pub struct Order {
+    /// Where it is.
+    pub source: Source,
+    /// By which rules it is read.
+    pub rules: Rules,
+    /// Names of transactions that are to be found.
+    pub names: BTreeSet<String>,
+}
+
 /// What comes while a history is read and checked.
 #[derive(Debug)]
 pub enum Message {
@@ -28,6 +42,12 @@ pub enum Message {
     Read {
         /// What was observed.
         history: Arc<History>,
+        /// How much was recorded.
+        recorded: Figures,
+        /// The levels that it can be asked for.
+        levels: Vec<Level>,
+        /// The transactions of the names that were asked for.
+        named: Named,
         /// Wall time.
         seconds: f64,
     },
@@ -46,11 +66,13 @@ pub enum Message {
         resolution: Arc<Resolution>,
     },
     /// A level is decided.
-    Level(LevelResult),
+    Level(Arc<LevelResult>),
     /// Violations are known.
     Found {
         /// All there is so far.
         catalogue: Arc<Catalogue>,
+        /// What is known of each level.
+        levels: Vec<Arc<LevelResult>>,
         /// Nothing more will come.
         complete: bool,
         /// Wall time of checking so far.
@@ -71,19 +93,38 @@ pub fn levels_of(history: &History) -> Vec<Level> {
 }
 
 /// Starts reading and checking.
-pub fn start(source: Source, rules: Rules, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
+pub fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
     Job::start("read and check", revision, wake, move |control, outbox| {
         let started = Instant::now();
-        match read(&source, &rules, control) {
+        match read(&order.source, &order.rules, control) {
             Ok(history) => {
                 let history = Arc::new(history);
+                let recorded = history.recorded();
+                let levels = levels_of(&history);
+                let named = find_named(&history, &order.names, control);
                 let seconds = started.elapsed().as_secs_f64();
-                outbox.send(Message::Read { history: Arc::clone(&history), seconds });
+                outbox.send(Message::Read { history: Arc::clone(&history), recorded, levels, named, seconds });
                 pool.install(|| check(&history, control, outbox));
             }
             Err(text) => outbox.send(Message::Failed(text)),
         }
     })
+}
+
+/// The transactions of these names. O(transactions), unless there is no name.
+fn find_named(history: &History, names: &BTreeSet<String>, control: &Control) -> Named {
+    let mut named = Named::new();
+    if names.is_empty() {
+        return named;
+    }
+    let going = |t: &TransactionId| !t.index().is_multiple_of(4096) || control.check().is_ok();
+    for transaction in history.transactions().take_while(going) {
+        let name = history.transaction_name(transaction);
+        if names.contains(&name) {
+            named.entry(name).or_default().insert(transaction);
+        }
+    }
+    named
 }
 
 fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, String> {
@@ -113,9 +154,10 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
             outbox.send(Message::Health { health: Arc::new(health), resolution: Arc::clone(resolution) });
         }
     }
-    let found = |history: &History, findings, complete| {
+    let found = |history: &History, findings: Findings, complete| {
+        let levels = findings.levels.iter().cloned().map(Arc::new).collect();
         let catalogue = Arc::new(Catalogue::new(history, findings));
-        outbox.send(Message::Found { catalogue, complete, seconds: started.elapsed().as_secs_f64() });
+        outbox.send(Message::Found { catalogue, levels, complete, seconds: started.elapsed().as_secs_f64() });
     };
     // Where reads are ambiguous a strong level finds their writers at once, and a weak one alone must try them.
     let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
@@ -148,7 +190,7 @@ fn check_levels(
     outbox: &Outbox<Message>,
 ) -> Findings {
     let options = Options { levels, ..Options::default() };
-    let observe = |result: &LevelResult| outbox.send(Message::Level(result.clone()));
+    let observe = |result: &LevelResult| outbox.send(Message::Level(Arc::new(result.clone())));
     match resolution {
         Some(resolution) => checkers::check_resolved(history, Arc::clone(resolution), &options, control, &observe),
         None => checkers::check(history, &options, control, &observe),

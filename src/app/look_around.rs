@@ -8,7 +8,7 @@ use super::versions::{self, Question, Wanted};
 use super::{figures, group_graph, listing, panels, timeline};
 use crate::checkers::Level;
 use crate::history::TransactionId;
-use crate::jobs::{Job, State as JobState};
+use crate::jobs::{self, Job, State as JobState};
 use std::sync::Arc;
 
 impl App {
@@ -17,12 +17,14 @@ impl App {
         match self.state.page {
             Page::Lanes => self.prepare_lanes(),
             Page::Key => self.prepare_key(),
-            Page::Matrix => self.prepare_matrix(),
+            Page::Matrix | Page::Graph => self.prepare_group(),
             Page::Statistics => self.prepare_statistics(),
             Page::Browser => self.prepare_browser(),
+            Page::Order => self.prepare_order(),
             _ => {}
         }
         self.prepare_run();
+        self.prepare_list();
         if let Some(document) = &self.state.document {
             let browsed = (self.state.page == Page::Browser).then_some(document.browser.transaction).flatten();
             let operation = document.browser.operation.as_ref().map(|(operation, _)| *operation);
@@ -39,7 +41,8 @@ impl App {
     fn prepare_lanes(&mut self) {
         let Some(document) = &self.state.document else { return };
         let ready = document.resolution.is_some() || document.history.as_ref().is_some_and(|h| h.has_times());
-        if document.timeline.is_some() || self.timing.is_some() || (!ready && document.is_busy()) {
+        let is_there = document.timeline.is_some() || document.failed.contains_key(&Page::Lanes);
+        if is_there || self.timing.is_some() || (!ready && document.is_busy()) {
             return;
         }
         let Some(history) = document.history.clone() else { return };
@@ -56,15 +59,23 @@ impl App {
         }
     }
 
-    fn prepare_matrix(&mut self) {
+    /// The graph of a component follows the selected anomaly.
+    fn prepare_group(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        if !document.whole_group || document.group_asked == document.selected {
+        let Some(((id, catalogue), history)) =
+            document.selected.zip(document.catalogue.clone()).zip(document.history.clone())
+        else {
+            return;
+        };
+        let component = catalogue.component(id);
+        if !document.whole_group || document.group_asked == component {
             return;
         }
-        (document.group, document.group_asked) = (None, document.selected);
-        let Some((id, catalogue)) = document.selected.zip(document.catalogue.clone()) else { return };
+        document.group_asked = component;
+        document.failed.remove(&Page::Matrix);
+        jobs::replace(&mut document.group, None);
         let number = self.revision.advance();
-        self.gathering = Some(group_graph::start(catalogue, id, number, Arc::clone(&self.wake)));
+        self.gathering = Some(group_graph::start(history, catalogue, id, number, Arc::clone(&self.wake)));
     }
 
     /// Makes the listing that the browser wants, unless all stands as in the file.
@@ -73,16 +84,20 @@ impl App {
         document.browser.wanted.session = document.browser.session;
         let wanted = &document.browser.wanted;
         if wanted.is_plain() {
-            document.browser.listing = None;
+            jobs::replace(&mut document.browser.listing, None);
             self.listing = None;
+            document.failed.remove(&Page::Browser);
             return;
         }
         if self.wanted_listing.as_ref() == Some(wanted)
-            && (self.listing.is_some() || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted))
+            && (self.listing.is_some()
+                || document.browser.listing.as_ref().is_some_and(|l| l.wanted == *wanted)
+                || document.failed.contains_key(&Page::Browser))
         {
             return;
         }
         let Some(history) = document.history.clone() else { return };
+        document.failed.remove(&Page::Browser);
         self.wanted_listing = Some(wanted.clone());
         let number = self.revision.advance();
         self.listing = Some(listing::start(history, wanted.clone(), number, Arc::clone(&self.wake)));
@@ -90,12 +105,14 @@ impl App {
 
     fn prepare_statistics(&mut self) {
         let Some(document) = &mut self.state.document else { return };
-        let made = document.figures.is_some() && document.figures_complete == document.complete;
+        let tried = document.figures.is_some() || document.failed.contains_key(&Page::Statistics);
+        let made = tried && document.figures_complete == document.complete;
         if made || self.counting.is_some() {
             return;
         }
         let Some(history) = document.history.clone() else { return };
         document.figures_complete = document.complete;
+        document.failed.remove(&Page::Statistics);
         let number = self.revision.advance();
         self.counting = Some(figures::start(history, document.catalogue.clone(), number, Arc::clone(&self.wake)));
     }
@@ -117,7 +134,8 @@ impl App {
             wanted: wanted.clone(),
             violation: violation.and_then(|(id, catalogue)| catalogue.violation(id).cloned()),
         };
-        document.key = Some(KeyView { wanted, chain: None, trouble: None, of: document.selected });
+        let view = KeyView { wanted, chain: None, trouble: None, of: document.selected };
+        jobs::replace(&mut document.key, Some(view));
         let number = self.revision.advance();
         self.chaining = Some(versions::start(question, number, Arc::clone(&self.wake)));
     }
@@ -133,21 +151,17 @@ impl App {
     /// Takes in what the jobs of the views have found out.
     pub(super) fn take_in_views(&mut self) {
         let mut troubles = Vec::new();
-        let timeline = last(&mut self.timing, &mut troubles);
-        let chain = last(&mut self.chaining, &mut troubles);
-        let found = last(&mut self.finding, &mut troubles);
-        let listing = last(&mut self.listing, &mut troubles);
-        let figures = last(&mut self.counting, &mut troubles);
-        let group = last(&mut self.gathering, &mut troubles);
+        let timeline = last(&mut self.timing, Page::Lanes, &mut troubles);
+        let chain = last(&mut self.chaining, Page::Key, &mut troubles);
+        let listing = last(&mut self.listing, Page::Browser, &mut troubles);
+        let figures = last(&mut self.counting, Page::Statistics, &mut troubles);
+        let group = last(&mut self.gathering, Page::Matrix, &mut troubles);
+        self.take_in_found();
         if let Some(document) = &mut self.state.document {
-            if let Some(timeline) = timeline {
-                document.timeline = Some(timeline);
-            }
-            if listing.is_some() {
-                document.browser.listing = listing;
-            }
-            document.figures = figures.or(document.figures.take());
-            document.group = group.filter(|group| document.group_asked == Some(group.of)).or(document.group.take());
+            keep(&mut document.timeline, timeline);
+            keep(&mut document.browser.listing, listing);
+            keep(&mut document.figures, figures);
+            keep(&mut document.group, group.filter(|group| document.group_asked == Some(group.of)));
             if let (Some(view), Some(chain)) = (&mut document.key, chain) {
                 match chain {
                     Ok(chain) => view.chain = Some(chain),
@@ -155,10 +169,32 @@ impl App {
                 }
             }
         }
+        troubles.into_iter().for_each(|(page, text)| self.fail(page, text));
+    }
+
+    /// Takes note that a page could not be made: said there, and not tried again before something has changed.
+    pub(super) fn fail(&mut self, page: Page, cause: String) {
+        let Some(document) = &mut self.state.document else { return };
+        match &mut document.key {
+            Some(view) if page == Page::Key => view.trouble = Some(format!("This could not be found out: {cause}")),
+            _ => drop(document.failed.insert(page, cause)),
+        }
+    }
+
+    /// Takes in what was found for the palette.
+    fn take_in_found(&mut self) {
+        let Some(job) = &mut self.finding else { return };
+        let found = job.poll().into_iter().last();
+        let ended = job.state().clone();
         if let (Some(palette), Some(found)) = (&mut self.state.palette, found) {
             palette.add(found);
         }
-        troubles.into_iter().for_each(|text| self.state.tell(true, format!("A view could not be made: {text}")));
+        if ended != JobState::Running {
+            self.finding = None;
+        }
+        if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("Finding ended unexpectedly: {text}"));
+        }
     }
 
     /// Shows the smallest anomaly that breaks `level`, of those that break no weaker one if there are any.
@@ -229,8 +265,15 @@ impl App {
     }
 }
 
+/// Keeps what has come, if anything has.
+fn keep<T: Send + 'static>(slot: &mut Option<T>, come: Option<T>) {
+    if come.is_some() {
+        jobs::replace(slot, come);
+    }
+}
+
 /// The last message of a job, which is forgotten when it has ended.
-fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, troubles: &mut Vec<String>) -> Option<T> {
+fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, page: Page, troubles: &mut Vec<(Page, String)>) -> Option<T> {
     let job = slot.as_mut()?;
     let message = job.poll().into_iter().last();
     match job.state().clone() {
@@ -238,8 +281,53 @@ fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, troubles: &mut Vec<String>
         JobState::Finished => *slot = None,
         JobState::Failed(text) => {
             *slot = None;
-            troubles.push(text);
+            troubles.push((page, text));
         }
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::Source;
+    use super::*;
+    use crate::history::Rules;
+
+    #[test]
+    fn what_fails_is_said_in_its_place_and_not_tried_for_ever() {
+        let mut app = App::new(None);
+        let history = crate::formats::text::parse("a: [w x 1]\nb: [r x 1]\n").expect("a history in our notation");
+        let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
+        document.history = Some(Arc::new(history));
+        document.phase = super::super::state::Phase::Done;
+        app.state.document = Some(document);
+        let broken = |app: &mut App| {
+            Job::start("test", app.revision.advance(), Arc::clone(&app.wake), |_, _| panic!("on purpose"))
+        };
+        let wait = |app: &mut App, page: Page| {
+            let started = std::time::Instant::now();
+            while app.timing.is_some() || app.counting.is_some() {
+                assert!(started.elapsed().as_secs() < 20, "{page:?}");
+                app.take_in_views();
+            }
+        };
+        app.state.page = Page::Lanes;
+        app.timing = Some(broken(&mut app));
+        wait(&mut app, Page::Lanes);
+        app.prepare_page();
+        assert!(app.timing.is_none(), "it is not tried again");
+        app.state.page = Page::Statistics;
+        app.counting =
+            Some(Job::start("test", app.revision.advance(), Arc::clone(&app.wake), |_, _| panic!("on purpose")));
+        wait(&mut app, Page::Statistics);
+        app.prepare_page();
+        assert!(app.counting.is_none(), "it is not tried again");
+        let failed = app.state.document.as_ref().map(|document| document.failed.clone()).unwrap_or_default();
+        assert_eq!(failed.values().collect::<Vec<_>>(), ["on purpose", "on purpose"]);
+        if let Some(document) = &mut app.state.document {
+            document.complete = true;
+        }
+        app.prepare_page();
+        assert!(app.counting.is_some(), "all anomalies are known: something has changed");
+    }
 }

@@ -11,12 +11,13 @@ pub mod catalogue;
 mod choosing;
 pub mod collecting;
 pub mod command;
+pub mod conclusion;
 pub mod contest;
 pub mod dialogs;
 pub mod exporting;
 pub mod figures;
+pub mod files;
 pub mod filter;
-pub mod folder;
 pub mod fuzzy;
 pub mod group_graph;
 mod handle;
@@ -30,6 +31,7 @@ mod opening;
 pub mod ordering;
 pub mod palette;
 pub mod panels;
+pub mod paths;
 pub mod picking;
 pub mod picture;
 pub mod places;
@@ -40,6 +42,7 @@ pub mod recent;
 pub mod replaying;
 pub mod samples;
 pub mod settings;
+pub mod sorting;
 pub mod state;
 mod stepping;
 pub mod style;
@@ -136,12 +139,17 @@ pub struct App {
     revision: Revision,
     revision_of_drawing: Revision,
     loading: Option<Job<load::Message>>,
-    looking: Option<Job<folder::Looked>>,
+    looking: Option<Job<paths::Looked>>,
+    /// Finding out which recent files are gone.
+    missing: Option<Job<Vec<PathBuf>>>,
     drawing: Option<Job<Arc<Picture>>>,
     raw: Option<Job<RawLines>>,
     raw_line: Option<Job<String>>,
-    exporting: Option<Job<Result<PathBuf, String>>>,
+    exporting: Vec<Job<Result<PathBuf, String>>>,
+    files: files::Files,
     replaying: Option<Job<Arc<Replay>>>,
+    /// Finding out what an order says of a long transaction.
+    telling: Option<Job<ordering::Rows>>,
     running: Option<Job<Arc<Run>>>,
     timing: Option<Job<Arc<timeline::Timeline>>>,
     chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
@@ -156,6 +164,8 @@ pub struct App {
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
+    /// Making the lines of the anomaly list.
+    arranging: Option<Job<Arc<tree::Made>>>,
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
     lanes: lanes::LanesView,
@@ -183,11 +193,14 @@ impl App {
             revision_of_drawing: Revision::default(),
             loading: None,
             looking: None,
+            missing: None,
             drawing: None,
             raw: None,
             raw_line: None,
-            exporting: None,
+            exporting: Vec::new(),
+            files: files::none(),
             replaying: None,
+            telling: None,
             running: None,
             timing: None,
             chaining: None,
@@ -202,6 +215,7 @@ impl App {
             listing: None,
             wanted_listing: None,
             counting: None,
+            arranging: None,
             good_since: None,
             lanes: lanes::LanesView::default(),
             settings,
@@ -218,6 +232,8 @@ impl App {
             self.apply_settings(ctx);
             let ctx = ctx.clone();
             self.wake = Arc::new(move || ctx.request_repaint());
+            let number = self.revision.advance();
+            self.missing = Some(recent::start(self.state.recent.clone(), number, Arc::clone(&self.wake)));
         }
     }
 
@@ -228,11 +244,9 @@ impl App {
 
     /// Opens the first file; the others are offered as recent.
     pub fn open_all(&mut self, files: Vec<PathBuf>) {
-        for file in files.iter().skip(1).rev() {
-            recent::remember(&mut self.state.recent, file);
-        }
-        if let Some(file) = files.into_iter().next() {
-            self.open_path(file);
+        let mut files = files.into_iter();
+        if let Some(path) = files.next() {
+            self.look(paths::Request { path, others: files.collect(), ..paths::Request::default() });
         }
     }
 
@@ -316,8 +330,10 @@ impl App {
         let state = &self.state;
         state.document.as_ref().is_some_and(|document| document.is_busy() || document.drawing)
             || self.looking.is_some()
-            || self.exporting.is_some()
+            || !self.exporting.is_empty()
+            || self.files.is_busy()
             || self.replaying.is_some()
+            || self.telling.is_some()
             || self.running.is_some()
             || self.timing.is_some()
             || self.chaining.is_some()
@@ -330,6 +346,7 @@ impl App {
             || self.collecting.is_some()
             || self.listing.is_some()
             || self.counting.is_some()
+            || self.arranging.is_some()
             || self.dialogs.is_waiting()
     }
 
@@ -390,7 +407,9 @@ impl App {
             return;
         }
         if let Some(batch) = state.batch.as_ref().filter(|_| state.show_batch) {
-            egui::CentralPanel::default().frame(side).show(ui, |ui| panels::batch::batch_ui(ui, batch, requests));
+            egui::CentralPanel::default()
+                .frame(side)
+                .show(ui, |ui| panels::batch::batch_ui(ui, batch, state.focus_filter, requests));
             return;
         }
         let Some(document) = &state.document else {
@@ -423,7 +442,7 @@ impl App {
                 panels::graph::header_ui(ui, state, requests);
             });
             if let Some(run) = document.run.as_ref().filter(|_| matches!(state.page, Page::Graph | Page::Lanes)) {
-                Panel::bottom("replay").default_size(210.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
+                Panel::bottom("replay").default_size(250.0).size_range(120.0..=420.0).frame(side).show(ui, |ui| {
                     panels::replay::replay_ui(ui, document, run, requests);
                 });
             }
@@ -469,6 +488,10 @@ impl App {
 impl eframe::App for App {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         self.draw(ui);
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.finish_writing();
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

@@ -1,12 +1,14 @@
 //! Files and folders: opened, read again, closed.
 
 use super::App;
+use super::arrangement::Arrangement;
 use super::dialogs::{self, Purpose};
-use super::project::{self, Wish};
+use super::paths::{self, Leads, Opening};
+use super::project::Wish;
 use super::state::{Document, Page, Source};
-use super::watch;
-use super::{folder, load, recent, samples};
+use super::{load, recent, samples, watch};
 use crate::history::Rules;
+use crate::jobs::{self, State as JobState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,25 +19,66 @@ impl App {
         self.dialogs.ask(purpose, &folder.join("history"), Arc::clone(&self.wake));
     }
 
-    /// Opens a file, or what a folder turns out to hold.
+    /// Opens a file, or what a folder or a link turns out to lead to.
     pub(super) fn open_path(&mut self, path: PathBuf) {
-        let (path, link) = project::split_link(&path);
-        if project::is_project(&path) {
-            self.open_project(&path);
-            return;
-        }
-        if !path.is_dir() {
-            self.open_file(path);
-            match link.as_deref().map(project::parse_link) {
-                Some(Ok(wish)) => self.wish(wish),
-                Some(Err(text)) => self.state.tell(true, text),
-                None => {}
-            }
-            return;
-        }
-        self.state.looking = Some(path.clone());
+        self.look(paths::Request { path, ..paths::Request::default() });
+    }
+
+    /// Finds out, off the frame, where a path leads; it is opened then.
+    pub(super) fn look(&mut self, request: paths::Request) {
+        self.state.looking = Some(request.path.clone());
         let number = self.revision.advance();
-        self.looking = Some(folder::start(path, number, Arc::clone(&self.wake)));
+        self.looking = Some(paths::start(request, number, Arc::clone(&self.wake)));
+    }
+
+    /// Opens what a path leads to: a history, or the table of several.
+    pub(super) fn take_in_looked(&mut self) {
+        let Some(job) = &mut self.looking else { return };
+        let looked = job.poll().into_iter().last();
+        let ended = job.state().clone();
+        if ended == JobState::Running && looked.is_none() {
+            return;
+        }
+        self.looking = None;
+        let path = self.state.looking.take().unwrap_or_default();
+        if let Some(looked) = looked {
+            self.remember(looked.remembered);
+            match looked.leads {
+                Leads::History(opening) => self.open_as(*opening),
+                Leads::Several(batch) => self.open_batch(*batch),
+                Leads::Nothing(text) => self.state.tell(true, text),
+            }
+        } else if let JobState::Failed(text) = ended {
+            self.state.tell(true, format!("{}: {text}", path.display()));
+        }
+    }
+
+    fn open_as(&mut self, opening: Opening) {
+        self.open_under(opening.source, opening.rules, opening.project.map(|project| project.arrangement));
+        opening.wish.into_iter().for_each(|wish| self.wish(wish));
+        opening.said.into_iter().for_each(|banner| self.state.tell(banner.bad, banner.text));
+    }
+
+    /// Remembers files, the newest last.
+    fn remember(&mut self, files: Vec<PathBuf>) {
+        if files.is_empty() {
+            return;
+        }
+        files.into_iter().for_each(|file| recent::remember(&mut self.state.recent, file));
+        if let Some(place) = self.recent_place.clone() {
+            self.write_quietly(place, recent::text(&self.state.recent));
+        }
+    }
+
+    /// Takes recent files that are gone off the list.
+    pub(super) fn take_in_missing(&mut self) {
+        let Some(job) = &mut self.missing else { return };
+        for gone in job.poll() {
+            self.state.recent.retain(|file| !gone.contains(file));
+        }
+        if !job.is_running() {
+            self.missing = None;
+        }
     }
 
     /// Reads the open history again by the rules of the form, which stays in sight.
@@ -44,7 +87,7 @@ impl App {
         match document.form.rules() {
             Ok(rules) => {
                 let source = document.source.clone();
-                self.open_under(source, rules);
+                self.open_under(source, rules, None);
                 self.state.page = Page::Health;
             }
             Err(trouble) => document.form.trouble = Some(trouble),
@@ -53,10 +96,11 @@ impl App {
 
     /// Starts reading and checking by the default rules; whatever was open goes.
     pub(super) fn open(&mut self, source: Source) {
-        self.open_under(source, Rules::default());
+        self.open_under(source, Rules::default(), None);
     }
 
-    pub(super) fn open_under(&mut self, source: Source, rules: Rules) {
+    /// The same by these rules, arranged in this way.
+    fn open_under(&mut self, source: Source, rules: Rules, arrangement: Option<Arrangement>) {
         self.close();
         self.state.show_batch = false;
         self.state.show_collect = false;
@@ -67,14 +111,6 @@ impl App {
             Source::Sample(place) => samples::title(*place),
             Source::Bytes { name, .. } => name.clone(),
         };
-        if let Source::File(path) = &source
-            && path.exists()
-        {
-            recent::remember(&mut self.state.recent, path);
-            if let Some(place) = &self.recent_place {
-                recent::save(&self.state.recent, place);
-            }
-        }
         self.state.document = Some(Document::new(source.clone(), title, rules.clone(), &load::levels()));
         self.watching = match &source {
             Source::File(path) => {
@@ -84,7 +120,10 @@ impl App {
             Source::Sample(_) | Source::Bytes { .. } => None,
         };
         let number = self.revision.advance();
-        self.loading = Some(load::start(source, rules, self.pool.clone(), number, Arc::clone(&self.wake)));
+        let names = arrangement.as_ref().map(|arrangement| arrangement.hidden_transactions.clone()).unwrap_or_default();
+        arrangement.into_iter().for_each(|arrangement| self.arrange(arrangement));
+        let order = load::Order { source, rules, names };
+        self.loading = Some(load::start(order, self.pool.clone(), number, Arc::clone(&self.wake)));
     }
 
     /// Stops all work on the open history and forgets it.
@@ -96,14 +135,16 @@ impl App {
         self.raw = None;
         self.raw_line = None;
         self.replaying = None;
+        self.telling = None;
         self.running = None;
         self.timing = None;
         self.chaining = None;
         self.counting = None;
+        self.arranging = None;
         self.contest = None;
         self.sweeping = None;
         self.gathering = None;
-        self.lanes.fit();
+        jobs::discard(std::mem::take(&mut self.lanes));
         self.listing = None;
         self.asking = None;
         self.watching = None;
@@ -111,15 +152,12 @@ impl App {
         self.finding = None;
         self.state.palette = None;
         self.state.places.clear();
-        self.pictures.clear();
+        jobs::discard(std::mem::take(&mut self.pictures));
         self.state.banners.retain(|banner| !banner.bad);
         self.state.export = None;
         self.state.show_batch = self.state.batch.is_some();
         self.state.page = Page::Graph;
-        if let Some(document) = self.state.document.take() {
-            // Giving back the memory of a big history takes a while: not in a frame. Without a thread it happens here.
-            let _ = std::thread::Builder::new().name("drop".to_owned()).spawn(move || drop(document));
-        }
+        jobs::discard(self.state.document.take());
     }
 
     /// Reads the open history again; selection, page and arrangement stay.
@@ -134,14 +172,7 @@ impl App {
             quiet: true,
         };
         let arrangement = self.arrangement();
-        self.open_under(source, rules);
-        if let Some(arrangement) = arrangement {
-            let names = arrangement.hidden_transactions.clone();
-            self.arrange(arrangement);
-            if let Some(document) = &mut self.state.document {
-                document.hidden_names = names;
-            }
-        }
+        self.open_under(source, rules, arrangement);
         self.wish(wish);
     }
 

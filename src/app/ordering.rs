@@ -2,16 +2,24 @@
 
 use super::App;
 use super::state::{Document, OrderView, Page};
-use crate::checkers::{Level, Witness};
-use crate::counterexample::replay::Replay;
-use crate::history::History;
-use crate::jobs::{Job, Revision, State as JobState, Wake};
+use crate::checkers::{Level, LevelResult, Verdict, Witness};
+use crate::control::Control;
+use crate::counterexample::replay::{Replay, Told};
+use crate::history::{History, OperationId};
+use crate::jobs::{self, Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
 
-/// Makes a run of a witness.
-pub fn start(history: Arc<History>, witness: Witness, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
+/// What an order says of the operations of a step, in program order.
+pub type Rows = Arc<Vec<(OperationId, Told)>>;
+
+/// What is said of so few operations is found out at once.
+const FEW: usize = 200;
+
+/// Makes a run of the witness of a level; nothing comes where it has none that can be run.
+pub fn start(history: Arc<History>, result: Arc<LevelResult>, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
     Job::start("order", revision, wake, move |control, outbox| {
-        if let Ok(Some(replay)) = Replay::new(&history, &witness, control) {
+        let Verdict::Satisfied(witness) = &result.verdict else { return };
+        if let Ok(Some(replay)) = Replay::new(&history, witness, control) {
             outbox.send(Arc::new(replay));
         }
     })
@@ -32,17 +40,21 @@ impl App {
     /// Turns to the order of a satisfied level; it is made off the frame.
     pub(super) fn show_order(&mut self, level: Level) {
         let Some(document) = &mut self.state.document else { return };
-        let Some(witness) = document.witness(level).cloned() else { return };
+        let Some(witness) = document.witness(level) else { return };
+        let is_empty = matches!(witness, Witness::Reads);
+        let Some(result) = document.result(level).cloned() else { return };
         let Some(history) = document.history.clone() else { return };
         self.state.page = Page::Order;
         if document.order.as_ref().is_some_and(|order| order.level == level) {
             return;
         }
-        let none = (witness == Witness::Reads).then_some("At cut isolation nothing needs to be ordered.");
-        document.order = Some(OrderView { level, replay: None, none, step: 0, scroll: true });
+        document.failed.remove(&Page::Order);
+        let none = is_empty.then_some("At cut isolation nothing needs to be ordered.");
+        let view = OrderView { level, replay: None, none, step: 0, scroll: true, asked: None, rows: None };
+        jobs::replace(&mut document.order, Some(view));
         if none.is_none() {
             let number = self.revision.advance();
-            self.replaying = Some(start(history, witness, number, Arc::clone(&self.wake)));
+            self.replaying = Some(start(history, result, number, Arc::clone(&self.wake)));
         }
     }
 
@@ -57,20 +69,55 @@ impl App {
         }
     }
 
-    /// Takes in the run that was made.
+    /// Finds out what the order says of the operations of the chosen step; of a long transaction by a job.
+    pub(super) fn prepare_order(&mut self) {
+        let Some(document) = &mut self.state.document else { return };
+        let (Some(order), Some(history)) = (&mut document.order, &document.history) else { return };
+        let Some(replay) = order.replay.as_ref().filter(|_| order.asked != Some(order.step)) else { return };
+        order.asked = Some(order.step);
+        jobs::replace(&mut order.rows, None);
+        self.telling = None;
+        if replay.n_rows(history, order.step) <= FEW {
+            order.rows = replay.rows(history, order.step, &Control::new()).ok().map(Arc::new);
+            return;
+        }
+        let (history, replay, step) = (Arc::clone(history), Arc::clone(replay), order.step);
+        let number = self.revision.advance();
+        self.telling = Some(Job::start("rows", number, Arc::clone(&self.wake), move |control, outbox| {
+            if let Ok(rows) = replay.rows(&history, step, control) {
+                outbox.send(Arc::new(rows));
+            }
+        }));
+    }
+
+    /// Takes in the run that was made, and what it says of a long transaction.
     pub(super) fn take_in_order(&mut self) {
+        if let Some(job) = &mut self.telling {
+            let rows = job.poll().into_iter().last();
+            let ended = job.state().clone();
+            let order = self.state.document.as_mut().and_then(|document| document.order.as_mut());
+            if let (Some(order), Some(rows)) = (order, rows) {
+                jobs::replace(&mut order.rows, Some(rows));
+            }
+            if ended != JobState::Running {
+                self.telling = None;
+            }
+            if let JobState::Failed(text) = ended {
+                self.fail(Page::Order, text);
+            }
+        }
         let Some(job) = &mut self.replaying else { return };
         let replay = job.poll().into_iter().last();
         let ended = job.state().clone();
         let order = self.state.document.as_mut().and_then(|document: &mut Document| document.order.as_mut());
         if let (Some(order), Some(replay)) = (order, replay) {
-            order.replay = Some(replay);
+            jobs::replace(&mut order.replay, Some(replay));
         }
         if ended != JobState::Running {
             self.replaying = None;
         }
         if let JobState::Failed(text) = ended {
-            self.state.tell(true, format!("The order could not be shown: {text}"));
+            self.fail(Page::Order, text);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::command::{Command, Request};
 use super::fuzzy;
+use super::sorting::going;
 use super::tree::Catalogue;
 use crate::checkers::ViolationId;
 use crate::control::Control;
@@ -101,10 +102,13 @@ impl Palette {
         self.chosen = 0;
     }
 
-    /// Adds what a job has found.
+    /// Adds what a job has found. The chosen thing stays chosen, wherever it stands then.
     pub fn add(&mut self, found: Vec<Found>) {
+        let chosen = self.found.get(self.chosen).map(|found| found.thing.clone());
         self.found.extend(found);
         self.sort();
+        let place = chosen.and_then(|chosen| self.found.iter().position(|found| found.thing == chosen));
+        self.chosen = place.unwrap_or(0);
     }
 
     fn sort(&mut self) {
@@ -137,20 +141,19 @@ pub fn start(
 
 fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Vec<Found> {
     let mut all = Vec::new();
-    let anomalies = catalogue.into_iter().flat_map(|catalogue| &catalogue.entries);
+    let anomalies = going(control, catalogue.into_iter().flat_map(|catalogue| &catalogue.entries));
     all.extend(best(anomalies.filter_map(|entry| {
         let name = format!("{} {} {}", entry.id, entry.id.pattern.row().title, entry.label);
         let score = fuzzy::score(text, &name)?;
         Some(Found { thing: Thing::Anomaly(entry.id), name, note: "anomaly".to_owned(), score })
     })));
-    let going = |_: &_| control.check().is_ok();
-    all.extend(best(history.transactions().take_while(going).filter_map(|t| {
+    all.extend(best(going(control, history.transactions()).filter_map(|t| {
         let name = history.transaction_name(t);
         let score = fuzzy::score(text, &name)?;
         let note = format!("transaction of session {}", history.session_name(history.session_of(t)));
         Some(Found { thing: Thing::Transaction(t), name, note, score })
     })));
-    all.extend(best((0..history.n_keys()).map(KeyId::new).take_while(|_| control.check().is_ok()).filter_map(|key| {
+    all.extend(best(going(control, (0..history.n_keys()).map(KeyId::new)).filter_map(|key| {
         let name = format!("key {}", history.key_name(key));
         let score = fuzzy::score(text, &name)?;
         Some(Found { thing: Thing::Key(key), name, note: "versions and readers".to_owned(), score })
@@ -183,6 +186,23 @@ mod tests {
         assert_eq!(found.first().map(|found| found.name.as_str()), Some("b1"));
         let keys = find("key x", &history, None, &Control::new());
         assert!(keys.iter().any(|found| matches!(found.thing, Thing::Key(_))));
+    }
+
+    #[test]
+    fn what_comes_later_does_not_change_the_choice() {
+        let found = |name: &str, score| Found {
+            thing: Thing::File(PathBuf::from(name)),
+            name: name.to_owned(),
+            note: String::new(),
+            score,
+        };
+        let mut palette = Palette { text: "x".to_owned(), ..Palette::default() };
+        palette.add(vec![found("a", 5), found("b", 3)]);
+        assert_eq!(palette.found[palette.chosen].name, "a");
+        palette.move_by(1);
+        palette.add(vec![found("best", 9), found("worst", 1)]);
+        assert_eq!(palette.found[palette.chosen].name, "b");
+        assert_eq!(palette.found[0].name, "best", "the best stands first all the same");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::App;
 use super::state::{Attention, Document};
 use crate::export::{Part, Picks};
+use std::collections::BTreeSet;
 
 impl Document {
     /// What stays and what is left out of the pictures of the chosen anomaly.
@@ -53,6 +54,40 @@ impl App {
                 self.state.tell(false, "Click an edge, an operation or a transaction of the picture to keep it there")
             }
         }
+    }
+
+    /// Draws the session of the pinned transaction as one card, or unfolds it. Where nothing is pinned all sessions are
+    /// unfolded, or folded if none is.
+    pub(super) fn fold_pinned(&mut self) {
+        let Some(document) = &self.state.document else { return };
+        let Some(picture) = document.current_picture() else { return };
+        let history = &picture.argument.counterexample.history;
+        let pinned = match document.pinned {
+            Some(Attention::Transaction(t)) if !t.is_initial() => Some(history.session_of(t)),
+            Some(Attention::Operation(o)) => Some(history.session_of(history.transaction_of(o))),
+            _ => None,
+        };
+        match pinned {
+            Some(session) if picture.foldable.contains(&session) => self.pick(|picks| picks.fold(session)),
+            Some(_) => {
+                self.state.tell(false, "This session has one transaction in the picture: there is nothing to fold");
+            }
+            None => {
+                let is_none = picture.shows.picks.folded.is_empty();
+                self.fold_all(is_none);
+            }
+        }
+    }
+
+    /// Draws every session as one card, or each transaction by itself.
+    pub(super) fn fold_all(&mut self, all: bool) {
+        let picture = self.state.document.as_ref().and_then(Document::current_picture);
+        let Some(foldable) = picture.map(|picture| picture.foldable.clone()) else { return };
+        if all && foldable.is_empty() {
+            self.state.tell(false, "Every session has one transaction in the picture: there is nothing to fold");
+            return;
+        }
+        self.pick(|picks| picks.folded = if all { foldable } else { BTreeSet::new() });
     }
 
     /// Leaves what is pinned out of the picture: an edge or an operation of this anomaly, a transaction in all pictures.

@@ -8,7 +8,7 @@ use crate::counterexample::{
 };
 use crate::diagram::layout::{self, LayoutStyle};
 use crate::export::{self, ComposeOptions, Evidence, Part, Picks};
-use crate::history::{History, TransactionId};
+use crate::history::{History, SessionId, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
@@ -83,6 +83,8 @@ pub struct Picture {
     pub hidden: BTreeSet<TransactionId>,
     /// What is drawn beside the contradiction and its evidence.
     pub shows: Shows,
+    /// Sessions of the counterexample that have several transactions in it, folded or not.
+    pub foldable: BTreeSet<SessionId>,
     /// Why it is not drawn as asked for.
     pub note: Option<String>,
 }
@@ -181,7 +183,7 @@ pub fn draw(
         let fits = diagram.cards.len() <= OPEN_CARDS && diagram.arrows.len() <= OPEN_EDGES;
         if fits { all } else { BTreeSet::new() }
     });
-    let diagram = drawing(shown(&argument, &expanded)).diagram;
+    let export::Drawing { diagram, foldable, .. } = drawing(shown(&argument, &expanded));
     let mut drawn: Vec<EdgeIndex> =
         diagram.arrows.iter().flat_map(|a| [&[a.edge], a.also.as_slice()].concat()).collect();
     drawn.sort_unstable();
@@ -192,8 +194,9 @@ pub fn draw(
             Err(error) => (layout::lanes(&diagram), Some(error.to_string())),
         },
     };
-    let sketch = Arc::new(Sketch { diagram, layout });
-    Picture { kind, expanded, drawn, sketch, note, hidden, shows, argument }
+    let layout = shows.picks.moved(kind, &diagram, layout);
+    let sketch = Arc::new(Sketch::new(diagram, layout));
+    Picture { kind, expanded, drawn, sketch, note, hidden, shows, foldable, argument }
 }
 
 /// What an export is asked for that shows the edges `pinned`, as far as nothing else is chosen.

@@ -4,12 +4,11 @@
 
 use super::App;
 use super::arrangement::Arrangement;
-use super::state::{Page, Source};
+use super::state::Page;
 use crate::checkers::ViolationId;
 use crate::history::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Ending of project files, after the whole name of the history.
@@ -97,7 +96,8 @@ impl Wish {
 }
 
 impl View {
-    fn wish(&self) -> Wish {
+    /// What shall be looked at once it is there.
+    pub fn wish(&self) -> Wish {
         Wish {
             identity: Some(self.anomaly.clone()).filter(|text| !text.is_empty()),
             id: self.id.parse().ok(),
@@ -163,23 +163,6 @@ pub fn read(path: &Path) -> Result<(PathBuf, Rules, Project), String> {
     Ok((history, rules, project))
 }
 
-/// Writes a file beside its place and moves it there when it is whole.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let say = |error: std::io::Error| format!("{}: {error}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // As any other file: who may read it is up to the umask.
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(say)?;
-    file.write_all(bytes).map_err(say)?;
-    file.persist(path).map_err(|error| say(error.error))?;
-    Ok(())
-}
-
 impl App {
     /// What a project file of the open history says now.
     fn project(&self) -> Option<(PathBuf, Project)> {
@@ -212,48 +195,9 @@ impl App {
             self.state.tell(true, "Only a history that was opened from a file has a project file beside it");
             return;
         };
-        let written = serde_json::to_string_pretty(&project).map_err(|error| error.to_string());
-        match written.and_then(|text| write_whole(&path, (text + "\n").as_bytes())) {
-            Ok(()) => self.state.tell(false, format!("Project saved: {}", path.display())),
-            Err(text) => self.state.tell(true, text),
-        }
-    }
-
-    /// Opens a project file.
-    pub(super) fn open_project(&mut self, path: &Path) {
-        match read(path) {
-            Ok((history, rules, project)) => self.open_with(Source::File(history), rules, Some(project)),
-            Err(text) => self.state.tell(true, text),
-        }
-    }
-
-    /// Opens a history, with the project file beside it if there is one.
-    pub(super) fn open_file(&mut self, path: PathBuf) {
-        let project = beside(&path);
-        if !project.is_file() {
-            self.open(Source::File(path));
-            return;
-        }
-        match read(&project) {
-            Ok((_, rules, found)) => {
-                self.open_with(Source::File(path), rules, Some(found));
-                self.state.tell(false, format!("Arranged as in {}", project.display()));
-            }
-            Err(text) => {
-                self.open(Source::File(path));
-                self.state.tell(true, text);
-            }
-        }
-    }
-
-    fn open_with(&mut self, source: Source, rules: Rules, project: Option<Project>) {
-        self.open_under(source, rules);
-        if let Some(project) = project {
-            self.arrange(project.arrangement.clone());
-            if let Some(document) = &mut self.state.document {
-                document.hidden_names = project.arrangement.hidden_transactions;
-            }
-            self.wish(project.view.wish());
+        match serde_json::to_string_pretty(&project) {
+            Ok(text) => self.write_file(path, text + "\n", "Project saved"),
+            Err(error) => self.state.tell(true, error.to_string()),
         }
     }
 

@@ -3,8 +3,9 @@
 use super::samples;
 use super::state::{RawLines, Source};
 use crate::checkers::ViolationId;
+use crate::control::Control;
 use crate::formats;
-use crate::history::{History, OperationId};
+use crate::history::{History, OperationId, Spot};
 use crate::jobs::{Job, Revision, Wake};
 use std::sync::Arc;
 
@@ -28,12 +29,11 @@ pub fn start(
             .collect();
         places.sort_unstable();
         places.dedup();
+        places.truncate(MAX_LINES);
         let mut raw = RawLines { of: Some(of), ..RawLines::default() };
-        for (line, operation) in places.into_iter().take(MAX_LINES) {
-            if control.check().is_err() {
-                return;
-            }
-            match text_at(&source, &history, operation) {
+        let all: Vec<OperationId> = places.iter().map(|(_, operation)| *operation).collect();
+        for ((line, operation), text) in places.into_iter().zip(texts_at(&source, &history, &all, control)) {
+            match text {
                 Ok(text) => raw.lines.push((operation, line, text)),
                 Err(trouble) => {
                     raw.trouble = Some(trouble);
@@ -41,7 +41,9 @@ pub fn start(
                 }
             }
         }
-        outbox.send(raw);
+        if control.check().is_ok() {
+            outbox.send(raw);
+        }
     })
 }
 
@@ -53,21 +55,40 @@ pub fn start_one(
     revision: Revision,
     wake: Wake,
 ) -> Job<String> {
-    Job::start("raw line", revision, wake, move |_, outbox| {
-        outbox.send(text_at(&source, &history, operation).unwrap_or_else(|trouble| trouble));
+    Job::start("raw line", revision, wake, move |control, outbox| {
+        let texts = texts_at(&source, &history, &[operation], control);
+        texts.into_iter().for_each(|text| outbox.send(text.unwrap_or_else(|trouble| trouble)));
     })
 }
 
-fn text_at(source: &Source, history: &History, operation: OperationId) -> Result<String, String> {
+/// What stands where each was read from, in one pass over the file; of those that cannot be told, why.
+fn texts_at(
+    source: &Source,
+    history: &History,
+    operations: &[OperationId],
+    control: &Control,
+) -> Vec<Result<String, String>> {
     let origin = history.origin();
-    let spot = history.spot_of(operation).ok_or("it was not read from a file")?;
-    match source {
-        Source::File(path) => formats::raw_spot(path, origin, spot)
-            .map_err(|error| format!("{}, {}: {error}", path.display(), spot.text(origin))),
+    let spots: Option<Vec<Spot>> = operations.iter().map(|operation| history.spot_of(*operation)).collect();
+    let Some(spots) = spots else {
+        return operations.iter().map(|_| Err("it was not read from a file".to_owned())).collect();
+    };
+    let found = match source {
+        Source::File(path) => formats::raw_spots(path, origin, &spots, control),
         Source::Sample(place) => match samples::ALL.get(*place) {
-            Some(sample) => formats::raw_spot_in(sample.text.as_bytes(), spot).map_err(|error| error.to_string()),
-            None => Err("there is no such sample".to_owned()),
+            Some(sample) => formats::raw_spots_in(sample.text.as_bytes(), &spots, control),
+            None => Err(std::io::Error::other("there is no such sample")),
         },
-        Source::Bytes { bytes, .. } => formats::raw_spot_in(bytes, spot).map_err(|error| error.to_string()),
+        Source::Bytes { bytes, .. } => formats::raw_spots_in(bytes, &spots, control),
+    };
+    let say = |spot: &Spot, error: std::io::Error| match source {
+        Source::File(path) => format!("{}, {}: {error}", path.display(), spot.text(origin)),
+        Source::Sample(_) | Source::Bytes { .. } => error.to_string(),
+    };
+    match found {
+        Ok(texts) => spots.iter().zip(texts).map(|(spot, text)| text.map_err(|error| say(spot, error))).collect(),
+        Err(error) => {
+            spots.iter().take(1).map(|spot| Err(say(spot, std::io::Error::other(error.to_string())))).collect()
+        }
     }
 }

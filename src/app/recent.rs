@@ -1,5 +1,6 @@
 //! The files opened before, kept in a small text file: a path per line, newest first.
 
+use crate::jobs::{Job, Revision, Wake};
 use std::path::{Path, PathBuf};
 
 /// Most files remembered.
@@ -14,27 +15,36 @@ pub fn place() -> Option<PathBuf> {
     Some(folder.join("isoscope").join("recent.txt"))
 }
 
-/// Reads the list; files that are gone are left out.
+/// Reads the list; files that are gone are still in it, see [`start`].
 pub fn load(place: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(place).unwrap_or_default();
-    text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).filter(|path| path.exists()).take(MAX).collect()
+    text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).take(MAX).collect()
+}
+
+/// Starts finding out which files of a list are gone. A thread of its own does it, for a disk that is not there may take
+/// its time to say so.
+pub fn start(list: Vec<PathBuf>, revision: Revision, wake: Wake) -> Job<Vec<PathBuf>> {
+    Job::start("recent", revision, wake, move |_, outbox| {
+        outbox.send(list.into_iter().filter(|path| !path.exists()).collect());
+    })
+}
+
+/// The path by which a file is remembered.
+pub fn full(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Puts a path first.
-pub fn remember(list: &mut Vec<PathBuf>, path: &Path) {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+pub fn remember(list: &mut Vec<PathBuf>, path: PathBuf) {
     list.retain(|other| *other != path);
     list.insert(0, path);
     list.truncate(MAX);
 }
 
-/// Writes the list. That it cannot be written is no reason to bother anybody: the list is a convenience.
-pub fn save(list: &[PathBuf], place: &Path) {
-    if let Some(folder) = place.parent() {
-        let _ = std::fs::create_dir_all(folder);
-    }
+/// The list as it is kept.
+pub fn text(list: &[PathBuf]) -> String {
     let lines: Vec<String> = list.iter().map(|path| path.display().to_string()).collect();
-    let _ = std::fs::write(place, lines.join("\n") + "\n");
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]
@@ -44,16 +54,26 @@ mod tests {
     #[test]
     fn the_newest_comes_first_and_once() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let place = folder.path().join("state").join("recent.txt");
-        let files: Vec<PathBuf> = ["a", "b"].iter().map(|name| folder.path().join(name)).collect();
-        files.iter().for_each(|file| std::fs::write(file, "").expect("the folder is writable"));
+        let place = folder.path().join("recent.txt");
         let mut list = Vec::new();
-        [0, 1, 0].into_iter().for_each(|file| remember(&mut list, &files[file]));
-        save(&list, &place);
+        ["a", "b", "a"].into_iter().for_each(|name| remember(&mut list, folder.path().join(name)));
+        std::fs::write(&place, text(&list)).expect("the folder is writable");
         let names: Vec<_> = load(&place).iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
         assert_eq!(names, ["a", "b"]);
-        std::fs::remove_file(&files[0]).expect("it was written");
-        assert_eq!(load(&place).len(), 1);
         assert_eq!(load(&folder.path().join("missing")), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn files_that_are_gone_are_told() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let here = folder.path().join("here");
+        std::fs::write(&here, "").expect("the folder is writable");
+        let gone = folder.path().join("gone");
+        let mut job = start(vec![here, gone.clone()], Revision::default(), std::sync::Arc::new(|| ()));
+        let mut told = Vec::new();
+        while job.is_running() {
+            told.extend(job.poll());
+        }
+        assert_eq!(told, [vec![gone]]);
     }
 }

@@ -28,7 +28,8 @@ fn place(recent: &Path) -> PathBuf {
     recent.with_file_name("settings.json")
 }
 
-/// Reads them; those of a first start where there is no such file or it is damaged.
+/// Reads them; those of a first start where there is no such file or it is damaged. For before the first frame, which
+/// needs them.
 pub fn load(recent: &Path) -> Settings {
     let text = std::fs::read_to_string(place(recent)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
@@ -50,7 +51,7 @@ impl App {
         self.state.all_lanes = settings.all_lanes;
     }
 
-    /// Keeps the settings when they have changed. That they cannot be written is no reason to bother anybody.
+    /// Keeps the settings when they have changed.
     pub(super) fn keep_settings(&mut self, theme: Option<egui::Theme>) {
         let theme = theme.map_or_else(
             || self.settings.theme.clone(),
@@ -74,11 +75,8 @@ impl App {
             return;
         }
         self.settings = now;
-        let Some(recent) = &self.recent_place else { return };
-        let place = place(recent);
-        if let (Some(folder), Ok(text)) = (place.parent(), serde_json::to_string_pretty(&self.settings)) {
-            let _ = std::fs::create_dir_all(folder);
-            let _ = super::project::write_whole(&place, text.as_bytes());
+        if let (Some(recent), Ok(text)) = (&self.recent_place, serde_json::to_string_pretty(&self.settings)) {
+            self.write_quietly(place(recent), text);
         }
     }
 }

@@ -10,7 +10,9 @@ use super::contest::Contest;
 use super::figures::Figures;
 use super::group_graph::GroupGraph;
 use super::listing::Listing;
+use super::load::Named;
 use super::notes::Notes;
+use super::ordering::Rows;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
 use super::places::Places;
@@ -25,7 +27,7 @@ use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness
 use crate::counterexample::replay::Replay;
 use crate::export::{ExportKind, Picks};
 use crate::health::Health;
-use crate::history::{History, OperationId, Rules, SessionId, TransactionId};
+use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation, Resolution};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -63,7 +65,7 @@ pub enum Phase {
 }
 
 /// What fills the middle of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Page {
     /// The dependency graph.
     #[default]
@@ -167,6 +169,10 @@ pub struct OrderView {
     pub step: usize,
     /// Bring the chosen step into sight in the next frame.
     pub scroll: bool,
+    /// For which step its operations were asked for.
+    pub asked: Option<usize>,
+    /// What the order says of the operations of that step, once that is known.
+    pub rows: Option<Rows>,
 }
 
 /// The versions of a key, being shown.
@@ -245,6 +251,8 @@ pub struct Document {
     pub phase: Phase,
     /// What was observed, once it is read.
     pub history: Option<Arc<History>>,
+    /// How much was recorded, once it is read.
+    pub recorded: Option<history::Figures>,
     /// By which rules it is read.
     pub rules: Rules,
     /// By which rules it shall be read next.
@@ -256,7 +264,7 @@ pub struct Document {
     /// The finding whose operations are listed: its place.
     pub open_finding: Option<usize>,
     /// By level asked for: the result, once it is known.
-    pub levels: Vec<(Level, Option<LevelResult>)>,
+    pub levels: Vec<(Level, Option<Arc<LevelResult>>)>,
     /// What was found, as far as it is known.
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
@@ -305,12 +313,12 @@ pub struct Document {
     pub timeline: Option<Arc<Timeline>>,
     /// The key whose versions are shown, if one was asked for.
     pub key: Option<KeyView>,
-    /// The matrix is about all anomalies with the root cause of the chosen one.
+    /// Graph and matrix are about all anomalies of the component of the chosen one.
     pub whole_group: bool,
-    /// The edges of all anomalies with the root cause of the chosen one, once they were asked for.
+    /// The edges of all anomalies of the component of the chosen one, once they were asked for.
     pub group: Option<Arc<GroupGraph>>,
-    /// For which anomaly they were asked for.
-    pub group_asked: Option<ViolationId>,
+    /// For which component they were asked for.
+    pub group_asked: Option<u32>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
     /// The field of the note takes the keyboard in the next frame.
@@ -323,6 +331,8 @@ pub struct Document {
     pub hidden: BTreeSet<TransactionId>,
     /// The same by name, until the history is read.
     pub hidden_names: BTreeSet<String>,
+    /// By name: the transactions that are or were left out by it.
+    pub named: Named,
     /// What shall be looked at once it is known.
     pub wish: Wish,
     /// Checkers side by side.
@@ -331,6 +341,8 @@ pub struct Document {
     pub figures: Option<Arc<Figures>>,
     /// The figures know all anomalies.
     pub figures_complete: bool,
+    /// By page: why it could not be made. It is not tried again before something has changed.
+    pub failed: BTreeMap<Page, String>,
 }
 
 impl Document {
@@ -341,6 +353,7 @@ impl Document {
             title,
             phase: Phase::Reading,
             history: None,
+            recorded: None,
             form: RulesForm::new(&rules),
             rules,
             health: None,
@@ -380,10 +393,12 @@ impl Document {
             what_if: Vec::new(),
             hidden: BTreeSet::new(),
             hidden_names: BTreeSet::new(),
+            named: Named::new(),
             wish: Wish::default(),
             contest: Contest { chosen: [Checker::Fast, Checker::Plume].into(), ..Contest::default() },
             figures: None,
             figures_complete: false,
+            failed: BTreeMap::new(),
         }
     }
 
@@ -434,7 +449,7 @@ impl Document {
 
     /// Whether the edges around the chosen anomaly are being gathered.
     pub fn gathers(&self) -> bool {
-        self.group_asked.is_some() && self.group_asked == self.selected
+        self.group_asked.is_some() && self.group.is_none()
     }
 
     /// Whether work on it goes on.
@@ -444,16 +459,29 @@ impl Document {
 
     /// Whether every level asked for is known to be satisfied.
     pub fn all_hold(&self) -> bool {
-        let holds = |result: &Option<LevelResult>| {
+        let holds = |result: &Option<Arc<LevelResult>>| {
             result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
         };
         self.levels.iter().all(|(_, result)| holds(result))
     }
 
+    /// Leaves transactions out of pictures.
+    pub fn hide(&mut self, transactions: impl IntoIterator<Item = TransactionId>) {
+        let Some(history) = &self.history else { return };
+        for t in transactions {
+            self.hidden.insert(t);
+            self.named.entry(history.transaction_name(t)).or_default().insert(t);
+        }
+    }
+
+    /// What is known of a level.
+    pub fn result(&self, level: Level) -> Option<&Arc<LevelResult>> {
+        self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref())
+    }
+
     /// The witness of a level, if it is known to be satisfied.
     pub fn witness(&self, level: Level) -> Option<&Witness> {
-        let result = self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref());
-        match result.map(|result| &result.verdict) {
+        match self.result(level).map(|result| &result.verdict) {
             Some(Verdict::Satisfied(witness)) => Some(witness),
             _ => None,
         }

@@ -12,8 +12,7 @@ use std::sync::Arc;
 impl App {
     pub(super) fn step_anomaly(&mut self, step: isize) {
         let Some(document) = &self.state.document else { return };
-        let Some(catalogue) = &document.catalogue else { return };
-        if let Some(next) = document.tree.neighbour(document.selected, step, catalogue) {
+        if let Some(next) = document.tree.neighbour(document.selected, step) {
             self.select(next, true);
         }
     }

@@ -256,10 +256,11 @@ pub fn counted(number: usize, thing: &str) -> String {
     }
 }
 
-/// Seconds for people: `0.02 s`, `12 s`, `3 min 20 s`.
+/// Seconds for people: `< 1 ms`, `7 ms`, `0.02 s`, `12 s`, `3 min 20 s`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
-        s if s < 0.0095 => format!("{:.0} ms", (s * 1000.0).max(1.0)),
+        s if s < 0.0009 => "< 1 ms".to_owned(),
+        s if s < 0.0095 => format!("{:.0} ms", s * 1000.0),
         s if s < 9.995 => format!("{s:.2} s"),
         s if s < 119.5 => format!("{s:.0} s"),
         s => format!("{} min {} s", s as u64 / 60, s as u64 % 60),
@@ -296,7 +297,7 @@ mod tests {
     fn numbers_are_written_for_people() {
         assert_eq!(counted(1, "session"), "1 session");
         assert_eq!(duration(0.0203), "0.02 s");
-        assert_eq!(duration(0.0004), "1 ms");
+        assert_eq!([0.0, 0.0004, 0.001, 0.0072].map(duration), ["< 1 ms", "< 1 ms", "1 ms", "7 ms"]);
         assert_eq!(duration(200.0), "3 min 20 s");
     }
 }

@@ -1,8 +1,9 @@
 //! Chosen checkers on generated histories, one parameter of which grows: how their times and memory grow with it, as the
 //! papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
 
+use super::conclusion::Conclusion;
 use super::contest::{Run, measure};
-use crate::checkers::{Checker, Verdict};
+use crate::checkers::Checker;
 use crate::control::Control;
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::generate::{Generation, Kind, Length, Model, Workload};
@@ -179,7 +180,7 @@ impl Sweep {
 
     /// Whether a checker did not come to an end at some level and value.
     pub fn has_undecided(&self) -> bool {
-        let undecided = |point: &Point| point.run.levels.iter().any(|(_, v, _)| matches!(v, Verdict::Undecided(_)));
+        let undecided = |point: &Point| point.run.levels.iter().any(|(_, c, _)| *c == Conclusion::Open);
         self.points.iter().any(undecided)
     }
 

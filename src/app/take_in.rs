@@ -3,15 +3,13 @@
 use super::App;
 use super::collecting::form::Field;
 use super::dialogs::Purpose;
-use super::folder::Looked;
 use super::load::Message;
+use super::paths;
 use super::picture::Picture;
-use super::state::{Phase, Source};
+use super::state::{Page, Phase};
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
-use crate::history::TransactionId;
-use crate::jobs::{Job, State as JobState};
-use std::path::PathBuf;
+use crate::jobs::{self, Job, State as JobState};
 use std::sync::Arc;
 
 /// Pictures kept for going back and forth.
@@ -21,10 +19,12 @@ impl App {
     /// Takes in all messages of all jobs.
     pub(super) fn take_in_messages(&mut self) {
         self.take_in_loading();
-        self.take_in_folder();
+        self.take_in_looked();
+        self.take_in_missing();
         self.take_in_drawing();
         self.take_in_raw_lines();
-        self.take_in_export();
+        self.take_in_files_written();
+        self.take_in_exports();
         self.take_in_order();
         self.take_in_run();
         self.take_in_views();
@@ -33,6 +33,8 @@ impl App {
         self.take_in_contest();
         self.take_in_collecting();
         self.take_in_watching();
+        self.take_in_list();
+        self.prepare_list();
     }
 
     /// Reads the open file again when it has changed.
@@ -75,20 +77,19 @@ impl App {
         let cancelled = self.loading.as_ref().is_some_and(Job::is_cancelled);
         let Some(document) = &mut self.state.document else { return };
         match message {
-            Message::Read { history, seconds } => {
+            Message::Read { history, recorded, levels, named, seconds } => {
                 document.browser.transaction = history.transactions().next();
                 document.browser.session =
                     history.transactions().next().map(|t| history.session_of(t)).unwrap_or_default();
-                for level in super::load::levels_of(&history) {
+                for level in levels {
                     if document.levels.iter().all(|(known, _)| *known != level) {
                         document.levels.push((level, None));
                     }
                 }
-                let names = std::mem::take(&mut document.hidden_names);
-                if !names.is_empty() {
-                    let is_hidden = |t: &TransactionId| names.contains(&history.transaction_name(*t));
-                    document.hidden = history.transactions().filter(is_hidden).collect();
-                }
+                document.recorded = Some(recorded);
+                document.hidden_names.clear();
+                document.hidden.extend(named.values().flatten());
+                document.named = named;
                 document.history = Some(history);
                 document.seconds.0 = seconds;
                 if !cancelled {
@@ -99,6 +100,7 @@ impl App {
                 document.health = Some(health);
                 document.resolved_by = resolution.assumptions().to_vec();
                 document.resolution = Some(resolution);
+                document.failed.remove(&Page::Lanes);
             }
             Message::Understood { history, resolution } => {
                 document.history = Some(history);
@@ -107,14 +109,16 @@ impl App {
             }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
-                    *slot = Some(result);
+                    jobs::replace(slot, Some(result));
                 }
             }
-            Message::Found { catalogue, complete, seconds } => {
+            Message::Found { catalogue, levels, complete, seconds } => {
                 document.seconds.1 = seconds;
                 if complete {
-                    for (level, slot) in &mut document.levels {
-                        *slot = catalogue.findings.level(*level).cloned().or(slot.take());
+                    for result in levels {
+                        if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
+                            jobs::replace(slot, Some(result));
+                        }
                     }
                     document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
                 }
@@ -133,7 +137,7 @@ impl App {
     fn take_in_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
         let Some(document) = &mut self.state.document else { return };
         let before = document.catalogue.take();
-        let selected = document.selected.and_then(|id| before.as_ref().and_then(|c| c.violation(id).cloned()));
+        let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
         if let Some(before) = &before {
             // Numbers may have changed hands: what is kept by number is kept only where it means the same.
             let same = |id| before.violation(id) == catalogue.violation(id);
@@ -142,9 +146,10 @@ impl App {
             if self.pictures.len() < n {
                 self.state.places.clear();
             }
-            (document.group, document.group_asked) = (None, None);
+            document.group_asked = None;
+            jobs::replace(&mut document.group, None);
         }
-        document.tree.rebuild(&catalogue, &document.notes);
+        document.tree.catalogue_changed();
         document.catalogue = Some(Arc::clone(&catalogue));
         document.complete = complete;
         let wished = document.wish.find(&catalogue);
@@ -157,13 +162,11 @@ impl App {
         let lost = document.wish.id.take_if(|_| lost);
         let wanted = match selected {
             _ if is_wished => wished,
-            Some(old) if catalogue.violation(old.id) == Some(&old) => Some(old.id),
-            Some(old) => {
-                let same = |new: &&crate::checkers::Violation| {
-                    (new.id.pattern, new.key, &new.transactions) == (old.id.pattern, old.key, &old.transactions)
-                };
-                catalogue.findings.violations.iter().find(same).map(|new| new.id).or(catalogue.first())
+            // Its number may have changed, its identity has not.
+            Some((old, _)) if before.as_ref().and_then(|before| before.violation(old)) == catalogue.violation(old) => {
+                Some(old)
             }
+            Some((_, identity)) => catalogue.of_identity(&identity).or(catalogue.first()),
             None => catalogue.first(),
         };
         match wanted {
@@ -172,33 +175,13 @@ impl App {
                 self.select(id, is_wished);
                 self.state.page = page;
             }
-            Some(id) => document.tree.reveal(id, &catalogue, &document.notes),
+            Some(id) => document.tree.reveal(id, &catalogue),
             None => document.selected = None,
         }
         if let Some(id) = lost {
             self.state.tell(true, format!("There is no anomaly {id} in this history"));
         }
-    }
-
-    /// Opens what was found in a folder: a history, or the table of several.
-    fn take_in_folder(&mut self) {
-        let Some(job) = &mut self.looking else { return };
-        let looked = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        if ended == JobState::Running && looked.is_none() {
-            return;
-        }
-        self.looking = None;
-        let folder = self.state.looking.take().unwrap_or_default();
-        match (looked, ended) {
-            (Some(Looked::One(path)), _) => self.open(Source::File(path)),
-            (Some(Looked::Several(found)), _) => self.open_batch(&folder, found),
-            (Some(Looked::Nothing(text)), _) => self.state.tell(true, text),
-            (None, JobState::Failed(text)) => {
-                self.state.tell(true, format!("{}: {text}", folder.display()));
-            }
-            (None, _) => {}
-        }
+        jobs::discard(before);
     }
 
     fn take_in_drawing(&mut self) {
@@ -229,7 +212,7 @@ impl App {
         self.pictures.retain(|kept| !same(kept));
         self.pictures.push_back(Arc::clone(&picture));
         if self.pictures.len() > KEPT_PICTURES {
-            self.pictures.pop_front();
+            jobs::discard(self.pictures.pop_front());
         }
         let Some(document) = &mut self.state.document else { return };
         if document.selected != Some(picture.argument.id) {
@@ -240,7 +223,7 @@ impl App {
         let example = &picture.argument.counterexample;
         let operations = involved_operations(&example.violation);
         let whole = operations.iter().filter_map(|o| example.renaming.operations.get(o.index()).copied()).collect();
-        document.picture = Some(Arc::clone(&picture));
+        jobs::replace(&mut document.picture, Some(Arc::clone(&picture)));
         if document.raw.of != document.selected
             && let Some(history) = document.history.clone()
         {
@@ -273,23 +256,6 @@ impl App {
         }
     }
 
-    fn take_in_export(&mut self) {
-        let Some(job) = &mut self.exporting else { return };
-        let result = job.poll().into_iter().last();
-        let ended = job.state().clone();
-        match result {
-            Some(Ok(path)) => self.state.tell(false, format!("Written: {}", path.display())),
-            Some(Err(text)) => self.state.tell(true, text),
-            None => {}
-        }
-        if let JobState::Failed(text) = &ended {
-            self.state.tell(true, format!("The export ended unexpectedly: {text}"));
-        }
-        if ended != JobState::Running {
-            self.exporting = None;
-        }
-    }
-
     /// Opens what was chosen in a dialog or dropped on the window.
     pub(super) fn take_in_files(&mut self, ctx: &egui::Context) {
         self.state.waiting_for_dialog = self.dialogs.is_waiting();
@@ -309,17 +275,8 @@ impl App {
         self.state.drop_hint = hovering;
         let mut files = dropped.into_iter();
         let Some(first) = files.next() else { return };
-        for other in files {
-            super::recent::remember(&mut self.state.recent, other.path());
-        }
-        let path: PathBuf = first.path().to_owned();
-        if path.exists() {
-            self.open_path(path);
-            return;
-        }
-        match first.bytes() {
-            Ok(bytes) => self.open(Source::Bytes { name: path.display().to_string(), bytes: bytes.into() }),
-            Err(error) => self.state.tell(true, format!("{}: {error}", path.display())),
-        }
+        let path = first.path().to_owned();
+        let others = files.map(|other| other.path().to_owned()).collect();
+        self.look(paths::Request { path, dropped: Some(first), others, wish: None });
     }
 }

@@ -3,6 +3,7 @@
 //! The order is for looking at and decides nothing: where nothing is known, versions stand in the order of times or of
 //! the file. What the chosen anomaly forces against that order is told apart, to be drawn over it.
 
+use super::sorting::{going, sort_by};
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
@@ -80,10 +81,13 @@ pub fn start(question: Question, revision: Revision, wake: Wake) -> Job<Result<A
         let history = &question.history;
         let key = match &question.wanted {
             Wanted::Key(key) => Some(*key),
-            Wanted::Named(name) => (0..history.n_keys()).map(KeyId::new).find(|key| history.key_name(*key) == *name),
+            Wanted::Named(name) => {
+                going(control, (0..history.n_keys()).map(KeyId::new)).find(|key| history.key_name(*key) == *name)
+            }
         };
         let answer = match (key, &question.wanted) {
             (Some(key), _) => Chain::new(history, &question.resolution, key, question.violation.as_ref(), control),
+            (None, _) if control.check().is_err() => return,
             (None, Wanted::Named(name)) => return outbox.send(Err(format!("There is no key called {name}."))),
             (None, Wanted::Key(_)) => return,
         };
@@ -110,8 +114,8 @@ impl Chain {
             blemish: None,
         }];
         let mut reads = Vec::new();
-        for (place, _) in history.keys().iter().enumerate().filter(|(_, other)| **other == key) {
-            control.check()?;
+        let all = going(control, history.keys().iter().enumerate());
+        for (place, _) in all.filter(|(_, other)| **other == key) {
             let operation = OperationId::new(place);
             let t = history.transaction_of(operation);
             match history.kinds()[place] {
@@ -132,11 +136,13 @@ impl Chain {
                 }
             }
         }
-        let place_of: BTreeMap<OperationId, usize> =
-            rows.iter().enumerate().filter_map(|(place, row)| row.write.map(|write| (write, place))).collect();
+        control.check()?;
+        let place_of: BTreeMap<OperationId, usize> = going(control, rows.iter().enumerate())
+            .filter_map(|(place, row)| row.write.map(|write| (write, place)))
+            .collect();
         let mut unknown_reads = Vec::new();
         let mut updates = Vec::new();
-        for (reader, read) in reads {
+        for (reader, read) in going(control, reads) {
             let source = match resolution.glance(read) {
                 Glance::Initial => Some(0),
                 Glance::Write(write) => place_of.get(&write).copied(),
@@ -153,10 +159,11 @@ impl Chain {
             }
         }
         let mut chain = Chain { key, rows, forced: Vec::new(), unknown_reads, place_of: Vec::new() };
-        chain.sort(history, &updates, violation);
+        control.check()?;
+        chain.sort(history, &updates, violation, control)?;
         let writes = chain.rows.iter().enumerate();
         chain.place_of = writes.filter_map(|(place, row)| row.write.map(|write| (write, place))).collect();
-        chain.place_of.sort_unstable();
+        sort_by(&mut chain.place_of, control, Ord::cmp)?;
         Ok(chain)
     }
 
@@ -166,10 +173,17 @@ impl Chain {
         Some(self.place_of[at].1)
     }
 
-    fn sort(&mut self, history: &History, updates: &[(usize, TransactionId)], violation: Option<&Violation>) {
+    fn sort(
+        &mut self,
+        history: &History,
+        updates: &[(usize, TransactionId)],
+        violation: Option<&Violation>,
+        control: &Control,
+    ) -> Result<(), Interrupt> {
         let n = self.rows.len();
         let mut written: BTreeMap<TransactionId, Vec<usize>> = BTreeMap::new();
-        self.rows.iter().enumerate().for_each(|(place, row)| written.entry(row.writer).or_default().push(place));
+        going(control, self.rows.iter().enumerate())
+            .for_each(|(place, row)| written.entry(row.writer).or_default().push(place));
         let mut edges: Vec<(usize, usize)> = Vec::new();
         // ⊥ is older than all, and in a session and in a transaction each version is older than the next.
         edges.extend((1..n).map(|place| (0, place)));
@@ -179,14 +193,14 @@ impl Chain {
         let windows = self.rows.windows(2).enumerate().filter(|(_, pair)| same_session(pair));
         edges.extend(windows.map(|(place, _)| (place, place + 1)));
         // Who reads a version and writes the key replaces it.
-        for (source, reader) in updates {
+        for (source, reader) in going(control, updates) {
             let own = written.get(reader).and_then(|own| own.first());
             edges.extend(own.filter(|own| *own != source).map(|&own| (*source, own)));
         }
         edges.extend(self.list_order(history));
-        edges.sort_unstable();
+        sort_by(&mut edges, control, Ord::cmp)?;
         edges.dedup();
-        let order = topological(n, &edges, |place| self.when(history, place));
+        let order = topological(n, &edges, |place| self.when(history, place), control)?;
         let mut new_place = vec![0; n];
         order.iter().enumerate().for_each(|(new, &old)| new_place[old] = new);
         let key = self.key;
@@ -203,6 +217,7 @@ impl Chain {
         self.forced.dedup();
         let mut rows: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
         self.rows = order.into_iter().filter_map(|old| rows[old].take()).collect();
+        control.check()
     }
 
     /// The order of elements in the longest list that was read.
@@ -229,7 +244,12 @@ impl Chain {
 
 /// An order along the edges; of those that may come next the one that is least by `when`. What goes in a circle is
 /// begun at the least of all that are left.
-fn topological<K: Ord + Copy>(n: usize, edges: &[(usize, usize)], when: impl Fn(usize) -> K) -> Vec<usize> {
+fn topological<K: Ord + Copy>(
+    n: usize,
+    edges: &[(usize, usize)],
+    when: impl Fn(usize) -> K,
+    control: &Control,
+) -> Result<Vec<usize>, Interrupt> {
     let mut before = vec![0_usize; n];
     edges.iter().for_each(|(_, to)| before[*to] += 1);
     let mut ready: BinaryHeap<Reverse<(K, usize)>> =
@@ -237,17 +257,20 @@ fn topological<K: Ord + Copy>(n: usize, edges: &[(usize, usize)], when: impl Fn(
     let mut done = vec![false; n];
     let mut order = Vec::with_capacity(n);
     let mut rest: Vec<usize> = (0..n).collect();
-    rest.sort_by_key(|place| when(*place));
+    sort_by(&mut rest, control, |a, b| when(*a).cmp(&when(*b)))?;
     let mut rest = rest.into_iter();
     loop {
         let Some(next) = ready.pop().map(|Reverse((_, place))| place).or_else(|| rest.find(|place| !done[*place]))
         else {
-            return order;
+            return Ok(order);
         };
         if std::mem::replace(&mut done[next], true) {
             continue;
         }
         order.push(next);
+        if order.len() % 4096 == 0 {
+            control.check()?;
+        }
         let begin = edges.partition_point(|(from, _)| *from < next);
         for (_, to) in edges[begin..].iter().take_while(|(from, _)| *from == next) {
             before[*to] -= 1;

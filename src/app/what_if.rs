@@ -7,7 +7,7 @@ use super::App;
 use crate::checkers::{self, Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId, TransactionSet};
-use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
+use crate::jobs::{self, Job, Outbox, Pool, Revision, State as JobState, Wake};
 use crate::relations::{Resolution, Source};
 use std::sync::Arc;
 use std::time::Instant;
@@ -135,12 +135,14 @@ impl App {
         let levels: Vec<Level> = document.levels.iter().map(|(level, _)| *level).collect();
         let asked = levels.iter().map(|level| (*level, None)).collect();
         document.what_if.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
-        document.what_if.truncate(KEPT);
-        // One that was still being looked into stays open for ever.
-        document.what_if.retain({
-            let mut first = true;
-            move |what_if| std::mem::take(&mut first) || what_if.sum.is_some()
-        });
+        // One that was still being looked into would stay open for ever.
+        let mut first = true;
+        let stays = |what_if: &WhatIf| std::mem::take(&mut first) || what_if.sum.is_some();
+        let all = std::mem::take(&mut document.what_if).into_iter();
+        let (mut kept, mut gone): (Vec<WhatIf>, Vec<WhatIf>) = all.partition(stays);
+        gone.extend(kept.drain(KEPT.min(kept.len())..));
+        document.what_if = kept;
+        jobs::discard(gone);
         let number = self.revision.advance();
         let (pool, wake) = (self.pool.clone(), Arc::clone(&self.wake));
         self.asking = Some(start(history, resolution, keep, levels, pool, number, wake));
@@ -196,7 +198,7 @@ impl App {
     pub(super) fn hide(&mut self, transactions: Option<Vec<TransactionId>>) {
         let Some(document) = &mut self.state.document else { return };
         match transactions {
-            Some(transactions) => document.hidden.extend(transactions.into_iter().filter(|t| !t.is_initial())),
+            Some(transactions) => document.hide(transactions.into_iter().filter(|t| !t.is_initial())),
             None => {
                 document.hidden.clear();
                 if let Some(picks) = document.picks_mut() {

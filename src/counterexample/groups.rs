@@ -1,4 +1,4 @@
-//! Instances by root cause, and the next violation that has another one.
+//! Instances by root cause and by component, and the next violation that has another one.
 
 use super::translate::translate_back;
 use super::{Counterexample, involved_operations};
@@ -7,8 +7,9 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationKind, TransactionId, TransactionSet, Value};
 use crate::relations::{self, Source};
 use rustc_hash::FxHashMap;
+use std::hash::Hash;
 
-/// Violations with one root cause.
+/// Violations with one root cause, or of one component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Places in the list of violations: the most convincing first.
@@ -43,11 +44,22 @@ enum Cause {
 /// the same two transactions by an inference on their cycle, and wrong reads of the same value. The group with the most
 /// convincing member comes first. O(size of the violations).
 pub fn groups(history: &History, violations: &[Violation]) -> Vec<Group> {
+    grouped_by(violations, |violation| causes(history, violation))
+}
+
+/// Violations by component: those that share a transaction, directly or through others. ⊥ joins nothing. The component
+/// with the most convincing member comes first. O(size of the violations).
+pub fn components(violations: &[Violation]) -> Vec<Group> {
+    grouped_by(violations, |violation| violation.transactions.iter().copied().filter(|t| !t.is_initial()).collect())
+}
+
+/// Violations that have something in common, directly or through others.
+fn grouped_by<T: Hash + Eq>(violations: &[Violation], shares: impl Fn(&Violation) -> Vec<T>) -> Vec<Group> {
     let mut parent: Vec<usize> = (0..violations.len()).collect();
-    let mut first: FxHashMap<Cause, usize> = FxHashMap::default();
+    let mut first: FxHashMap<T, usize> = FxHashMap::default();
     for (place, violation) in violations.iter().enumerate() {
-        for cause in causes(history, violation) {
-            let other = *first.entry(cause).or_insert(place);
+        for shared in shares(violation) {
+            let other = *first.entry(shared).or_insert(place);
             let (a, b) = (root(&mut parent, place), root(&mut parent, other));
             parent[a.max(b)] = a.min(b);
         }

@@ -25,7 +25,7 @@ pub use axioms::Quotation;
 pub use cases::{CaseNode, CaseTree, Question, Supposition, case_tree};
 pub use explain::{edge_reason, explain, involved_operations, summary, title};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
-pub use groups::{Group, find_next, groups, next_independent};
+pub use groups::{Group, components, find_next, groups, next_independent};
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
 pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly};
 pub use reasons::EdgeReason;

@@ -15,6 +15,7 @@ pub use seen::{Expected, Explained};
 use crate::checkers::{Event, Witness};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use std::collections::HashSet;
 
 /// What happens at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,20 +163,45 @@ impl Replay {
         }
     }
 
-    /// The operations of a step with what the replay says of each, in program order: at a start the reads, at a commit
-    /// the writes. O(operations of the transaction · versions of their keys) at worst, for reads of old versions.
-    pub fn rows(&self, history: &History, place: usize) -> Vec<(OperationId, Told)> {
-        let Some(step) = self.step(place) else { return Vec::new() };
-        let shown = |kind: OperationKind| match step.kind {
-            StepKind::Run => true,
-            StepKind::Start => kind == OperationKind::Read,
-            StepKind::Commit => kind == OperationKind::Write,
-        };
-        let operations = history.operations_of(step.transaction);
-        operations.filter(|&o| shown(history.operation(o).kind)).map(|o| (o, self.told(history, place, o))).collect()
+    /// Number of operations of the transaction that acts at a step: the most rows that there can be.
+    pub fn n_rows(&self, history: &History, place: usize) -> usize {
+        self.step(place).map_or(0, |step| history.operation_range(step.transaction).len())
     }
 
-    fn told(&self, history: &History, place: usize, operation: OperationId) -> Told {
+    /// The operations of a step with what the replay says of each, in program order: at a start the reads, at a commit
+    /// the writes. O(operations of the transaction · versions of their keys) at worst, for reads of old versions.
+    pub fn rows(
+        &self,
+        history: &History,
+        place: usize,
+        control: &Control,
+    ) -> Result<Vec<(OperationId, Told)>, Interrupt> {
+        let Some(step) = self.step(place) else { return Ok(Vec::new()) };
+        let mut written: HashSet<(KeyId, Value)> = HashSet::new();
+        let mut rows = Vec::new();
+        for (n, operation) in history.operations_of(step.transaction).enumerate() {
+            if n % 256 == 0 {
+                control.check()?;
+            }
+            let object = history.operation(operation);
+            let is_shown = match step.kind {
+                StepKind::Run => true,
+                StepKind::Start => object.kind == OperationKind::Read,
+                StepKind::Commit => object.kind == OperationKind::Write,
+            };
+            if is_shown {
+                let own = written.contains(&(object.key, object.value));
+                rows.push((operation, self.told(history, place, operation, own)));
+            }
+            if object.kind == OperationKind::Write {
+                written.insert((object.key, object.value));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// What is said of an operation; `own` when its transaction wrote the same before.
+    fn told(&self, history: &History, place: usize, operation: OperationId, own: bool) -> Told {
         let object = history.operation(operation);
         let current = self.before(object.key, place);
         if object.kind == OperationKind::Write {
@@ -185,11 +211,6 @@ impl Replay {
         if value == Value::UNRECORDED {
             return Told::Open;
         }
-        let transaction = history.transaction_of(operation);
-        let own = history.operations_of(transaction).take_while(|&o| o < operation).any(|o| {
-            let earlier = history.operation(o);
-            earlier.kind == OperationKind::Write && earlier.key == object.key && earlier.value == value
-        });
         let is_read = |version: Version| match version {
             Version::Initial => history.may_be_initial(object.key, value),
             Version::Written { write, .. } => history.operation(write).value == value,
@@ -227,6 +248,10 @@ mod tests {
     use crate::checkers::{Level, Options, Verdict, check};
     use crate::formats::{self, Input};
 
+    fn rows(replay: &Replay, history: &History, place: usize) -> Vec<(OperationId, Told)> {
+        replay.rows(history, place, &Control::new()).expect("nothing stops it")
+    }
+
     /// A level that needs an order; the replay of its witness.
     fn replay(text: &str, level: Level) -> (History, Replay) {
         let history = formats::read(&Input::new("h.txt", text.as_bytes()), None, &Control::new()).expect("it reads");
@@ -244,13 +269,13 @@ mod tests {
         let (history, replay) = replay("a: [w x 1] [r x 2]\nb: [r x 1, w x 2, r x 2]\n", Level::Serializability);
         assert_eq!(replay.n_steps(), 3);
         for place in 0..3 {
-            for (operation, told) in replay.rows(&history, place) {
+            for (operation, told) in rows(&replay, &history, place) {
                 assert!(!matches!(told, Told::Older { .. } | Told::Open), "{operation:?} {told:?}");
             }
         }
         let last = replay.step(2).expect("three steps").transaction;
         assert_eq!(replay.step_of(last), Some(2));
-        let (_, told) = replay.rows(&history, 2)[0];
+        let (_, told) = rows(&replay, &history, 2)[0];
         assert!(matches!(told, Told::Current(Version::Written { step: 1, .. })), "{told:?}");
     }
 
@@ -261,11 +286,11 @@ mod tests {
         for place in 0..replay.n_steps() {
             let step = replay.step(place).expect("in range");
             let kinds: Vec<OperationKind> =
-                replay.rows(&history, place).iter().map(|(o, _)| history.operation(*o).kind).collect();
+                rows(&replay, &history, place).iter().map(|(o, _)| history.operation(*o).kind).collect();
             let expected = if step.kind == StepKind::Start { OperationKind::Read } else { OperationKind::Write };
             assert!(kinds.iter().all(|&kind| kind == expected));
         }
-        let own = (0..6).flat_map(|place| replay.rows(&history, place)).filter(|(_, told)| *told == Told::Own);
+        let own = (0..6).flat_map(|place| rows(&replay, &history, place)).filter(|(_, told)| *told == Told::Own);
         assert_eq!(own.count(), 1);
     }
 
@@ -274,7 +299,7 @@ mod tests {
         let text = "a: [w x 1]\nb: [w x 2]\nc: [r x 1] [r x 2]\nd: [r x 2] [r x 1]\n";
         let (history, replay) = replay(text, Level::ReadAtomic);
         let told: Vec<Told> =
-            (0..replay.n_steps()).flat_map(|place| replay.rows(&history, place)).map(|(_, told)| told).collect();
+            (0..replay.n_steps()).flat_map(|place| rows(&replay, &history, place)).map(|(_, told)| told).collect();
         assert!(told.iter().any(|told| matches!(told, Told::Older { .. })), "{text} {told:?}");
     }
 

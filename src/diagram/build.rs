@@ -100,7 +100,7 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
     let history = subject.history;
     if transaction.is_initial() {
         let (title, status) = ("⟂".to_owned(), "initial state".to_owned());
-        return Card { transaction, lane, title, status, rows: Vec::new(), folded: 0 };
+        return Card { transaction, lane, title, status, rows: Vec::new(), folded: 0, others: Vec::new() };
     }
     let status = match history.outcome(transaction) {
         Outcome::Committed => "committed",
@@ -121,6 +121,7 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
         title: printable(&history.transaction_name(transaction)),
         status: status.to_owned(),
         folded: (subject.n_operations)(transaction).saturating_sub(rows.len()),
+        others: Vec::new(),
         rows,
     }
 }

@@ -5,6 +5,7 @@
 //! `emath`; colours live in [`theme`] only. Checkers, counterexamples, widgets and files are not known here.
 
 mod build;
+mod fold;
 pub mod layout;
 pub mod path;
 pub mod scene;
@@ -53,6 +54,8 @@ pub struct Card {
     pub rows: Vec<Row>,
     /// How many operations are not shown.
     pub folded: usize,
+    /// The other transactions that it stands for, where a session is [folded](Diagram::folded) into one card.
+    pub others: Vec<TransactionId>,
 }
 
 /// A session column.

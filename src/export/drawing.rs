@@ -7,7 +7,7 @@ use crate::counterexample::{
 };
 use crate::diagram::layout::{Layout, LayoutStyle, Problem, graphviz, lanes, problems};
 use crate::diagram::{Diagram, Emphasis, Row, Subject, diagram};
-use crate::history::{History, OperationId, TransactionId};
+use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
 
@@ -59,6 +59,8 @@ pub struct Drawing {
     pub is_partial: bool,
     /// The label of the case that is drawn, where one was asked for.
     pub case: Option<String>,
+    /// Sessions of the counterexample that have several transactions here, folded or not.
+    pub foldable: BTreeSet<SessionId>,
 }
 
 /// What there is to draw of an argument, before anything is left out.
@@ -146,7 +148,11 @@ pub fn draw(example: &Counterexample, whole: &History, options: &ComposeOptions)
         arrow.label = format!("{} {}", if is_supposed { "if" } else { "then" }, arrow.label);
     }
     leave_rows_out(&mut diagram, picks);
-    Drawing { diagram, edges, alternatives, is_partial, case }
+    let foldable = diagram.foldable();
+    if !picks.folded.is_empty() {
+        diagram = diagram.folded(&picks.folded);
+    }
+    Drawing { diagram, edges, alternatives, is_partial, case, foldable }
 }
 
 /// The transactions and operations that are drawn whether or not an edge touches them: all of the argument, or, where

@@ -1,9 +1,11 @@
 //! What stays in a picture, and what is left out of it, by choice.
 
-use crate::history::{OperationId, TransactionId};
+use crate::diagram::layout::{Layout, LayoutStyle, lanes_moved};
+use crate::diagram::{Card, Diagram};
+use crate::history::{OperationId, SessionId, TransactionId};
 use crate::relations::EdgeIndex;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -67,6 +69,10 @@ pub struct Picks {
     pub kept: BTreeSet<Part>,
     /// Not drawn; the picture says how much is not.
     pub left_out: BTreeSet<Part>,
+    /// Sessions of the counterexample whose transactions are drawn as one card.
+    pub folded: BTreeSet<SessionId>,
+    /// Cards that stand elsewhere than the layout put them: upper left corners, in whole units of the picture.
+    pub moved: BTreeMap<LayoutStyle, BTreeMap<TransactionId, (i32, i32)>>,
 }
 
 impl Picks {
@@ -86,9 +92,32 @@ impl Picks {
         }
     }
 
+    /// Folds a session into one card, or unfolds it.
+    pub fn fold(&mut self, session: SessionId) {
+        if !self.folded.remove(&session) {
+            self.folded.insert(session);
+        }
+    }
+
+    /// Puts the card of a transaction elsewhere.
+    pub fn put(&mut self, style: LayoutStyle, transaction: TransactionId, at: (f32, f32)) {
+        let at = (at.0.round() as i32, at.1.round() as i32);
+        self.moved.entry(style).or_default().insert(transaction, at);
+    }
+
+    /// A layout of this style with the cards where they were put. O(cards + edges of moved cards · edges).
+    pub fn moved(&self, style: LayoutStyle, diagram: &Diagram, layout: Layout) -> Layout {
+        let Some(moved) = self.moved.get(&style) else { return layout };
+        let place = |(place, card): (usize, &Card)| {
+            moved.get(&card.transaction).map(|&(x, y)| (place, emath::pos2(x as f32, y as f32)))
+        };
+        let places: Vec<_> = diagram.cards.iter().enumerate().filter_map(place).collect();
+        if places.is_empty() { layout } else { lanes_moved(diagram, &layout, &places) }
+    }
+
     /// Whether nothing is chosen.
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.left_out.is_empty()
+        self.kept.is_empty() && self.left_out.is_empty() && self.folded.is_empty() && self.moved.is_empty()
     }
 
     /// Whether an edge from and to these transactions is left out, itself or with one of its ends.

@@ -13,10 +13,8 @@
 use super::error::{OpenCause, escape};
 use super::{FORMATS, Input, Part};
 use crate::control::Control;
-use crate::history::{Origin, Spot, Unit};
-use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 /// Files from this size on are mapped into memory instead of copied.
@@ -194,7 +192,7 @@ pub(super) fn unpack(bytes: Bytes, path: &Path, control: &Control) -> Result<Hel
 
 /// How bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
+pub(super) enum Packing {
     Gzip,
     Zstd,
     Tar,
@@ -202,7 +200,7 @@ enum Packing {
 }
 
 impl Packing {
-    fn of(bytes: &[u8]) -> Option<Packing> {
+    pub(super) fn of(bytes: &[u8]) -> Option<Packing> {
         match bytes {
             [0x1f, 0x8b, 8, ..] => Some(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
@@ -316,65 +314,6 @@ pub(super) fn write_tar(files: &[(String, Vec<u8>)], out: &mut dyn io::Write) ->
         archive.append_data(&mut header, name, &**content)?;
     }
     archive.finish()
-}
-
-/// Longest line that [`raw_spot`] returns, in bytes.
-const RAW_LINE: u64 = 1 << 16;
-
-/// Bytes of a binary file that [`raw_spot`] shows.
-const RAW_BYTES: usize = 40;
-
-/// What stands at `spot` of the history at `path`: a line without its end (bytes that are no UTF-8 are replaced, and of a
-/// line longer than 64 KiB the beginning is returned), or bytes in hexadecimal. O(bytes before it), packed files
-/// O(file).
-pub fn raw_spot(path: &Path, origin: &Origin, spot: Spot) -> io::Result<String> {
-    let metadata = std::fs::metadata(path)?;
-    let plain = metadata.is_file() && {
-        let mut head = [0; 512];
-        let n = File::open(path)?.read(&mut head)?;
-        Packing::of(&head[..n]).is_none()
-    };
-    if plain && spot.unit == Unit::Line {
-        return line(io::BufReader::with_capacity(1 << 16, File::open(path)?), spot.number);
-    }
-    let held = load(path, &Control::new()).map_err(|cause| io::Error::other(cause.to_string()))?;
-    let missing = || io::Error::new(io::ErrorKind::NotFound, "this file of the history is not there any more");
-    let bytes: Cow<'_, [u8]> = match (&held, spot.part) {
-        (Held::File(_, bytes), _) => Cow::Borrowed(bytes),
-        (Held::Folder(files), part) => {
-            let wanted = part.map_or("", |part| origin.part_name(part));
-            let file = files.iter().find(|(name, _)| name == wanted || files.len() == 1);
-            Cow::Borrowed(&*file.ok_or_else(missing)?.1)
-        }
-    };
-    raw_spot_in(&bytes, spot)
-}
-
-/// What stands at `spot` of these bytes of a single file, as [`raw_spot`].
-pub fn raw_spot_in(bytes: &[u8], spot: Spot) -> io::Result<String> {
-    match spot.unit {
-        Unit::Line => line(bytes, spot.number),
-        Unit::Byte => {
-            let from = (spot.number as usize).saturating_sub(1).min(bytes.len());
-            let shown = &bytes[from..bytes.len().min(from + RAW_BYTES)];
-            Ok(shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
-        }
-    }
-}
-
-fn line(mut reader: impl BufRead, number: u32) -> io::Result<String> {
-    let missing = || io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file has no line {number}"));
-    for _ in 1..number {
-        if reader.skip_until(b'\n')? == 0 {
-            return Err(missing());
-        }
-    }
-    let mut bytes = Vec::new();
-    if number == 0 || reader.take(RAW_LINE).read_until(b'\n', &mut bytes)? == 0 {
-        return Err(missing());
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}').to_owned())
 }
 
 #[cfg(test)]

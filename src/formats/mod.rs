@@ -23,16 +23,17 @@ mod losses;
 mod name;
 pub mod plume;
 pub mod porcupine;
+mod raw;
 mod raw_json;
 pub mod text;
 pub mod timekiller;
 pub mod veristrong;
 pub mod viper;
 
-pub use container::{raw_spot, raw_spot_in};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{Found, histories, is_one_history};
 pub use losses::losses;
+pub use raw::{raw_spot, raw_spot_in, raw_spots, raw_spots_in};
 
 use crate::control::Control;
 use crate::history::{History, Origin, Rules};

@@ -100,6 +100,11 @@ pub struct Statistics {
 impl Statistics {
     /// Counts in O(operations log operations). About 24 bytes a write while it runs.
     pub fn of(history: &History) -> Statistics {
+        Statistics::of_while(history, &|| true).unwrap_or_default()
+    }
+
+    /// The same as long as `goes_on` says so, which is asked now and then; nothing when it did not.
+    pub fn of_while(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Statistics> {
         let reads = history.kinds().iter().filter(|k| **k == OperationKind::Read).count();
         let mut uses = vec![0usize; history.n_keys()];
         for key in history.keys() {
@@ -110,11 +115,13 @@ impl Statistics {
         let intervals: Vec<Interval> = history.transactions().filter_map(|t| history.interval(t)).collect();
         let span =
             intervals.iter().copied().reduce(|a, b| Interval { start: a.start.min(b.start), end: a.end.max(b.end) });
-        let (write_conflicts, concurrent) = conflicts(history);
-        let (distinct_values, repeated_values) = values(history);
+        goes_on().then_some(())?;
+        let (write_conflicts, concurrent) = conflicts(history, goes_on)?;
+        let (distinct_values, repeated_values) = values(history, goes_on)?;
+        let shapes = shapes(history, goes_on)?;
         let lists = history.lists();
         let figures = history.recorded();
-        Statistics {
+        Some(Statistics {
             sessions: figures.sessions,
             transactions: figures.transactions,
             committed: figures.committed,
@@ -126,7 +133,7 @@ impl Statistics {
             operations_of_transaction: Spread::of(history.transactions().map(|t| history.operation_range(t).len())),
             reads,
             writes: history.n_operations() - reads,
-            shapes: shapes(history),
+            shapes,
             hottest_key_operations: uses.first().copied().unwrap_or(0),
             hot_tenth_share: if history.n_operations() == 0 { 0.0 } else { hot as f64 / history.n_operations() as f64 },
             zipf_exponent: zipf_exponent(&uses),
@@ -139,15 +146,21 @@ impl Statistics {
             longest_list: lists.iter().map(|(_, elements)| elements.len()).max().unwrap_or(0),
             timed_transactions: intervals.len(),
             span,
-        }
+        })
     }
 }
 
-fn shapes(history: &History) -> Shapes {
+/// Transactions between two questions whether to go on.
+const STRIDE: usize = 4096;
+
+fn shapes(history: &History, goes_on: &dyn Fn() -> bool) -> Option<Shapes> {
     let mut shapes = Shapes::default();
     // By key: one more than its last read and its last write so far.
     let mut last = vec![(0usize, 0usize); history.n_keys()];
     for t in history.transactions() {
+        if t.index() % STRIDE == 0 {
+            goes_on().then_some(())?;
+        }
         let range = history.operation_range(t);
         let (mut reads, mut writes, mut blind) = (0, 0, 0);
         for o in range.clone() {
@@ -173,7 +186,7 @@ fn shapes(history: &History) -> Shapes {
         };
         *shape += 1;
     }
-    shapes
+    Some(shapes)
 }
 
 /// See [`Statistics::zipf_exponent`]; `uses` are sorted, the most first.
@@ -199,10 +212,13 @@ fn zipf_exponent(uses: &[usize]) -> Option<f64> {
 }
 
 /// Pairs of transactions that write a common key, and those of them that ran at the same time.
-fn conflicts(history: &History) -> (u64, u64) {
-    let writers = writers_by_key(history);
+fn conflicts(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<(u64, u64)> {
+    let writers = writers_by_key(history, goes_on)?;
     let has_times = history.has_times();
     let of_key = |writers: &[(KeyId, TransactionId)]| {
+        if !goes_on() {
+            return (0, 0);
+        }
         let mut found = pairs(history, writers, has_times);
         // Transactions are numbered by session, so those of a session stand together.
         let same_session =
@@ -214,7 +230,8 @@ fn conflicts(history: &History) -> (u64, u64) {
         found
     };
     let keys: Vec<&[(KeyId, TransactionId)]> = writers.chunk_by(|a, b| a.0 == b.0).collect();
-    keys.par_iter().map(|writers| of_key(writers)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+    let found = keys.par_iter().map(|writers| of_key(writers)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    goes_on().then_some(found)
 }
 
 fn session(history: &History, writer: &(KeyId, TransactionId)) -> SessionId {
@@ -222,10 +239,13 @@ fn session(history: &History, writer: &(KeyId, TransactionId)) -> SessionId {
 }
 
 /// Who, not aborted, writes each key: each once.
-fn writers_by_key(history: &History) -> Vec<(KeyId, TransactionId)> {
+fn writers_by_key(history: &History, goes_on: &dyn Fn() -> bool) -> Option<Vec<(KeyId, TransactionId)>> {
     let mut writers = Vec::new();
     let mut last = vec![0usize; history.n_keys()];
     for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+        if t.index() % STRIDE == 0 {
+            goes_on().then_some(())?;
+        }
         let range = history.operation_range(t);
         for o in range.clone().filter(|&o| history.kinds()[o] == OperationKind::Write) {
             let key = history.keys()[o];
@@ -235,7 +255,7 @@ fn writers_by_key(history: &History) -> Vec<(KeyId, TransactionId)> {
         }
     }
     writers.par_sort_unstable();
-    writers
+    goes_on().then_some(writers)
 }
 
 /// All pairs of these transactions, and those that ran at the same time.
@@ -261,20 +281,22 @@ fn pairs(history: &History, writers: &[(KeyId, TransactionId)], has_times: bool)
 }
 
 /// Distinct pairs of key and value that were written, and those that several transactions wrote.
-fn values(history: &History) -> (usize, usize) {
+fn values(history: &History, goes_on: &dyn Fn() -> bool) -> Option<(usize, usize)> {
     let mut written: Vec<(KeyId, Value, TransactionId)> = history
         .transactions()
         .flat_map(|t| history.operation_range(t).map(move |o| (o, t)))
         .filter(|&(o, _)| history.kinds()[o] == OperationKind::Write)
         .map(|(o, t)| (history.keys()[o], history.values()[o], t))
         .collect();
+    goes_on().then_some(())?;
     written.par_sort_unstable();
+    goes_on().then_some(())?;
     let same = |a: &(KeyId, Value, TransactionId), b: &(KeyId, Value, TransactionId)| (a.0, a.1) == (b.0, b.1);
     let values = written.chunk_by(same);
-    values.fold((0, 0), |(distinct, repeated), writers| {
+    Some(values.fold((0, 0), |(distinct, repeated), writers| {
         let several = writers.first().map(|w| w.2) != writers.last().map(|w| w.2);
         (distinct + 1, repeated + usize::from(several))
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -7,6 +7,12 @@
 //! work becomes a [`State::Failed`] and not the end of the program. Knows nothing of histories: it runs any closure
 //! for any message type.
 
+mod discard;
+mod queue;
+
+pub use discard::{discard, replace};
+pub use queue::Queue;
+
 use crate::control::{Control, Progress};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::any::Any;
@@ -65,7 +71,7 @@ impl<T> Outbox<T> {
 }
 
 /// A piece of work on a thread of its own. Dropping it cancels it.
-pub struct Job<T> {
+pub struct Job<T: Send + 'static> {
     control: Control,
     receiver: Receiver<Event<T>>,
     revision: Revision,
@@ -123,7 +129,7 @@ impl<T: Send + 'static> Job<T> {
     }
 }
 
-impl<T> Job<T> {
+impl<T: Send + 'static> Job<T> {
     /// Asks the work to end soon; it still sends what it has and its end.
     pub fn cancel(&self) {
         self.control.stop();
@@ -160,9 +166,11 @@ impl<T> Job<T> {
     }
 }
 
-impl<T> Drop for Job<T> {
+impl<T: Send + 'static> Drop for Job<T> {
     fn drop(&mut self) {
         self.control.stop();
+        // Messages that nobody took may be large.
+        discard(self.receiver.clone());
     }
 }
 

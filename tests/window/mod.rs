@@ -49,7 +49,7 @@ pub(crate) fn document(window: &Window) -> &Document {
 
 pub(crate) fn open(window: &mut Window, path: PathBuf) {
     window.state_mut().open_all(vec![path]);
-    window.step();
+    wait(window, "a look at the path", |window| window.state().state().looking.is_none());
     wait(window, "the check", |window| document(window).phase == Phase::Done);
     wait(window, "the picture", |window| !document(window).drawing);
 }

@@ -31,6 +31,23 @@ pub(super) struct Brush<'a> {
     pub(super) hovered: bool,
 }
 
+/// How a surface is painted.
+struct Paint {
+    fill: Option<Color32>,
+    stroke: Option<ThemeStroke>,
+    /// Opacity of the stroke; the fill has it already.
+    strength: f32,
+}
+
+/// What a text says, and where.
+struct Words<'a> {
+    at: Pos2,
+    align: Align,
+    size: f32,
+    bold: bool,
+    text: &'a str,
+}
+
 impl Brush<'_> {
     fn point(&self, at: Pos2) -> Pos2 {
         self.origin + at.to_vec2() * self.zoom
@@ -60,7 +77,9 @@ impl Brush<'_> {
             let fade = |colour: Color32| colour.gamma_multiply(strength);
             let fill = style.fill.map(|colour| fade(colour32(colour)));
             match &mark.shape {
-                SceneShape::Rect { rect, radius } => self.rect(mark, *rect, *radius, fill, style.stroke, strength, out),
+                SceneShape::Rect { rect, radius } => {
+                    self.rect(mark, (*rect, *radius), Paint { fill, stroke: style.stroke, strength }, out);
+                }
                 SceneShape::Line(path) => {
                     let Some(stroke) = style.stroke else { continue };
                     let points = path.flatten(6).into_iter().map(|point| self.point(point)).collect();
@@ -73,23 +92,15 @@ impl Brush<'_> {
                     out.push(Shape::convex_polygon(points, fill.unwrap_or_default(), Stroke::NONE));
                 }
                 SceneShape::Text { at, align, size, bold, text } => {
-                    self.text(*at, *align, *size, *bold, text, fill.unwrap_or_default(), out);
+                    let words = Words { at: *at, align: *align, size: *size, bold: *bold, text };
+                    self.text(words, fill.unwrap_or_default(), out);
                 }
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn rect(
-        &self,
-        mark: &Mark,
-        rect: Rect,
-        radius: f32,
-        fill: Option<Color32>,
-        stroke: Option<ThemeStroke>,
-        strength: f32,
-        out: &mut Vec<Shape>,
-    ) {
+    fn rect(&self, mark: &Mark, (rect, radius): (Rect, f32), paint: Paint, out: &mut Vec<Shape>) {
+        let Paint { fill, stroke, strength } = paint;
         let area = self.area(rect);
         let corners = CornerRadius::same((radius * self.zoom).clamp(1.0, 24.0) as u8);
         let palette = &self.look.palette;
@@ -138,8 +149,8 @@ impl Brush<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn text(&self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, colour: Color32, out: &mut Vec<Shape>) {
+    fn text(&self, words: Words<'_>, colour: Color32, out: &mut Vec<Shape>) {
+        let Words { at, align, size, bold, text } = words;
         let at = self.point(at);
         let on_screen = size * self.zoom;
         if on_screen < VISIBLE {

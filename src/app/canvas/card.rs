@@ -42,9 +42,9 @@ impl<E: Clone, Ty: EdgeType, Ix: IndexType> DisplayNode<Arc<CardSketch>, E, Ty, 
         };
         let mut shapes = Vec::new();
         if ctx.painter.clip_rect().intersects(brush.area(self.sketch.rect).expand(4.0)) {
-            let transaction = self.sketch.card.transaction;
-            brush.draw(&self.sketch.marks, self.look.strength_of_card(transaction), &mut shapes);
-            if self.look.chosen.contains(&self.sketch.card.transaction) {
+            let card = &self.sketch.card;
+            brush.draw(&self.sketch.marks, self.look.strength_of_card(card.transaction), &mut shapes);
+            if self.look.is_card_chosen(card) {
                 brush.draw_choice(self.sketch.rect, &mut shapes);
             }
         }

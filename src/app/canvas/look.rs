@@ -3,7 +3,7 @@
 use crate::app::picture::Picture;
 use crate::app::state::Attention;
 use crate::app::style::Palette;
-use crate::diagram::Arrow;
+use crate::diagram::{Arrow, Card};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeSet;
@@ -47,10 +47,11 @@ impl Lit {
                 lit.steps_about(picture, |step| step.edges.contains(&edge));
             }
             Some(Attention::Transaction(transaction)) => {
-                lit.transactions.insert(transaction);
-                let touches = |e: &EdgeIndex| edges[*e].from == transaction || edges[*e].to == transaction;
+                let card = picture.sketch.diagram.together_with(transaction);
+                let touches = |e: &EdgeIndex| card.contains(&edges[*e].from) || card.contains(&edges[*e].to);
                 lit.edges.extend((0..edges.len()).filter(touches));
-                lit.steps_about(picture, |step| step.transactions.contains(&transaction));
+                lit.steps_about(picture, |step| card.iter().any(|t| step.transactions.contains(t)));
+                lit.transactions.extend(card);
             }
             Some(Attention::Operation(operation)) => {
                 lit.operations.insert(operation);
@@ -62,7 +63,16 @@ impl Lit {
                 lit.steps_about(picture, |step| step.operations.contains(&operation));
             }
         }
+        lit.spread(picture);
         lit
+    }
+
+    /// Lights the cards of folded sessions that hold something lit.
+    pub fn spread(&mut self, picture: &Picture) {
+        let folded = picture.sketch.diagram.cards.iter().filter(|card| !card.others.is_empty());
+        let lit = folded.filter(|card| card.others.iter().any(|t| self.transactions.contains(t)));
+        let cards: Vec<TransactionId> = lit.map(|card| card.transaction).collect();
+        self.transactions.extend(cards);
     }
 
     fn edge(&mut self, picture: &Picture, index: EdgeIndex) {
@@ -97,6 +107,7 @@ impl Lit {
         let ends = layer.edges_added.iter().filter_map(|&e| picture.edges().get(e));
         lit.transactions.extend(ends.flat_map(|edge| [edge.from, edge.to]));
         lit.any = !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
+        lit.spread(picture);
         lit
     }
 
@@ -129,8 +140,8 @@ impl Absent {
             transactions: diagram
                 .cards
                 .iter()
-                .map(|c| c.transaction)
-                .filter(|t| !shown.transactions.contains(t))
+                .filter(|card| !card.transactions().any(|t| shown.transactions.contains(&t)))
+                .map(|card| card.transaction)
                 .collect(),
             operations: rows.filter(|operation| !shown.operations.contains(operation)).collect(),
         }
@@ -200,6 +211,11 @@ impl Look {
     pub fn strength_of_card(&self, transaction: TransactionId) -> f32 {
         let is_lit = self.lit.transactions.contains(&transaction);
         self.strength_of(self.absent.transactions.contains(&transaction), is_lit)
+    }
+
+    /// Whether any transaction of a card was chosen for a what-if.
+    pub fn is_card_chosen(&self, card: &Card) -> bool {
+        card.transactions().any(|t| self.chosen.contains(&t))
     }
 
     /// Opacity of something that is there or not, and lit or not.

@@ -36,8 +36,7 @@ use navigation::Navigation;
 use overview::Overview;
 use petgraph::Directed;
 use petgraph::stable_graph::DefaultIx;
-use sketch::{CardSketch, EdgeSketch, Parts, Sketch};
-use std::collections::BTreeMap;
+use sketch::{CardSketch, EdgeSketch, Sketch};
 use std::sync::Arc;
 
 type Model = Graph<Arc<CardSketch>, Arc<EdgeSketch>, Directed, DefaultIx, CardNode, ArrowEdge>;
@@ -52,8 +51,19 @@ const NAMED_ZOOM: f32 = 0.12;
 const NAMED: usize = 500;
 /// How near the pointer must be to an edge, in points on the screen.
 const REACH: f32 = 6.0;
+/// Most edges of a picture that follow a card while it is dragged.
+const FOLLOWING: usize = 300;
 /// Frames drawn afresh after anything happened.
 const FRESH_FRAMES: u8 = 3;
+
+/// Whether cards can be dragged elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cards {
+    /// They can.
+    Movable,
+    /// They stay where they are.
+    Fixed,
+}
 
 /// What the user did with the graph in this frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +76,8 @@ pub struct Answer {
     pub double_clicked: Option<Attention>,
     /// Cards in a box that was drawn around them.
     pub boxed: Vec<TransactionId>,
+    /// The card that was dragged elsewhere, and where its upper left corner is now.
+    pub moved: Option<(TransactionId, Pos2)>,
     /// Where the menu belongs to that is open, or was asked for in this frame.
     pub menu: Option<Attention>,
 }
@@ -105,21 +117,27 @@ impl egui_graphs::Layout<StillState> for Still {
 pub struct Canvas {
     /// As laid out.
     given: Option<Arc<Sketch>>,
-    /// Cards the user moved, by place: upper left corner.
-    moved: BTreeMap<usize, Pos2>,
     /// As drawn now.
-    parts: Parts,
-    bounds: Option<Rect>,
+    shown: Arc<Sketch>,
     model: Option<Model>,
     look: Arc<Look>,
     navigation: Navigation,
-    dragged: Option<usize>,
+    dragged: Option<Dragged>,
     /// Where a box was begun.
     boxing: Option<Pos2>,
     menu: Option<Attention>,
     far: Far,
     overview: Overview,
     last: Last,
+}
+
+/// A card that is being dragged.
+#[derive(Clone, Copy, Debug)]
+struct Dragged {
+    /// Its place.
+    card: usize,
+    /// Where its upper left corner is now.
+    at: Pos2,
 }
 
 /// What the last drawn frame looked like.
@@ -154,42 +172,36 @@ impl Canvas {
         self.zoom_by(1.0 / self.navigation.zoom());
     }
 
-    /// The picture with the cards where the user put them; `given` when none was moved.
-    pub fn current(&self, given: &Arc<Sketch>) -> Arc<Sketch> {
-        match self.moved.is_empty() {
-            true => Arc::clone(given),
-            false => Arc::new(given.moved(&self.moved)),
-        }
-    }
-
-    /// Draws `sketch` in all the space there is. Cards that were moved stay moved until another sketch comes.
-    pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look) -> (Answer, Response) {
+    /// Draws `sketch` in all the space there is. A card that was dragged stays there until another sketch comes.
+    pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
         self.take_sketch(sketch);
         let rect = ui.available_rect_before_wrap();
-        self.navigation.prepare(rect.size(), self.bounds.unwrap_or(Rect::NOTHING));
+        self.navigation.prepare(rect.size(), self.bounds());
         if ui.rect_contains_pointer(rect) && self.navigation.wheel(ui, rect) {
             self.last.fresh = FRESH_FRAMES;
         }
         self.note_changes(ui, rect, look);
-        self.draw_marks(ui, rect, &self.parts.lanes, self.look.strength(false));
+        self.draw_marks(ui, rect, &self.shown.parts.lanes, self.look.strength(false));
         let response = match (far::is_far(self.navigation.zoom()), self.last.fresh) {
             (true, _) => self.draw_far(ui, rect),
             (false, 0) => self.repeat(ui),
             (false, _) => self.draw(ui, rect),
         };
         let boxed = self.draw_box(ui, rect, &response);
-        if self.boxing.is_none() {
-            self.move_things(ui, rect, &response);
-        }
+        let moved = match self.boxing {
+            None => self.move_things(ui, rect, &response, cards == Cards::Movable),
+            Some(_) => None,
+        };
+        self.draw_dragged(ui, rect);
         self.draw_labels(ui, rect);
         self.name_things(ui, rect);
-        let bounds = self.bounds.unwrap_or(Rect::NOTHING);
-        if let Some(at) = self.overview.ui(ui, rect, bounds, &self.parts, &self.navigation) {
+        let bounds = self.bounds();
+        if let Some(at) = self.overview.ui(ui, rect, bounds, &self.shown.parts, &self.navigation) {
             self.navigation.look_at(at);
             self.last.fresh = FRESH_FRAMES;
             ui.request_repaint();
         }
-        let answer = Answer { boxed, ..self.answer(rect, &response) };
+        let answer = Answer { boxed, moved, ..self.answer(rect, &response) };
         (answer, response)
     }
 
@@ -212,39 +224,43 @@ impl Canvas {
             return Vec::new();
         }
         self.boxing = None;
-        let is_in = |card: &&CardSketch| area.intersects(self.navigation.to_screen_rect(rect, card.rect));
-        self.parts.cards.iter().filter(is_in).map(|card| card.card.transaction).collect()
+        let is_in = |card: &&Arc<CardSketch>| area.intersects(self.navigation.to_screen_rect(rect, card.rect));
+        self.shown.parts.cards.iter().filter(is_in).flat_map(|card| card.card.transactions()).collect()
     }
 
     fn take_sketch(&mut self, sketch: &Arc<Sketch>) {
         if self.given.as_ref().is_some_and(|old| Arc::ptr_eq(old, sketch)) {
             return;
         }
-        self.given = Some(Arc::clone(sketch));
-        self.moved.clear();
+        let is_same = self.given.replace(Arc::clone(sketch)).is_some_and(|old| old.is_nearly(sketch));
         self.dragged = None;
         self.last.answer = Answer::default();
-        self.build(sketch);
-        self.fit();
+        self.build(Arc::clone(sketch));
+        if !is_same {
+            self.fit();
+        }
     }
 
-    /// Takes the scene apart and makes the graph of it.
-    fn build(&mut self, sketch: &Sketch) {
+    fn bounds(&self) -> Rect {
+        if self.given.is_some() { self.shown.layout.bounds } else { Rect::NOTHING }
+    }
+
+    /// Makes the graph of a sketch. O(cards + edges).
+    fn build(&mut self, sketch: Arc<Sketch>) {
         self.far.clear();
         self.overview.clear();
-        self.parts = sketch.parts();
-        self.bounds = Some(sketch.layout.bounds);
+        let parts = &sketch.parts;
         let mut model = Model::new();
-        let mut nodes = Vec::with_capacity(self.parts.cards.len());
-        for card in &self.parts.cards {
-            let payload = Arc::new(card.clone());
-            nodes.push(model.add_node_with_label_and_location(payload, String::new(), card.rect.center()));
+        let mut nodes = Vec::with_capacity(parts.cards.len());
+        for card in &parts.cards {
+            nodes.push(model.add_node_with_label_and_location(Arc::clone(card), String::new(), card.rect.center()));
         }
-        for edge in &self.parts.edges {
+        for edge in &parts.edges {
             if let (Some(&from), Some(&to)) = (nodes.get(edge.arrow.from), nodes.get(edge.arrow.to)) {
-                model.add_edge(from, to, Arc::new(edge.clone()));
+                model.add_edge(from, to, Arc::clone(edge));
             }
         }
+        self.shown = sketch;
         self.model = Some(model);
         self.spread_look();
         self.last.fresh = FRESH_FRAMES;
@@ -330,11 +346,11 @@ impl Canvas {
         let response = ui.allocate_rect(rect, Sense::click_and_drag());
         let painter = ui.painter_at(rect);
         let (zoom, origin) = (self.navigation.zoom(), self.navigation.to_screen(rect, Pos2::ZERO));
-        self.far.draw(&painter, &self.parts, &self.look, zoom, origin);
+        self.far.draw(&painter, &self.shown.parts, &self.look, zoom, origin);
         let brush = Brush { painter: &painter, zoom, origin, look: &self.look, hovered: false };
         let mut frames = Vec::new();
-        let chosen = |card: &&CardSketch| self.look.chosen.contains(&card.card.transaction);
-        self.parts.cards.iter().filter(chosen).for_each(|card| brush.draw_choice(card.rect, &mut frames));
+        let chosen = |card: &&Arc<CardSketch>| self.look.is_card_chosen(&card.card);
+        self.shown.parts.cards.iter().filter(chosen).for_each(|card| brush.draw_choice(card.rect, &mut frames));
         painter.extend(frames);
         response
     }
@@ -347,15 +363,24 @@ impl Canvas {
         response
     }
 
-    fn move_things(&mut self, ui: &Ui, rect: Rect, response: &Response) {
+    /// Moves the picture or a card; the card that was let go, and where.
+    fn move_things(
+        &mut self,
+        ui: &Ui,
+        rect: Rect,
+        response: &Response,
+        movable: bool,
+    ) -> Option<(TransactionId, Pos2)> {
         if response.drag_started() {
-            let pressed = ui.input(|input| input.pointer.press_origin());
-            self.dragged = pressed.and_then(|at| self.card_at(rect, at));
+            let pressed = ui.input(|input| input.pointer.press_origin()).filter(|_| movable);
+            let card = pressed.and_then(|at| self.card_at(rect, at));
+            let at = card.and_then(|card| self.shown.parts.cards.get(card)).map(|card| card.rect.min);
+            self.dragged = card.zip(at).map(|(card, at)| Dragged { card, at });
         }
         if response.dragged() && response.drag_delta() != Vec2::ZERO {
             let way = response.drag_delta();
             match self.dragged {
-                Some(card) => self.move_card(card, way / self.navigation.zoom()),
+                Some(dragged) => self.drag(dragged, way / self.navigation.zoom()),
                 None => self.navigation.move_by(way),
             }
             self.last.fresh = FRESH_FRAMES;
@@ -363,30 +388,47 @@ impl Canvas {
         if response.dragged() && self.dragged.is_none() {
             ui.set_cursor_icon(CursorIcon::Grabbing);
         }
-        if response.drag_stopped() {
-            self.dragged = None;
+        let Some(dragged) = self.dragged.filter(|_| response.drag_stopped()) else { return None };
+        self.dragged = None;
+        let card = self.shown.parts.cards.get(dragged.card)?;
+        Some((card.card.transaction, dragged.at))
+    }
+
+    /// Edges follow at once where they are few; where they are many a frame goes with the pointer, and the picture is
+    /// drawn anew when the card is let go.
+    fn drag(&mut self, dragged: Dragged, way: Vec2) {
+        let at = dragged.at + way;
+        self.dragged = Some(Dragged { at, ..dragged });
+        if let Some(given) = self.given.as_ref().filter(|given| given.diagram.arrows.len() <= FOLLOWING) {
+            self.build(Arc::new(given.moved(dragged.card, at)));
         }
     }
 
-    fn move_card(&mut self, card: usize, way: Vec2) {
-        let Some(now) = self.parts.cards.get(card).map(|card| card.rect.min) else { return };
-        let Some(given) = self.given.clone() else { return };
-        self.moved.insert(card, now + way);
-        self.build(&given.moved(&self.moved));
+    /// Where the card that is dragged would stand, if it does not stand there already.
+    fn draw_dragged(&self, ui: &Ui, rect: Rect) {
+        let Some(dragged) = self.dragged else { return };
+        let Some(card) = self.shown.parts.cards.get(dragged.card).filter(|card| card.rect.min != dragged.at) else {
+            return;
+        };
+        let area = self.navigation.to_screen_rect(rect, Rect::from_min_size(dragged.at, card.rect.size()));
+        let palette = &self.look.palette;
+        let stroke = egui::Stroke::new(1.5, palette.accent);
+        let ground = palette.accent.gamma_multiply(0.15);
+        ui.painter_at(rect).rect(area, 4.0, ground, stroke, egui::StrokeKind::Middle);
     }
 
     fn card_at(&self, rect: Rect, at: Pos2) -> Option<usize> {
         let at = self.navigation.to_picture(rect, at);
         // Later cards are drawn above earlier ones.
-        self.parts.cards.iter().rposition(|card| card.rect.contains(at))
+        self.shown.parts.cards.iter().rposition(|card| card.rect.contains(at))
     }
 
     /// The edge nearest to a point, among those within reach. O(edges).
-    fn edge_at(&self, rect: Rect, at: Pos2) -> Option<&EdgeSketch> {
+    fn edge_at(&self, rect: Rect, at: Pos2) -> Option<&Arc<EdgeSketch>> {
         let reach = REACH / self.navigation.zoom().max(0.02);
         let at = self.navigation.to_picture(rect, at);
-        let shown = |edge: &&EdgeSketch| !self.look.hidden.contains(&edge.arrow.relation);
-        let near = self.parts.edges.iter().filter(|edge| edge.bounds.expand(reach).contains(at)).filter(shown);
+        let shown = |edge: &&Arc<EdgeSketch>| !self.look.hidden.contains(&edge.arrow.relation);
+        let near = self.shown.parts.edges.iter().filter(|edge| edge.bounds.expand(reach).contains(at)).filter(shown);
         let distances = near.map(|edge| (distance_to_line(at, &edge.points), edge));
         let nearest = distances.min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.filter(|(distance, _)| *distance <= reach).map(|(_, edge)| edge)
@@ -394,11 +436,13 @@ impl Canvas {
 
     fn attention_at(&self, rect: Rect, at: Pos2) -> Option<Attention> {
         let in_picture = self.navigation.to_picture(rect, at);
-        let shown = |edge: &&EdgeSketch| !self.look.hidden.contains(&edge.arrow.relation);
-        if let Some(edge) = self.parts.edges.iter().rev().filter(shown).find(|edge| edge.label.contains(in_picture)) {
+        let shown = |edge: &&Arc<EdgeSketch>| !self.look.hidden.contains(&edge.arrow.relation);
+        if let Some(edge) =
+            self.shown.parts.edges.iter().rev().filter(shown).find(|edge| edge.label.contains(in_picture))
+        {
             return Some(Attention::Edge(edge.arrow.edge));
         }
-        if let Some(card) = self.card_at(rect, at).and_then(|card| self.parts.cards.get(card)) {
+        if let Some(card) = self.card_at(rect, at).and_then(|card| self.shown.parts.cards.get(card)) {
             return Some(match card.at(in_picture) {
                 Some(Target::Operation(operation)) => Attention::Operation(operation),
                 _ => Attention::Transaction(card.card.transaction),
@@ -435,7 +479,7 @@ impl Canvas {
             let response = ui.interact(area, id, Sense::empty());
             response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name()));
         };
-        let cards = self.parts.cards.iter().enumerate();
+        let cards = self.shown.parts.cards.iter().enumerate();
         let cards = cards.filter(|(_, sketch)| !self.look.absent.transactions.contains(&sketch.card.transaction));
         let cards = cards.filter_map(|(place, sketch)| in_sight(sketch.rect).map(|area| (place, sketch, area)));
         for (place, sketch, area) in cards.take(NAMED) {
@@ -445,8 +489,8 @@ impl Canvas {
                 format!("Transaction {}, {}: {}", card.title, card.status, rows.join(", "))
             });
         }
-        let title = |card: usize| self.parts.cards.get(card).map_or("", |card| card.card.title.as_str());
-        let edges = self.parts.edges.iter().enumerate();
+        let title = |card: usize| self.shown.parts.cards.get(card).map_or("", |card| card.card.title.as_str());
+        let edges = self.shown.parts.edges.iter().enumerate();
         let is_there =
             |edge: &EdgeSketch| !self.look.is_absent(&edge.arrow) && !self.look.hidden.contains(&edge.arrow.relation);
         let edges = edges.filter(|(_, edge)| is_there(edge));

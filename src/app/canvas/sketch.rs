@@ -7,14 +7,17 @@ use crate::diagram::theme::Role;
 use crate::diagram::{Arrow, Card, Diagram, Target};
 use egui::{Pos2, Rect};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// A diagram and where its parts are.
+/// A diagram and where its parts are, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sketch {
     /// What is drawn.
     pub diagram: Diagram,
     /// Where.
     pub layout: Layout,
+    /// The scene of both, taken apart.
+    pub parts: Parts,
 }
 
 /// A card's shapes.
@@ -53,24 +56,40 @@ pub struct Parts {
     /// Session columns.
     pub lanes: Vec<Mark>,
     /// By card of the diagram.
-    pub cards: Vec<CardSketch>,
+    pub cards: Vec<Arc<CardSketch>>,
     /// By arrow of the diagram.
-    pub edges: Vec<EdgeSketch>,
+    pub edges: Vec<Arc<EdgeSketch>>,
 }
 
 impl Sketch {
-    /// The same with the upper left corners of some cards (by place) elsewhere.
-    pub fn moved(&self, moved: &BTreeMap<usize, Pos2>) -> Sketch {
-        let places: Vec<(usize, Pos2)> = moved.iter().map(|(&card, &at)| (card, at)).collect();
-        Sketch { diagram: self.diagram.clone(), layout: layout::lanes_moved(&self.diagram, &self.layout, &places) }
+    /// Takes the scene of a diagram and its layout apart. O(marks · log arrows): some ten milliseconds for thousands of
+    /// cards, so not within a frame.
+    pub fn new(diagram: Diagram, layout: Layout) -> Sketch {
+        let parts = Parts::new(&diagram, &layout);
+        Sketch { diagram, layout, parts }
     }
 
-    /// Takes the scene apart. O(marks · log arrows).
-    pub fn parts(&self) -> Parts {
-        let whole = scene(&self.diagram, &self.layout);
-        let boxes = self.diagram.cards.iter().zip(&self.layout.cards);
+    /// Whether the other shows the same with few cards elsewhere: then nobody wants to look at it from elsewhere.
+    pub fn is_nearly(&self, other: &Sketch) -> bool {
+        let pairs = || self.layout.cards.iter().zip(&other.layout.cards);
+        let n_moved = pairs().filter(|(a, b)| a.rect != b.rect).count();
+        self.diagram == other.diagram && (n_moved <= 1 || 2 * n_moved <= self.layout.cards.len())
+    }
+
+    /// The same with the upper left corner of a card elsewhere.
+    pub fn moved(&self, card: usize, to: Pos2) -> Sketch {
+        let layout = layout::lanes_moved(&self.diagram, &self.layout, &[(card, to)]);
+        Sketch::new(self.diagram.clone(), layout)
+    }
+}
+
+impl Parts {
+    fn new(diagram: &Diagram, layout: &Layout) -> Parts {
+        let whole = scene(diagram, layout);
+        let boxes = diagram.cards.iter().zip(&layout.cards);
         let cards = boxes.map(|(card, space)| CardSketch { card: card.clone(), rect: space.rect, marks: Vec::new() });
-        let routes = self.diagram.arrows.iter().zip(&self.layout.routes);
+        let mut cards: Vec<CardSketch> = cards.collect();
+        let routes = diagram.arrows.iter().zip(&layout.routes);
         let edges = routes.map(|(arrow, route)| EdgeSketch {
             arrow: arrow.clone(),
             points: route.path.flatten(6),
@@ -80,15 +99,15 @@ impl Sketch {
             label: route.label,
             label_marks: Vec::new(),
         });
-        let mut parts = Parts { lanes: Vec::new(), cards: cards.collect(), edges: edges.collect() };
-        let place: BTreeMap<_, _> =
-            self.diagram.arrows.iter().enumerate().map(|(at, arrow)| (arrow.edge, at)).collect();
+        let mut edges: Vec<EdgeSketch> = edges.collect();
+        let mut lanes = Vec::new();
+        let place: BTreeMap<_, _> = diagram.arrows.iter().enumerate().map(|(at, arrow)| (arrow.edge, at)).collect();
         // The marks of a card follow its ground.
         let mut card = None;
         for mark in whole.marks {
             match (mark.target, mark.role) {
                 (Some(Target::Edge(edge)), role) => {
-                    let Some(edge) = place.get(&edge).and_then(|&at| parts.edges.get_mut(at)) else { continue };
+                    let Some(edge) = place.get(&edge).and_then(|&at| edges.get_mut(at)) else { continue };
                     match role {
                         Role::Label(..) | Role::LabelText(_) => edge.label_marks.push(mark),
                         _ => edge.marks.push(mark),
@@ -98,14 +117,18 @@ impl Sketch {
                     if matches!(role, Role::Card(_)) {
                         card = Some(card.map_or(0, |place| place + 1));
                     }
-                    if let Some(card) = card.and_then(|place: usize| parts.cards.get_mut(place)) {
+                    if let Some(card) = card.and_then(|place: usize| cards.get_mut(place)) {
                         card.marks.push(mark);
                     }
                 }
-                (None, _) => parts.lanes.push(mark),
+                (None, _) => lanes.push(mark),
             }
         }
-        parts
+        Parts {
+            lanes,
+            cards: cards.into_iter().map(Arc::new).collect(),
+            edges: edges.into_iter().map(Arc::new).collect(),
+        }
     }
 }
 
@@ -157,13 +180,13 @@ mod tests {
         };
         let diagram = diagram(&subject);
         let layout = layout::lanes(&diagram);
-        Sketch { diagram, layout }
+        Sketch::new(diagram, layout)
     }
 
     #[test]
     fn every_card_and_every_edge_gets_its_own_marks() {
         let sketch = sketch();
-        let parts = sketch.parts();
+        let parts = &sketch.parts;
         assert_eq!((parts.cards.len(), parts.edges.len()), (3, 2));
         for card in &parts.cards {
             assert!(matches!(card.marks[0].role, Role::Card(_)));
@@ -183,7 +206,7 @@ mod tests {
     fn a_moved_card_stands_elsewhere_and_its_edges_follow() {
         let sketch = sketch();
         let to = sketch.layout.cards[2].rect.min + egui::vec2(60.0, 35.0);
-        let moved = sketch.moved(&[(2, to)].into());
+        let moved = sketch.moved(2, to);
         assert_eq!(moved.layout.cards[2].rect.min, to);
         assert_eq!(moved.layout.cards[0], sketch.layout.cards[0]);
         assert_ne!(moved.layout.routes[1], sketch.layout.routes[1]);

@@ -8,6 +8,8 @@ pub mod table;
 mod work;
 
 use super::App;
+use super::files::write_whole;
+use super::paths;
 use super::project::Wish;
 use crate::jobs::{Job, State as JobState};
 use form::{Field, Form, Trouble};
@@ -142,8 +144,8 @@ impl App {
         let Some(path) = row.and_then(|row| row.path.clone()).or(at_work) else { return };
         let checked = row.and_then(|row| row.checked.as_ref());
         let identity = checked.and_then(|checked| checked.violation.as_ref()).map(|(identity, _)| identity.clone());
-        self.open_path(path);
-        self.wish(Wish { identity, quiet: true, ..Wish::default() });
+        let wish = Some(Wish { identity, quiet: true, ..Wish::default() });
+        self.look(paths::Request { path, wish, ..paths::Request::default() });
     }
 
     /// Stops the run; what is recorded stays. Whether there was one.
@@ -158,10 +160,12 @@ impl App {
             return;
         };
         let (path, text) = (run.table.clone(), run.csv());
-        let number = self.revision.advance();
-        self.exporting = Some(Job::start("table", number, Arc::clone(&self.wake), move |_, outbox| {
+        self.files.push(Arc::clone(&self.wake), move || {
             let path = order::free(&path);
-            outbox.send(super::project::write_whole(&path, text.as_bytes()).map(|()| path));
-        }));
+            Some(match write_whole(&path, text.as_bytes()) {
+                Ok(()) => (false, format!("Written: {}", path.display())),
+                Err(trouble) => (true, trouble),
+            })
+        });
     }
 }

@@ -1,7 +1,8 @@
 //! What is known of a run: how it goes, and a row for each round.
 
+use super::super::conclusion::Conclusion;
 use super::order::Purpose;
-use crate::checkers::{Level, Pattern, Verdict};
+use crate::checkers::{Level, Pattern};
 use crate::collect::Snapshot;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,37 +23,6 @@ pub struct Sample {
     pub median: f64,
     /// All but a hundredth took at most so long, milliseconds.
     pub slow: f64,
-}
-
-/// A verdict without its evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conclusion {
-    /// The level is satisfied.
-    Holds,
-    /// It is violated.
-    Broken,
-    /// It is not known.
-    Open,
-}
-
-impl Conclusion {
-    /// As reports say it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Conclusion::Holds => "satisfied",
-            Conclusion::Broken => "violated",
-            Conclusion::Open => "undecided",
-        }
-    }
-
-    /// What a verdict comes to.
-    pub fn of(verdict: &Verdict) -> Conclusion {
-        match verdict {
-            Verdict::Satisfied(_) => Conclusion::Holds,
-            Verdict::Violated => Conclusion::Broken,
-            Verdict::Undecided(_) => Conclusion::Open,
-        }
-    }
 }
 
 /// What a check has found.

@@ -2,8 +2,9 @@
 //! grow.
 
 use super::order::{self, Order, Purpose};
-use super::table::{Checked, Conclusion, Row, Sample, milliseconds};
+use super::table::{Checked, Row, Sample, milliseconds};
 use crate::app::catalogue;
+use crate::app::conclusion::Conclusion;
 use crate::checkers::Level;
 use crate::collect::{CollectError, Counts, Snapshot, Statistics};
 use crate::control::Control;

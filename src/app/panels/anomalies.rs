@@ -26,6 +26,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let shown = document.tree.order().len() as u64;
             let text = match document.tree.filter().is_empty() {
+                _ if document.tree.is_being_made() => "listing…".to_owned(),
                 true => grouped(total),
                 false => format!("{} of {}", grouped(shown), grouped(total)),
             };
@@ -40,12 +41,13 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     group_ui(ui, document, requests);
     ui.add_space(2.0);
     health_line_ui(ui, document, requests);
-    match &document.catalogue {
-        Some(catalogue) if !catalogue.entries.is_empty() => list_ui(ui, document, catalogue, requests),
-        Some(_) if document.complete && document.all_hold() => {
+    match (&document.catalogue, document.tree.catalogue()) {
+        (Some(known), Some(listed)) if !known.entries.is_empty() => list_ui(ui, document, listed, requests),
+        (Some(known), None) if !known.entries.is_empty() => drop(style::note(ui, "Listing…")),
+        (Some(_), _) if document.complete && document.all_hold() => {
             drop(ui.colored_label(palette.good, "No anomaly: every level asked for holds."))
         }
-        Some(_) if document.complete => {
+        (Some(_), _) if document.complete => {
             drop(ui.colored_label(palette.caution, "No anomaly is listed, yet not every level is known to hold."))
         }
         _ => drop(style::note(
@@ -109,8 +111,9 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
 
 /// What is listed together.
 fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 3.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
+        ui.spacing_mut().button_padding.x = 5.0;
         style::note(ui, "by").on_hover_text(super::tooltip(Command::GroupBy));
         for by in GroupBy::ALL {
             let name = egui::RichText::new(by.word()).size(style::SMALL);
@@ -193,7 +196,7 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = ScrollArea::vertical().id_salt("anomalies").auto_shrink(false);
     let wanted = document.selected.filter(|_| document.scroll_to_selected);
-    if let Some(line) = wanted.and_then(|id| document.tree.line_of(id, catalogue)) {
+    if let Some(line) = wanted.and_then(|id| document.tree.line_of(id)) {
         let id = ui.make_persistent_id(egui::Id::new("anomalies"));
         let now = egui::scroll_area::State::load(ui.ctx(), id).map_or(0.0, |state| state.offset.y);
         let (top, height) = (line as f32 * ROW, ui.available_height());
@@ -226,6 +229,9 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
                 Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
+                Branch::Heap(GroupBy::Component, _) => {
+                    "Anomalies that share transactions, directly or through others".to_owned()
+                }
                 Branch::Heap(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();

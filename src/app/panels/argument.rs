@@ -4,7 +4,7 @@ use super::raw_lines::raw_lines_ui;
 use crate::app::canvas::look::Lit;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{self, Picture};
-use crate::app::state::{Attention, Document, Focus};
+use crate::app::state::{Attention, Document, Focus, Phase};
 use crate::app::style::{self, GAP, Palette};
 use crate::counterexample::{Step, StepRole, narrate};
 use crate::history::TransactionId;
@@ -20,6 +20,13 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         let text = match (document.selected, document.drawing) {
             (Some(_), true) => "Looking for the smallest part that convinces…",
             (Some(_), false) => "There is no argument for this anomaly.",
+            (None, _) if document.phase == Phase::Failed => {
+                "The history could not be read: the message above says why."
+            }
+            (None, _) if document.complete && document.all_hold() => {
+                "No read contradicts any level asked for. The page Order (7) shows an order that explains them all."
+            }
+            (None, _) if document.is_busy() => "Why the chosen anomaly is one stands here, as soon as one is found.",
             (None, _) => "Select an anomaly to see why it is one.",
         };
         style::note(ui, text);

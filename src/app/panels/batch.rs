@@ -3,8 +3,9 @@
 use super::{paint_cross, paint_tick};
 use crate::app::batch::{Batch, Checked, Column, Outcome, patterns_of};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::conclusion::Conclusion;
 use crate::app::style::{self, Palette, ROW, counted, duration};
-use crate::checkers::{Level, Verdict};
+use crate::checkers::Level;
 use crate::diagram::text_size::elide;
 use crate::report::grouped;
 use egui::{
@@ -15,7 +16,7 @@ use egui::{
 const SHARES: [f32; 6] = [0.25, 0.09, 0.27, 0.08, 0.24, 0.07];
 
 /// Draws the page.
-pub fn batch_ui(ui: &mut Ui, batch: &Batch, requests: &mut Requests) {
+pub fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         style::bold_line(ui, &format!("Histories in {}", batch.folder.display()), style::HEADING, palette.strong);
@@ -34,6 +35,9 @@ pub fn batch_ui(ui: &mut Ui, batch: &Batch, requests: &mut Requests) {
             .desired_width(280.0);
         let response = ui.add(field);
         response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, "Filter histories"));
+        if focus_filter {
+            response.request_focus();
+        }
         if response.changed() {
             requests.push(Request::BatchFilter(filter));
         }
@@ -137,7 +141,7 @@ fn row_ui(ui: &mut Ui, batch: &Batch, place: usize, widths: &[f32; 6], requests:
             text(4, &smallest, palette.text);
             text(5, &duration(checked.seconds), palette.weak);
             let weakest = checked.weakest_broken().map_or("nothing broken".to_owned(), |l| format!("{l} broken"));
-            format!("{weakest}, {smallest}")
+            if smallest.is_empty() { weakest } else { format!("{weakest}, {smallest}") }
         }
     };
     let name = format!("History {}: {spoken}", row.name);
@@ -166,15 +170,15 @@ fn levels_ui(ui: &Ui, area: Rect, checked: &Checked) {
     let palette = Palette::of(ui);
     let step = (area.width() - 8.0) / Level::ALL.len() as f32;
     for (place, level) in Level::ALL.into_iter().enumerate() {
-        let Some(verdict) = checked.verdict(level) else { continue };
-        let colour = palette.verdict(Some(verdict));
+        let Some(conclusion) = checked.conclusion(level) else { continue };
+        let colour = palette.conclusion(conclusion);
         let centre = pos2(area.left() + step * (place as f32 + 0.4), area.center().y);
         let font = FontId::proportional(style::SMALL - 2.0);
         ui.painter().text(centre + vec2(0.0, 6.0), Align2::CENTER_CENTER, level.code(), font.clone(), colour);
-        match verdict {
-            Verdict::Satisfied(_) => paint_tick(ui.painter(), centre - vec2(0.0, 5.0), 8.0, colour),
-            Verdict::Violated => paint_cross(ui.painter(), centre - vec2(0.0, 5.0), 8.0, colour),
-            Verdict::Undecided(_) => {
+        match conclusion {
+            Conclusion::Holds => paint_tick(ui.painter(), centre - vec2(0.0, 5.0), 8.0, colour),
+            Conclusion::Broken => paint_cross(ui.painter(), centre - vec2(0.0, 5.0), 8.0, colour),
+            Conclusion::Open => {
                 ui.painter().text(centre - vec2(0.0, 5.0), Align2::CENTER_CENTER, "?", font, colour);
             }
         }
@@ -208,9 +212,9 @@ fn compare_ui(ui: &mut Ui, batch: &Batch, a: usize, b: usize) {
                 ui.end_row();
             };
             line(ui, "transactions", grouped(left.transactions as u64), grouped(right.transactions as u64));
-            let word = |c: &Checked, level| c.verdict(level).map_or("not asked for", Verdict::word).to_owned();
+            let word = |c: &Checked, level| c.conclusion(level).map_or("not asked for", Conclusion::word).to_owned();
             for level in Level::ALL {
-                if left.verdict(level).or(right.verdict(level)).is_some() {
+                if left.conclusion(level).or(right.conclusion(level)).is_some() {
                     line(ui, level.code(), word(left, level), word(right, level));
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::listing::{SortBy, Wanted};
-use crate::app::state::Document;
+use crate::app::state::{Document, Page};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
@@ -20,6 +20,7 @@ pub fn browser_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, "The history is empty.");
         return;
     }
+    super::failed_ui(ui, document, Page::Browser);
     let height = ui.available_height() - 48.0;
     let widths = [0.24, 0.34, 0.42].map(|share| (ui.available_width() - 2.0 * GAP) * share);
     ui.horizontal_top(|ui| {
@@ -137,19 +138,24 @@ pub(super) fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) 
 }
 
 /// A virtual list: `line` draws the line of a place.
-pub(super) fn list_ui(
+pub(super) fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize>, line: impl FnMut(&mut Ui, usize)) {
+    tall_list_ui(ui, name, (n, ROW), scroll_to, line);
+}
+
+/// The same of `n` lines that are so high.
+pub(super) fn tall_list_ui(
     ui: &mut Ui,
     name: &str,
-    n: usize,
+    (n, height): (usize, f32),
     scroll_to: Option<usize>,
     mut line: impl FnMut(&mut Ui, usize),
 ) {
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
     if let Some(place) = scroll_to {
-        area = area.vertical_scroll_offset((place as f32 * ROW - ui.available_height() * 0.4).max(0.0));
+        area = area.vertical_scroll_offset((place as f32 * height - ui.available_height() * 0.4).max(0.0));
     }
-    area.show_rows(ui, ROW, n, |ui, range| range.for_each(|place| line(ui, place)));
+    area.show_rows(ui, height, n, |ui, range| range.for_each(|place| line(ui, place)));
 }
 
 /// A line of a list. Returns whether it was clicked.
@@ -181,8 +187,9 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
     });
     let sorted = document.browser.listing.as_ref().map(|listing| &listing.sessions);
     let place = document.browser.session.index();
-    let place = sorted.and_then(|sorted| sorted.iter().position(|s| *s == document.browser.session)).unwrap_or(place);
-    let scroll = document.browser.scroll.then_some(place);
+    // Looked for only when it is to be shown: there may be millions.
+    let place_in = |sorted: &Vec<SessionId>| sorted.iter().position(|s| *s == document.browser.session);
+    let scroll = document.browser.scroll.then(|| sorted.and_then(place_in).unwrap_or(place));
     list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {
         let session = sorted.and_then(|sorted| sorted.get(place).copied()).unwrap_or(SessionId::new(place));
         let end = grouped(history.transactions_of(session).len() as u64);

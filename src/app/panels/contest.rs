@@ -2,10 +2,11 @@
 
 use super::{paint_cross, paint_tick, sweep};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::conclusion::Conclusion;
 use crate::app::contest::{Contest, Run, Used};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
-use crate::checkers::{Checker, Level, Verdict};
+use crate::checkers::{Checker, Level};
 use crate::control::Stage;
 use egui::{Color32, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use egui_plot::{Bar, BarChart, Legend, Line, LineStyle, Plot, PlotPoints};
@@ -100,8 +101,10 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
 fn table_ui(ui: &mut Ui, contest: &Contest) {
     let palette = Palette::of(ui);
     let disputed = contest.disputed();
-    let shown: Vec<Level> =
-        Level::ALL.into_iter().filter(|level| contest.runs.iter().any(|run| run.verdict(*level).is_some())).collect();
+    let shown: Vec<Level> = Level::ALL
+        .into_iter()
+        .filter(|level| contest.runs.iter().any(|run| run.conclusion(*level).is_some()))
+        .collect();
     egui::Grid::new("contest").num_columns(shown.len() + 5).spacing(vec2(14.0, 5.0)).show(ui, |ui| {
         style::bold_line(ui, "Checker", style::BODY, palette.strong);
         for level in &shown {
@@ -142,11 +145,11 @@ fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(30.0, 18.0), Sense::hover());
     let Some((_, verdict, seconds)) = run.levels.iter().find(|(other, ..)| *other == level) else { return };
-    let colour = palette.verdict(Some(verdict));
+    let colour = palette.conclusion(*verdict);
     match verdict {
-        Verdict::Satisfied(_) => paint_tick(ui.painter(), area.center(), 10.0, colour),
-        Verdict::Violated => paint_cross(ui.painter(), area.center(), 10.0, colour),
-        Verdict::Undecided(_) => {
+        Conclusion::Holds => paint_tick(ui.painter(), area.center(), 10.0, colour),
+        Conclusion::Broken => paint_cross(ui.painter(), area.center(), 10.0, colour),
+        Conclusion::Open => {
             let font = FontId::proportional(style::BODY);
             ui.painter().text(area.center(), egui::Align2::CENTER_CENTER, "?", font, colour);
         }
@@ -156,7 +159,7 @@ fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
         ui.painter().rect_stroke(area, egui::CornerRadius::same(4), line, egui::StrokeKind::Inside);
     }
     let mut text = format!("{} on {level}: {} in {}", run.checker, verdict.word(), duration(*seconds));
-    if let Verdict::Undecided(cause) = verdict {
+    if let Some(cause) = run.causes.get(&level) {
         text.push_str(&format!(" ({cause})"));
     }
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &text));
@@ -176,7 +179,12 @@ fn times_ui(ui: &mut Ui, contest: &Contest) {
         BarChart::new("index", bars(&|run| run.index_seconds.min(run.seconds), palette.weak)).color(palette.weak);
     let levels = bars(&|run| (run.seconds - run.index_seconds).max(0.0), palette.accent);
     let levels = BarChart::new("levels", levels).color(palette.accent).stack_on(&[&index]);
-    let plot = still("time").include_y(0.0).show(ui, |plot| {
+    let names: Vec<&str> = contest.runs.iter().map(|run| run.checker.name()).collect();
+    let name = move |mark: egui_plot::GridMark, _: &std::ops::RangeInclusive<f64>| {
+        let is_whole = mark.value >= 0.0 && mark.value.fract() == 0.0;
+        names.get(mark.value as usize).filter(|_| is_whole).map_or(String::new(), |name| (*name).to_owned())
+    };
+    let plot = still("time").include_y(0.0).x_axis_formatter(name).show(ui, |plot| {
         plot.bar_chart(index);
         plot.bar_chart(levels);
     });

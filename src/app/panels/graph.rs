@@ -2,7 +2,7 @@
 
 use super::paint_relation;
 use crate::app::canvas::look::{Absent, Lit, Look};
-use crate::app::canvas::{Answer, Canvas};
+use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picking::part_of;
 use crate::app::picture::{LayoutKind, Picture};
@@ -24,6 +24,10 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         return;
     };
     tools_ui(ui, state, document, requests);
+    if document.whole_group {
+        super::group::group_ui(ui, state, document, canvas, requests);
+        return;
+    }
     super::layers::layers_ui(ui, state, document, &picture, requests);
     let area = ui.available_rect_before_wrap();
     let stale = document.current_picture().is_none();
@@ -53,14 +57,17 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         },
         opacity: if stale { 0.45 } else { 1.0 },
     };
-    let (answer, response) = canvas.ui(ui, &picture.sketch, look);
+    let (answer, response) = canvas.ui(ui, &picture.sketch, look, Cards::Movable);
     if !stale {
         let menu = answer.menu;
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
     }
     super::picks::left_out_ui(ui, area, document, &picture, requests);
-    legend_ui(ui, area, state, &picture, requests);
+    let edges = &picture.argument.counterexample.violation.edges;
+    let rejected = picture.drawn.iter().filter_map(|&e| picture.edges().get(e));
+    let present = edges.iter().chain(rejected).map(|edge| edge.relation).collect();
+    legend_ui(ui, area, state, present, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
     } else if let Some(note) = &picture.note {
@@ -85,7 +92,9 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         ui.separator();
     }
     let Some(small) = small.filter(|t| !t.is_initial()) else {
-        for command in [Command::Fit, Command::SwitchLayout, Command::ExpandEvidence, Command::ShowHidden] {
+        for command in
+            [Command::Fit, Command::SwitchLayout, Command::ExpandEvidence, Command::FoldSession, Command::ShowHidden]
+        {
             if ui.button(command.row().name).clicked() {
                 requests.push(Request::Run(command));
                 ui.close();
@@ -107,6 +116,14 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
     };
     let chosen = document.chosen.contains(&whole);
     let kept = document.chosen_parts().is_some_and(|picks| picks.kept.contains(&Part::Transaction(small)));
+    if picture.foldable.contains(&session) {
+        let is_folded = picture.shows.picks.folded.contains(&session);
+        let what = if is_folded { "Unfold session" } else { "Fold session" };
+        if ui.button(format!("{what} {}", example.history.session_name(session))).clicked() {
+            requests.push(Request::FoldSession(session));
+            ui.close();
+        }
+    }
     let actions: [(String, Request); 7] = [
         (
             if kept { "Keep no longer" } else { "Keep this transaction" }.to_owned(),
@@ -133,6 +150,7 @@ fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requ
     if !answer.boxed.is_empty() {
         requests.push(Request::ChooseMore(answer.boxed.iter().map(|t| whole(*t)).collect()));
     }
+    requests.extend(answer.moved.map(|(t, at)| Request::MoveCard(t, at)));
     if ui.input(|input| input.modifiers.shift) {
         let card = match answer.clicked {
             Some(Some(Attention::Transaction(t))) => Some(t),
@@ -145,8 +163,14 @@ fn forward(ui: &Ui, picture: &Picture, document: &Document, answer: Answer, requ
     if let Some(hovered) = answer.hovered {
         requests.push(Request::Focus(Focus::Hover(hovered)));
     }
+    let folded = |t: TransactionId| (!t.is_initial()).then(|| example.history.session_of(t));
+    let folded = |t| folded(t).filter(|session| picture.foldable.contains(session));
     if let Some(Attention::Edge(edge)) = answer.double_clicked {
         requests.push(Request::ToggleEvidence(edge));
+    } else if let Some(Attention::Transaction(t)) = answer.double_clicked
+        && let Some(session) = folded(t)
+    {
+        requests.push(Request::FoldSession(session));
     } else if let Some(clicked) = answer.clicked {
         let pin = if clicked == document.pinned { None } else { clicked };
         requests.push(Request::Focus(Focus::Pin(pin)));
@@ -209,33 +233,57 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
 
 /// How the graph is drawn, in its own line above it.
 fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0;
+    ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
+        ui.spacing_mut().item_spacing = vec2(5.0, 3.0);
         ui.add_space(8.0);
-        for (kind, name) in [(LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
-            let button = egui::Button::selectable(state.layout == kind, name);
-            if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
-                requests.push(Request::Layout(kind));
+        for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
+            let response = ui.button(name).on_hover_text(super::tooltip(command));
+            response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
+            if response.clicked() {
+                requests.push(Request::Run(command));
             }
         }
-        let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
-        let button = egui::Button::selectable(open, "Evidence");
-        if ui.add(button).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
-            requests.push(Request::Run(Command::ExpandEvidence));
-        }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 5.0;
+        // What is left of the width, in several lines where that is little.
+        ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
             ui.add_space(8.0);
-            for (command, name) in [(Command::ZoomIn, "+"), (Command::ZoomOut, "−"), (Command::Fit, "Fit")] {
-                let response = ui.button(name).on_hover_text(super::tooltip(command));
-                response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, command.row().name));
-                if response.clicked() {
-                    requests.push(Request::Run(command));
-                }
+            super::group::scope_ui(ui, document, requests);
+            ui.separator();
+            match document.whole_group {
+                true => drop(style::note(ui, super::group::size(document))),
+                false => picture_tools_ui(ui, state, document, requests),
             }
         });
     });
     ui.add_space(2.0);
+}
+
+/// How the picture of an anomaly is drawn.
+fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
+    for (kind, name) in [(LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
+        let button = egui::Button::selectable(state.layout == kind, name);
+        if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
+            requests.push(Request::Layout(kind));
+        }
+    }
+    let open = document.picture.as_ref().is_some_and(|picture| !picture.expanded.is_empty());
+    let button = egui::Button::selectable(open, "Evidence");
+    if ui.add(button).on_hover_text(super::tooltip(Command::ExpandEvidence)).clicked() {
+        requests.push(Request::Run(Command::ExpandEvidence));
+    }
+    fold_ui(ui, document, requests);
+}
+
+/// Folds all sessions, or unfolds them; not there where no session has several transactions.
+fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let Some(picture) = document.current_picture().filter(|picture| !picture.foldable.is_empty()) else { return };
+    let any = !picture.shows.picks.folded.is_empty();
+    let button = egui::Button::selectable(any, "Fold");
+    let hint = "Fold sessions: draw all transactions of a session as one card; Z folds that of the pinned one";
+    let response = ui.add(button).on_hover_text(hint);
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, any, "Fold sessions"));
+    if response.clicked() {
+        requests.push(Request::FoldSessions(!any));
+    }
 }
 
 fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) {
@@ -264,11 +312,8 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
 }
 
 /// Which line means what; a click shows or hides the edges.
-fn legend_ui(ui: &mut Ui, area: Rect, state: &State, picture: &Picture, requests: &mut Requests) {
+pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: BTreeSet<Relation>, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    let edges = &picture.argument.counterexample.violation.edges;
-    let rejected = picture.drawn.iter().filter_map(|&e| picture.edges().get(e));
-    let present: BTreeSet<Relation> = edges.iter().chain(rejected).map(|edge| edge.relation).collect();
     let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
     let mut left = area.left() + 10.0;
     for relation in present {

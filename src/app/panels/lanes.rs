@@ -2,14 +2,16 @@
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::lanes::{LanesInput, LanesView};
-use crate::app::state::{Document, Focus, State};
+use crate::app::state::{Document, Focus, Page, State};
 use crate::app::style;
 use egui::Ui;
 
 /// Draws the page.
 pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, view: &mut LanesView, requests: &mut Requests) {
     let (Some(history), Some(timeline)) = (&document.history, &document.timeline) else {
-        style::note(ui, "Finding out when every transaction ran…");
+        if !super::failed_ui(ui, document, Page::Lanes) {
+            style::note(ui, "Finding out when every transaction ran…");
+        }
         return;
     };
     ui.horizontal(|ui| {

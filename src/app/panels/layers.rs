@@ -14,8 +14,8 @@ const SENTENCES: f32 = 56.0;
 /// Draws the strip above the graph, and under it what the layer shown does.
 pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Picture, requests: &mut Requests) {
     let layers = &picture.argument.interpretation.layers;
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(4.0, 3.0);
         ui.add_space(8.0);
         style::note(ui, "How it comes about");
         small_ui(ui, Command::PreviousLayer, "←", requests);

@@ -20,7 +20,7 @@ const JOINT: f32 = 14.0;
 /// The weakest violated levels: those violated that imply no other violated one. Two at most (CI and RC).
 pub fn weakest_broken(document: &Document) -> Vec<Level> {
     let broken: Vec<Level> =
-        document.levels.iter().filter(|(_, result)| is_broken(result.as_ref())).map(|(level, _)| *level).collect();
+        document.levels.iter().filter(|(_, result)| is_broken(result.as_deref())).map(|(level, _)| *level).collect();
     let minimal = |level: &Level| !broken.iter().any(|other| other != level && level.implies(*other));
     broken.iter().copied().filter(minimal).collect()
 }
@@ -78,7 +78,7 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
 fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let asked = document.levels.iter().find(|(asked, _)| *asked == level);
-    let result = asked.and_then(|(_, result)| result.as_ref());
+    let result = asked.and_then(|(_, result)| result.as_deref());
     let verdict = result.map(|result| &result.verdict);
     let colour = if asked.is_some() { palette.verdict(verdict) } else { palette.weak.gamma_multiply(0.75) };
     let response = ui.interact(area, ui.id().with(("level", level.code())), Sense::click());

@@ -2,8 +2,8 @@
 
 use crate::app::command::{Request, Requests};
 use crate::app::group_graph::{Cell, Stands, Table};
-use crate::app::state::{Attention, Document};
-use crate::app::style::{self, Palette, counted};
+use crate::app::state::{Attention, Document, Page};
+use crate::app::style::{self, Palette};
 use crate::diagram::text_size::elide;
 use crate::history::{History, TransactionId};
 use egui::{
@@ -23,6 +23,9 @@ pub fn matrix_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         return;
     };
     head_ui(ui, document, requests);
+    if document.whole_group && document.group.is_none() && super::failed_ui(ui, document, Page::Matrix) {
+        return;
+    }
     let own = if document.whole_group { None } else { of_anomaly(document) };
     let table = match &document.group {
         Some(group) if document.whole_group => Some(&group.table),
@@ -43,24 +46,10 @@ pub fn matrix_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
 
 fn head_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.horizontal(|ui| {
-        for (whole, name, hint) in [
-            (false, "This anomaly", "The edges of the chosen anomaly, evidence included"),
-            (true, "Its root cause", "The edges of all listed anomalies with the same root cause"),
-        ] {
-            let button = egui::Button::selectable(document.whole_group == whole, name);
-            if ui.add(button).on_hover_text(hint).clicked() {
-                requests.push(Request::WholeGroup(whole));
-            }
-        }
-        let note = match &document.group {
-            Some(group) if document.whole_group => {
-                format!(
-                    "{}, {}",
-                    counted(group.n, "anomaly").replace("anomalys", "anomalies"),
-                    counted(group.table.transactions.len(), "transaction")
-                )
-            }
-            _ => "an edge goes from its row to its column".to_owned(),
+        super::group::scope_ui(ui, document, requests);
+        let note = match document.whole_group {
+            true => super::group::size(document),
+            false => "an edge goes from its row to its column".to_owned(),
         };
         style::note(ui, note);
     });

@@ -10,6 +10,7 @@ pub mod collect;
 pub mod contest;
 pub mod export_form;
 pub mod graph;
+pub mod group;
 pub mod health;
 pub mod help;
 pub mod lanes;
@@ -34,10 +35,10 @@ pub mod welcome;
 pub mod what_if;
 
 use super::command::{Command, Request, Requests};
-use super::state::{Attention, Document, Focus};
+use super::state::{Attention, Document, Focus, Page};
 use super::style::Palette;
 use crate::relations::Relation;
-use egui::{Color32, Pos2, Rect, Response, Stroke, Ui, pos2, vec2};
+use egui::{Color32, Pos2, Rect, Response, RichText, Stroke, Ui, pos2, vec2};
 
 /// A button for a command: its name, and its explanation with the key on hover.
 pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests) -> Response {
@@ -57,6 +58,14 @@ pub fn attend(response: &Response, document: &Document, attention: Attention, re
     if response.clicked() {
         requests.push(Request::Focus(Focus::Pin((document.pinned != Some(attention)).then_some(attention))));
     }
+}
+
+/// Says that a page could not be made, and why, if so. Returns whether it did.
+pub fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
+    let Some(cause) = document.failed.get(&page) else { return false };
+    let text = RichText::new(format!("This could not be made: {cause}. Reload tries again."));
+    ui.add(egui::Label::new(text.color(Palette::of(ui).bad)).wrap());
+    true
 }
 
 /// What a command does and its key.

@@ -2,13 +2,14 @@
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::state::{Document, OrderView};
-use crate::app::style::{self, GAP, Palette, counted};
+use crate::app::state::{Document, OrderView, Page};
+use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::checkers::{Level, Witness};
 use crate::counterexample::replay::{Replay, ReplayStep, StepKind, Told, Version};
 use crate::history::{History, KeyId, OperationId};
 use crate::report::grouped;
-use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
+use egui::{Align, FontId, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
 /// Draws the page.
 pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
@@ -21,6 +22,9 @@ pub fn order_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, nothing(document));
         return;
     };
+    if super::failed_ui(ui, document, Page::Order) {
+        return;
+    }
     let Some(replay) = &order.replay else {
         style::note(ui, order.none.unwrap_or("Writing the order down…"));
         return;
@@ -112,18 +116,26 @@ fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, r
             requests.push(Request::Browse(step.transaction));
         }
     });
-    let rows = replay.rows(history, order.step);
+    let Some(rows) = &order.rows else {
+        style::note(ui, "Looking at its operations…");
+        return;
+    };
     if rows.is_empty() {
         ui.horizontal(|ui| {
             ui.add_space(8.0);
             style::note(ui, if step.kind == StepKind::Commit { "It writes nothing." } else { "It reads nothing." });
         });
     }
-    ScrollArea::vertical().id_salt("step").auto_shrink(false).show(ui, |ui| {
-        rows.iter().for_each(|&(operation, told)| row_ui(ui, history, replay, operation, told, requests));
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let area = ScrollArea::vertical().id_salt(("step", order.step)).auto_shrink(false);
+    area.show_rows(ui, 2.0 * ROW, rows.len(), |ui, range| {
+        for &(operation, told) in &rows[range] {
+            row_ui(ui, history, replay, operation, told, requests);
+        }
     });
 }
 
+/// An operation, and beneath it what is said of it.
 fn row_ui(
     ui: &mut Ui,
     history: &History,
@@ -135,31 +147,26 @@ fn row_ui(
     let palette = Palette::of(ui);
     let (text, step) = told_as(history, history.operation(operation).key, told);
     let whole = format!("{}: {text}", history.operation_text(operation));
-    let response = ui
-        .scope(|ui| {
-            ui.horizontal(|ui| {
-                ui.add_space(8.0);
-                ui.label(RichText::new(history.operation_text(operation)).monospace().color(palette.strong));
-            });
-            let colour = if matches!(told, Told::Older { .. }) { palette.caution } else { palette.weak };
-            ui.horizontal_top(|ui| {
-                ui.add_space(22.0);
-                ui.add(egui::Label::new(RichText::new(&text).color(colour)).wrap());
-            });
-        })
-        .response
-        .interact(Sense::click());
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), 2.0 * ROW), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &whole));
-    let response = match step {
-        Some(step) => response.on_hover_text(format!("Go to step {}", grouped(step as u64 + 1))),
-        None => response,
+    let colour = if matches!(told, Told::Older { .. }) { palette.caution } else { palette.weak };
+    let line = |left: f32, middle: f32, text: String, font: FontId, colour| {
+        let room = (area.width() - left - 8.0).max(0.0);
+        let mut job = LayoutJob::single_section(text, TextFormat::simple(font, colour));
+        job.wrap = TextWrapping::truncate_at_width(room);
+        let galley = ui.painter().layout_job(job);
+        let at = area.left_top() + vec2(left, middle - galley.size().y / 2.0);
+        ui.painter().galley(at, galley, colour);
     };
+    line(8.0, 0.5 * ROW, history.operation_text(operation), FontId::monospace(style::CODE), palette.strong);
+    line(22.0, 1.4 * ROW, text, FontId::proportional(style::BODY), colour);
+    let hint = step.map_or(String::new(), |step| format!("\nA click goes to step {}", grouped(step as u64 + 1)));
+    let response = response.on_hover_text(format!("{whole}{hint}"));
     if response.clicked()
         && let Some(step) = step.filter(|&step| step < replay.n_steps())
     {
         requests.push(Request::GoToStep(step));
     }
-    ui.allocate_space(vec2(0.0, 2.0));
 }
 
 /// What a replay says of an operation, in words, and the step it speaks of.

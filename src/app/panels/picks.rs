@@ -68,7 +68,22 @@ pub fn left_out_ui(ui: &Ui, area: Rect, document: &Document, picture: &Picture, 
     let kept: Vec<String> = picks.kept.iter().map(|part| name(picture, *part)).collect();
     if !kept.is_empty() {
         let text = format!("kept: {} ×", listed(&kept));
-        chip_ui(ui, at, &text, palette.accent, "Keep nothing in particular", Request::KeepNothing, requests);
+        let request = Request::KeepNothing;
+        at.y += chip_ui(ui, at, &text, palette.accent, "Keep nothing in particular", request, requests);
+    }
+    let folded = &picture.shows.picks.folded;
+    let small = &picture.argument.counterexample.history;
+    let folded = folded.iter().filter(|session| picture.foldable.contains(session));
+    let folded: Vec<String> = folded.map(|session| small.session_name(*session)).collect();
+    if !folded.is_empty() {
+        let text = format!("folded: session {} ×", listed(&folded));
+        let request = Request::FoldSessions(false);
+        at.y += chip_ui(ui, at, &text, palette.accent, "Draw each transaction by itself", request, requests);
+    }
+    let n_moved = picks.moved.get(&picture.kind).map_or(0, |moved| moved.len());
+    if n_moved > 0 {
+        let text = format!("moved: {} ×", style::counted(n_moved, "card"));
+        chip_ui(ui, at, &text, palette.weak, "Put all cards back where they stood", Request::PutCardsBack, requests);
     }
 }
 

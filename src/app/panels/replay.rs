@@ -1,14 +1,22 @@
 //! The replay under the graph and the lanes: the operations of the anomaly one after another, the state of its keys before
 //! and after each, what was read and what should have been.
 
-use super::browser::{column_ui, heading_ui, line_ui, list_ui};
+use super::browser::{column_ui, heading_ui, tall_list_ui};
 use crate::app::command::{Command, Request, Requests};
 use crate::app::replaying::RunView;
 use crate::app::state::Document;
-use crate::app::style::{self, GAP, Palette, counted};
+use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::counterexample::replay::{Action, Expected, Explained, KeyState, Run, RunStep};
 use crate::history::History;
-use egui::{Color32, Grid, Label, Layout, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
+use egui::{
+    Color32, CornerRadius, FontId, Grid, Label, Layout, RichText, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2,
+};
+
+/// Room on both sides of a step, in points.
+const SIDE: f32 = 8.0;
+/// Steps whose length is looked at.
+const MEASURED: usize = 300;
 
 /// Draws the panel.
 pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mut Requests) {
@@ -48,14 +56,39 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
         });
     });
     let scroll = view.scroll.then_some(view.step);
-    list_ui(ui, "replay steps", run.steps.len(), scroll, |ui, place| {
+    // All lines have the room of the longest, as far as that is two rows.
+    let room = ui.available_width() - 2.0 * SIDE - ui.spacing().scroll.allocated_width();
+    let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
+    let is_long = |step: &RunStep| (step.text.chars().count() + 5) as f32 * letter > room;
+    let height = if run.steps.iter().take(MEASURED).any(is_long) { 1.7 * ROW } else { ROW };
+    tall_list_ui(ui, "replay steps", (run.steps.len(), height), scroll, |ui, place| {
         let Some(step) = run.steps.get(place) else { return };
         let colour = if is_odd(step) { palette.bad } else { palette.text };
         let text = format!("{}  {}", place + 1, step.text.trim_end_matches('.'));
-        if line_ui(ui, &text, "", true, place == view.step, colour) {
+        if line_ui(ui, text, height, place == view.step, colour) {
             requests.push(Request::ReplayStep(place));
         }
     });
+}
+
+/// A step, wrapped where it is long. Returns whether it was clicked.
+fn line_ui(ui: &mut Ui, text: String, height: f32, selected: bool, colour: Color32) -> bool {
+    let palette = Palette::of(ui);
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, &text));
+    if selected {
+        ui.painter().rect_filled(area, CornerRadius::same(4), palette.selected);
+    } else if response.hovered() {
+        ui.painter().rect_filled(area, CornerRadius::same(4), palette.raised);
+    }
+    let format = TextFormat::simple(FontId::monospace(style::CODE), colour);
+    let mut job = LayoutJob::single_section(text.clone(), format);
+    job.wrap = TextWrapping { max_width: area.width() - 2.0 * SIDE, max_rows: 2, ..TextWrapping::default() };
+    let galley = ui.painter().layout_job(job);
+    let (at, elided) = (area.left_center() + vec2(SIDE, -galley.size().y / 2.0), galley.elided);
+    ui.painter().galley(at, galley, colour);
+    let response = if elided { response.on_hover_text(text) } else { response };
+    response.clicked()
 }
 
 /// Whether one up-to-date copy at the claimed level would not have done this.

@@ -1,7 +1,7 @@
 //! Figures of the history as plots.
 
 use crate::app::figures::Figures;
-use crate::app::state::Document;
+use crate::app::state::{Document, Page};
 use crate::app::style::{self, Palette, counted};
 use crate::report::grouped;
 use egui::{Color32, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
@@ -13,7 +13,9 @@ const HEIGHT: f32 = 170.0;
 /// Draws the page.
 pub fn statistics_ui(ui: &mut Ui, document: &Document) {
     let Some(figures) = &document.figures else {
-        style::note(ui, "Counting…");
+        if !super::failed_ui(ui, document, Page::Statistics) {
+            style::note(ui, "Counting…");
+        }
         return;
     };
     let palette = Palette::of(ui);

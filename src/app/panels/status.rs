@@ -52,12 +52,14 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
     });
 }
 
-/// `11 of 123`: the place of the selected anomaly in the list.
+/// `11 of 123 listed`: the place of the selected anomaly in the list.
 fn place(document: &Document) -> String {
-    let Some(catalogue) = &document.catalogue else { return String::new() };
+    if document.tree.catalogue().is_none() {
+        return String::new();
+    }
     let n = grouped(document.tree.order().len() as u64);
-    match document.selected.and_then(|id| document.tree.position(id, catalogue)) {
-        Some(place) => format!("{} of {n}", grouped(place as u64 + 1)),
+    match document.selected.and_then(|id| document.tree.position(id)) {
+        Some(place) => format!("{} of {n} listed", grouped(place as u64 + 1)),
         None if document.tree.order().is_empty() => String::new(),
         None => format!("{n} listed"),
     }

@@ -2,9 +2,10 @@
 
 use super::contest::{self, styled};
 use crate::app::command::{Request, Requests};
+use crate::app::conclusion::Conclusion;
 use crate::app::style::{self, Palette, duration};
 use crate::app::sweep::{Parameter, Plan, Quantity, Sweep};
-use crate::checkers::{Checker, Verdict};
+use crate::checkers::Checker;
 use crate::export::chart::Unit;
 use crate::generate::{Kind, Length, Model};
 use egui::{ComboBox, DragValue, Response, TextEdit, Ui, WidgetInfo, WidgetType, vec2};
@@ -132,7 +133,7 @@ fn table_ui(ui: &mut Ui, sweep: &Sweep) {
 }
 
 fn cell_ui(ui: &mut Ui, value: u64, run: &crate::app::contest::Run) {
-    let undecided = run.levels.iter().any(|(_, verdict, _)| matches!(verdict, Verdict::Undecided(_)));
+    let undecided = run.levels.iter().any(|(_, verdict, _)| *verdict == Conclusion::Open);
     let begin = if undecided { "> " } else { "" };
     let response = ui.label(format!("{begin}{}   {:.1} MB", duration(run.seconds), run.most_memory()));
     let levels: Vec<String> = run

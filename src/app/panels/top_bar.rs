@@ -57,8 +57,7 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
 
 /// How much there is in the file.
 fn summary_ui(ui: &mut Ui, document: &Document) {
-    let Some(history) = &document.history else { return };
-    let figures = history.recorded();
+    let Some(figures) = &document.recorded else { return };
     let summary = [
         counted(figures.sessions, "session"),
         counted(figures.transactions, "transaction"),

@@ -27,12 +27,14 @@ use super::path::Path;
 use emath::{Rect, Vec2};
 
 /// Which layout is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum LayoutStyle {
     /// Sessions as columns.
     #[default]
+    #[serde(rename = "sessions")]
     Lanes,
     /// Layers as Graphviz draws them.
+    #[serde(rename = "layers")]
     Layered,
 }
 

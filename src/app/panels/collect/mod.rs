@@ -8,8 +8,9 @@ mod rounds;
 use crate::app::collecting::Collecting;
 use crate::app::collecting::form::Field;
 use crate::app::collecting::order::Purpose;
-use crate::app::collecting::table::{Checked, Conclusion, Row, Run, Stage};
+use crate::app::collecting::table::{Checked, Row, Run, Stage};
 use crate::app::command::{Command, Request, Requests};
+use crate::app::conclusion::Conclusion;
 use crate::app::style::{self, Palette};
 use crate::control::Progress;
 use egui::{RichText, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
@@ -168,11 +169,7 @@ fn ended(run: &Run, palette: &Palette) -> (String, egui::Color32) {
 
 /// The colour for what a check comes to.
 fn colour_of(checked: &Checked, palette: &Palette) -> egui::Color32 {
-    match checked.conclusion() {
-        Conclusion::Holds => palette.good,
-        Conclusion::Broken => palette.bad,
-        Conclusion::Open => palette.caution,
-    }
+    palette.conclusion(checked.conclusion())
 }
 
 /// A figure and what it is.

@@ -2,8 +2,9 @@
 
 use super::progress::latency;
 use crate::app::collecting::order::Purpose;
-use crate::app::collecting::table::{Checked, Conclusion, Row, Run, milliseconds};
+use crate::app::collecting::table::{Checked, Row, Run, milliseconds};
 use crate::app::command::{Request, Requests};
+use crate::app::conclusion::Conclusion;
 use crate::app::panels::{paint_cross, paint_tick};
 use crate::app::style::{self, Palette, duration};
 use crate::report::grouped;

@@ -5,81 +5,17 @@
 //! without times has steps instead: a transaction stands one step after those that it must follow by session order and
 //! by what it read (Lamport's logical clock). Knows no pixels.
 
+mod axis;
+
+pub use axis::{Axis, Span};
+
+use super::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Where a transaction stands on an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Span {
-    /// Its start.
-    pub from: f64,
-    /// Its end, greater than the start.
-    pub to: f64,
-}
-
-/// One axis.
-#[derive(Clone, Debug, Default)]
-pub struct Axis {
-    /// By transaction.
-    spans: Vec<Span>,
-    /// By session: transactions by start, and the furthest end so far.
-    lanes: Vec<Vec<(TransactionId, f64)>>,
-    /// Where the last one ends.
-    pub length: f64,
-}
-
-impl Axis {
-    fn new(history: &History, spans: Vec<Span>) -> Axis {
-        let lane = |session| {
-            let mut lane: Vec<_> = history.transactions_of(session).collect();
-            lane.sort_by(|a, b| spans[a.index()].from.total_cmp(&spans[b.index()].from));
-            let mut reach = f64::MIN;
-            let with_reach = |t: TransactionId| {
-                reach = reach.max(spans[t.index()].to);
-                (t, reach)
-            };
-            lane.into_iter().map(with_reach).collect()
-        };
-        let lanes = history.sessions().map(lane).collect();
-        let length = spans.iter().fold(1.0_f64, |most, span| most.max(span.to));
-        Axis { spans, lanes, length }
-    }
-
-    /// Where a transaction stands.
-    pub fn span(&self, transaction: TransactionId) -> Option<Span> {
-        self.spans.get(transaction.index()).copied()
-    }
-
-    /// Calls `draw` with the transactions of a session that touch `from..to`, by start. Where several fall into one
-    /// stretch of `grain` only the first is told, with how far the others reach. O(pieces told · log transactions).
-    pub fn visible(
-        &self,
-        session: usize,
-        from: f64,
-        to: f64,
-        grain: f64,
-        mut draw: impl FnMut(TransactionId, Span, usize),
-    ) {
-        let Some(lane) = self.lanes.get(session) else { return };
-        let mut at = lane.partition_point(|(_, reach)| *reach < from);
-        while let Some(&(transaction, _)) = lane.get(at) {
-            let mut span = self.spans[transaction.index()];
-            if span.from > to {
-                break;
-            }
-            let next = at + 1 + lane[at + 1..].partition_point(|(t, _)| self.spans[t.index()].from < span.from + grain);
-            if next > at + 1 {
-                span.to = span.to.max(lane[next - 1].1.min(span.from + grain));
-            }
-            draw(transaction, span, next - at);
-            at = next;
-        }
-    }
-}
 
 /// What the clock says.
 #[derive(Clone, Debug)]
@@ -150,24 +86,27 @@ impl Timeline {
     /// O(operations · log transactions), with times O(transactions · log).
     pub fn new(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Timeline, Interrupt> {
         if history.has_times() {
-            return Ok(Timeline::by_clock(history));
+            return Timeline::by_clock(history, control);
         }
         let spans = logical(history, resolution, control)?;
-        Ok(Timeline { steps: Axis::new(history, spans), clock: None })
+        Ok(Timeline { steps: Axis::new(history, spans, control)?, clock: None })
     }
 
-    fn by_clock(history: &History) -> Timeline {
-        let times = intervals(history);
-        let mut stamps: Vec<i64> = times.iter().flat_map(|(start, end)| [*start, *end]).collect();
-        stamps.sort_unstable();
+    fn by_clock(history: &History, control: &Control) -> Result<Timeline, Interrupt> {
+        let times = intervals(history, control)?;
+        let mut stamps: Vec<i64> = going(control, &times).flat_map(|(start, end)| [*start, *end]).collect();
+        sort_by(&mut stamps, control, i64::cmp)?;
         stamps.dedup();
         let first = stamps.first().copied().unwrap_or(0);
-        let mut ways: Vec<i64> = stamps.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
-        ways.sort_unstable();
-        let usual = ways.get(ways.len() / 2).copied().unwrap_or(1).max(1) as f64;
+        let mut ways: Vec<i64> =
+            going(control, stamps.windows(2)).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        let middle = ways.len() / 2;
+        let usual = if ways.is_empty() { 1 } else { *ways.select_nth_unstable(middle).1 };
+        let usual = usual.max(1) as f64;
+        drop(ways);
         let mut warped = Vec::with_capacity(stamps.len());
         let (mut place, mut before) = (0.0, first);
-        for &stamp in &stamps {
+        for &stamp in going(control, &stamps) {
             if stamp != before {
                 // The usual distance is one step, ten times that are a little more than three.
                 place += (1.0 + (stamp - before) as f64 / usual).log2().clamp(0.6, WIDEST);
@@ -175,32 +114,38 @@ impl Timeline {
             before = stamp;
             warped.push((stamp.saturating_sub(first) as f64, place));
         }
+        control.check()?;
         let place_of = |stamp: i64| warped[stamps.partition_point(|other| *other < stamp)].1;
         let span = |from: f64, to: f64| Span { from, to: to.max(from + 0.3) };
-        let bent = times.iter().map(|(start, end)| span(place_of(*start), place_of(*end))).collect();
+        let bent = going(control, &times).map(|(start, end)| span(place_of(*start), place_of(*end))).collect();
+        control.check()?;
         let length = warped.last().map_or(1.0, |(time, _)| *time).max(1.0);
         let least = length / 1e7;
         let since = |stamp: i64| stamp.saturating_sub(first) as f64;
-        let real =
-            times.iter().map(|(start, end)| Span { from: since(*start), to: since(*end).max(since(*start) + least) });
-        let real = Axis::new(history, real.collect());
-        Timeline { steps: Axis::new(history, bent), clock: Some(Clock { real, stamps: warped, first }) }
+        let real = |(start, end): &(i64, i64)| Span { from: since(*start), to: since(*end).max(since(*start) + least) };
+        let real = going(control, &times).map(real).collect();
+        control.check()?;
+        let real = Axis::new(history, real, control)?;
+        let steps = Axis::new(history, bent, control)?;
+        Ok(Timeline { steps, clock: Some(Clock { real, stamps: warped, first }) })
     }
 }
 
 /// Start and end of every transaction; where the file does not say, right after the one before in its session.
-fn intervals(history: &History) -> Vec<(i64, i64)> {
-    let earliest = history.transactions().filter_map(|t| history.interval(t)).map(|i| i.start).min().unwrap_or(0);
+fn intervals(history: &History, control: &Control) -> Result<Vec<(i64, i64)>, Interrupt> {
+    let starts = going(control, history.transactions()).filter_map(|t| history.interval(t)).map(|i| i.start);
+    let earliest = starts.min().unwrap_or(0);
     let mut times = Vec::with_capacity(history.n_transactions());
     for session in history.sessions() {
         let mut last = earliest;
-        for t in history.transactions_of(session) {
+        for t in going(control, history.transactions_of(session)) {
             let time = history.interval(t).map_or((last, last), |i| (i.start, i.end.max(i.start)));
             last = time.1;
             times.push(time);
         }
+        control.check()?;
     }
-    times
+    Ok(times)
 }
 
 /// One step after all that a transaction follows. What goes in a circle is begun at its first transaction.
@@ -215,7 +160,10 @@ fn logical(history: &History, resolution: Option<&Resolution>, control: &Control
     };
     for session in history.sessions() {
         let mut last = None;
-        for t in history.transactions_of(session) {
+        for (n, t) in history.transactions_of(session).enumerate() {
+            if n % 256 == 0 {
+                control.check()?;
+            }
             if let Some(last) = last.replace(t) {
                 follow(last, t);
             }
@@ -225,18 +173,21 @@ fn logical(history: &History, resolution: Option<&Resolution>, control: &Control
                     follow(history.transaction_of(write), t);
                 }
             }
-            control.check()?;
         }
     }
-    edges.sort_unstable();
+    sort_by(&mut edges, control, Ord::cmp)?;
     edges.dedup();
     edges.iter().for_each(|(_, to)| before[*to as usize] += 1);
     let mut level = vec![0_u32; n];
     let mut done = vec![false; n];
     let mut ready: VecDeque<usize> = (0..n).filter(|t| before[*t] == 0).collect();
-    let mut first_open = 0;
+    let (mut first_open, mut n_done) = (0, 0_usize);
     loop {
         while let Some(t) = ready.pop_front() {
+            n_done += 1;
+            if n_done % 4096 == 0 {
+                control.check()?;
+            }
             if std::mem::replace(&mut done[t], true) {
                 continue;
             }

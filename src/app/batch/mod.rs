@@ -1,23 +1,18 @@
 //! A folder of histories: each is checked in turn, and a table says how it went. A bad file is a row like any other.
 
+mod work;
+
+pub use work::{Message, start};
+
 use super::App;
-use crate::checkers::{self, Findings, Level, Options, Pattern, Verdict, Violation};
-use crate::control::Control;
-use crate::counterexample::{self, signature};
-use crate::formats::{self, Found};
-use crate::history::History;
-use crate::jobs::{Job, Outbox, Pool, Revision, State as JobState, Wake};
+use super::conclusion::Conclusion;
+use crate::checkers::{Level, Pattern};
+use crate::formats::Found;
+use crate::jobs::{self, State as JobState};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How long one history may be checked; what is not known then is undecided.
-const EACH: Duration = Duration::from_secs(60);
-/// How long the smallest anomaly may be made smaller.
-const MINIMIZING: Duration = Duration::from_secs(5);
-/// Instances looked at to find the smallest of each pattern.
-const INSTANCES: usize = 20;
 
 /// What is known of one history.
 #[derive(Clone, Debug)]
@@ -35,8 +30,8 @@ pub enum Outcome {
 pub struct Checked {
     /// Number of transactions.
     pub transactions: usize,
-    /// By level asked for.
-    pub verdicts: Vec<(Level, Verdict)>,
+    /// By level asked for. Evidence is not kept: a history is checked again when it is opened.
+    pub conclusions: Vec<(Level, Conclusion)>,
     /// Number of anomalies by pattern.
     pub patterns: BTreeMap<Pattern, u64>,
     /// The smallest anomaly: its name, and what it looks like.
@@ -51,14 +46,14 @@ impl Checked {
         self.patterns.values().sum()
     }
 
-    /// The verdict on a level, if it was asked for.
-    pub fn verdict(&self, level: Level) -> Option<&Verdict> {
-        self.verdicts.iter().find(|(other, _)| *other == level).map(|(_, verdict)| verdict)
+    /// What was found of a level, if it was asked for.
+    pub fn conclusion(&self, level: Level) -> Option<Conclusion> {
+        self.conclusions.iter().find(|(other, _)| *other == level).map(|(_, conclusion)| *conclusion)
     }
 
     /// The weakest level that is broken.
     pub fn weakest_broken(&self) -> Option<Level> {
-        self.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated).map(|(level, _)| *level).min()
+        self.conclusions.iter().filter(|(_, c)| *c == Conclusion::Broken).map(|(level, _)| *level).min()
     }
 }
 
@@ -74,12 +69,6 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// What a violation looks like once it is made small, for which there are a few seconds.
-    fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
-        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }
-    }
-
     /// In one line.
     pub fn text(&self) -> String {
         format!("{} · {} txns", self.shape, self.size)
@@ -95,6 +84,27 @@ pub struct Row {
     pub name: String,
     /// How it went.
     pub outcome: Outcome,
+    /// What the filter looks at, lower case.
+    text: String,
+}
+
+impl Row {
+    fn new(path: PathBuf, name: String, outcome: Outcome) -> Row {
+        let text = text_of(&name, &outcome);
+        Row { path, name, outcome, text }
+    }
+
+    fn set(&mut self, outcome: Outcome) {
+        self.text = text_of(&self.name, &outcome);
+        self.outcome = outcome;
+    }
+
+    fn checked(&self) -> Option<&Checked> {
+        match &self.outcome {
+            Outcome::Checked(checked) => Some(checked),
+            Outcome::Waiting | Outcome::Failed(_) => None,
+        }
+    }
 }
 
 /// What the table is sorted by.
@@ -131,6 +141,18 @@ impl Column {
             Column::Time => "Time",
         }
     }
+
+    fn compare(self, a: &Checked, b: &Checked) -> Ordering {
+        let broken = |checked: &Checked| checked.weakest_broken().map_or(u8::MAX, |level| level as u8);
+        match self {
+            Column::Name => Ordering::Equal,
+            Column::Transactions => a.transactions.cmp(&b.transactions),
+            Column::Verdict => broken(a).cmp(&broken(b)),
+            Column::Anomalies => a.anomalies().cmp(&b.anomalies()),
+            Column::Smallest => (a.smallest.is_none(), &a.smallest).cmp(&(b.smallest.is_none(), &b.smallest)),
+            Column::Time => a.seconds.total_cmp(&b.seconds),
+        }
+    }
 }
 
 /// A folder of histories.
@@ -138,7 +160,7 @@ impl Column {
 pub struct Batch {
     /// The folder.
     pub folder: PathBuf,
-    /// Its histories.
+    /// Its histories, by name.
     pub rows: Vec<Row>,
     /// Places of rows that pass the filter, as sorted.
     pub order: Vec<usize>,
@@ -154,6 +176,7 @@ pub struct Batch {
     pub compared: Vec<usize>,
     /// Nothing more will come.
     pub done: bool,
+    n_known: usize,
 }
 
 impl Batch {
@@ -165,9 +188,11 @@ impl Batch {
                 Found::Unusable { path, message } => (path, Outcome::Failed(message)),
             };
             let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-            Row { path, name, outcome }
+            Row::new(path, name, outcome)
         };
-        let rows: Vec<Row> = found.into_iter().map(row).collect();
+        let mut rows: Vec<Row> = found.into_iter().map(row).collect();
+        rows.sort_by(|a, b| a.name.cmp(&b.name));
+        let n_known = rows.iter().filter(|row| !matches!(row.outcome, Outcome::Waiting)).count();
         let mut batch = Batch {
             folder: folder.to_owned(),
             order: Vec::new(),
@@ -178,6 +203,7 @@ impl Batch {
             chosen: 0,
             compared: Vec::new(),
             done: false,
+            n_known,
         };
         batch.arrange();
         batch
@@ -185,42 +211,57 @@ impl Batch {
 
     /// How many are known.
     pub fn n_known(&self) -> usize {
-        self.rows.iter().filter(|row| !matches!(row.outcome, Outcome::Waiting)).count()
+        self.n_known
     }
 
     /// Sorts and filters anew. O(rows · log rows).
     pub fn arrange(&mut self) {
-        let words: Vec<String> = self.filter.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let words = self.words();
         let chosen = self.order.get(self.chosen).copied();
         let mut order: Vec<usize> = (0..self.rows.len()).filter(|&at| passes(&self.rows[at], &words)).collect();
-        let rows = &self.rows;
-        let checked = |at: usize| match &rows[at].outcome {
-            Outcome::Checked(checked) => Some(checked),
-            _ => None,
-        };
-        // What is not known stands below, in either direction.
-        let unknown = |at: &usize| checked(*at).is_none() && self.sort != Column::Name;
-        match self.sort {
-            Column::Name => order.sort_by(|a, b| rows[*a].name.cmp(&rows[*b].name)),
-            Column::Transactions => order.sort_by_key(|&at| checked(at).map(|c| c.transactions)),
-            Column::Verdict => {
-                order.sort_by_key(|&at| checked(at).map(|c| c.weakest_broken().map_or(u8::MAX, |level| level as u8)))
-            }
-            Column::Anomalies => order.sort_by_key(|&at| checked(at).map(|c| c.anomalies())),
-            Column::Smallest => order.sort_by_key(|&at| {
-                checked(at).map(|c| c.smallest.clone().map_or((true, None), |signature| (false, Some(signature))))
-            }),
-            Column::Time => order.sort_by(|&a, &b| {
-                let seconds = |at| checked(at).map_or(0.0, |c| c.seconds);
-                seconds(a).total_cmp(&seconds(b))
-            }),
-        }
-        if self.descending {
-            order.reverse();
-        }
-        order.sort_by_key(unknown);
-        self.chosen = chosen.and_then(|chosen| order.iter().position(|at| *at == chosen)).unwrap_or(0);
+        order.sort_unstable_by(|a, b| self.order_of(*a, *b));
         self.order = order;
+        self.choose(chosen);
+    }
+
+    /// Takes in how a history went; only its own row moves. O(rows).
+    fn settle(&mut self, place: usize, outcome: Outcome) {
+        let Some(row) = self.rows.get_mut(place) else { return };
+        if matches!(row.outcome, Outcome::Failed(_)) {
+            return;
+        }
+        self.n_known += usize::from(matches!(row.outcome, Outcome::Waiting));
+        row.set(outcome);
+        let chosen = self.order.get(self.chosen).copied();
+        self.order.retain(|at| *at != place);
+        if passes(&self.rows[place], &self.words()) {
+            let at = self.order.partition_point(|other| self.order_of(*other, place).is_lt());
+            self.order.insert(at, place);
+        }
+        self.choose(chosen);
+    }
+
+    fn choose(&mut self, row: Option<usize>) {
+        self.chosen = row.and_then(|row| self.order.iter().position(|at| *at == row)).unwrap_or(0);
+    }
+
+    fn words(&self) -> Vec<String> {
+        self.filter.to_lowercase().split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Which of two rows stands above.
+    fn order_of(&self, a: usize, b: usize) -> Ordering {
+        let order = match self.sort {
+            // Rows are kept by name.
+            Column::Name => a.cmp(&b),
+            _ => match (self.rows[a].checked(), self.rows[b].checked()) {
+                (Some(x), Some(y)) => self.sort.compare(x, y),
+                // What is not known stands below, in either direction.
+                (x, y) => return y.is_some().cmp(&x.is_some()).then(a.cmp(&b)),
+            },
+        };
+        let order = if self.descending { order.reverse() } else { order };
+        order.then(a.cmp(&b))
     }
 
     /// Sorts by a column; the other way round when it is already sorted by it.
@@ -244,96 +285,39 @@ impl Batch {
     }
 }
 
-/// Whether a row contains all words: in its name, its patterns, or as the code of a level that it breaks.
+/// Whether a row contains all words.
 fn passes(row: &Row, words: &[String]) -> bool {
-    let mut text = row.name.to_lowercase();
-    match &row.outcome {
+    words.iter().all(|word| row.text.contains(word))
+}
+
+/// What the filter looks at: the name, the patterns, and what was found of each level.
+fn text_of(name: &str, outcome: &Outcome) -> String {
+    let mut text = name.to_lowercase();
+    match outcome {
         Outcome::Waiting => text.push_str(" waiting"),
         Outcome::Failed(message) => text.push_str(&format!(" failed {}", message.to_lowercase())),
         Outcome::Checked(checked) => {
-            for (level, verdict) in &checked.verdicts {
-                text.push_str(&format!(" {level}:{}", verdict.word()).to_lowercase());
+            for (level, conclusion) in &checked.conclusions {
+                text.push_str(&format!(" {level}:{}", conclusion.word()).to_lowercase());
             }
             let signature = checked.smallest.as_ref().map(Signature::text).unwrap_or_default();
             text.push_str(&format!(" {signature}").to_lowercase());
             checked.patterns.keys().for_each(|p| text.push_str(&format!(" {p}").to_lowercase()));
         }
     }
-    words.iter().all(|word| text.contains(word))
-}
-
-/// What comes while a folder is checked.
-#[derive(Debug)]
-pub enum Message {
-    /// What there is.
-    Listed(Vec<Found>),
-    /// How the history at a place went.
-    Row(usize, Outcome),
-}
-
-/// Starts checking the histories that were found; each in turn, with all threads of the pool.
-pub fn start(found: Vec<PathBuf>, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
-    Job::start("batch", revision, wake, move |control, outbox| {
-        pool.install(|| check_all(&found, control, outbox));
-    })
-}
-
-fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<Message>) {
-    control.phase("checking histories", paths.len() as u64);
-    for (place, path) in paths.iter().enumerate() {
-        if control.check().is_err() {
-            return;
-        }
-        let outcome = check_one(path, control);
-        if control.is_stopped() {
-            return;
-        }
-        outbox.send(Message::Row(place, outcome));
-        control.advance(1);
-    }
-}
-
-fn check_one(path: &Path, control: &Control) -> Outcome {
-    if !path.exists() {
-        return Outcome::Failed("it is gone".to_owned());
-    }
-    let started = Instant::now();
-    let own = control.branch().with_time_limit(EACH);
-    let history = match formats::open(path, None, &own) {
-        Ok(history) => history,
-        Err(error) => {
-            // The table names the file already.
-            let text = error.to_string();
-            let path = format!("{}: ", path.display());
-            return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
-        }
-    };
-    let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
-    let findings = checkers::check(&history, &options, &own, &|_| ());
-    let history = findings.understood(history);
-    let Findings { levels, patterns, violations, .. } = findings;
-    let candidates = violations.iter().filter(|violation| !violation.implied);
-    let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
-    Outcome::Checked(Box::new(Checked {
-        transactions: history.recorded().transactions,
-        verdicts: levels.into_iter().map(|result| (result.level, result.verdict)).collect(),
-        patterns,
-        smallest: smallest.map(|violation| Signature::of(&history, violation, &own)),
-        seconds: started.elapsed().as_secs_f64(),
-    }))
+    text
 }
 
 impl App {
     /// Shows the table of a folder and starts checking what is in it.
-    pub(super) fn open_batch(&mut self, folder: &Path, found: Vec<Found>) {
-        let batch = Batch::new(folder, found);
+    pub(super) fn open_batch(&mut self, batch: Batch) {
         let paths = batch.rows.iter().map(|row| match row.outcome {
             Outcome::Failed(_) => PathBuf::new(),
             _ => row.path.clone(),
         });
         let number = self.revision.advance();
         self.batching = Some(start(paths.collect(), self.pool.clone(), number, Arc::clone(&self.wake)));
-        self.state.batch = Some(batch);
+        jobs::replace(&mut self.state.batch, Some(batch));
         self.state.show_batch = true;
         self.state.show_collect = false;
     }
@@ -344,19 +328,10 @@ impl App {
         let messages = job.poll();
         let ended = job.state().clone();
         if let Some(batch) = &mut self.state.batch {
-            let any = !messages.is_empty();
-            for message in messages {
-                if let Message::Row(place, outcome) = message
-                    && let Some(row) = batch.rows.get_mut(place)
-                    && !matches!(row.outcome, Outcome::Failed(_))
-                {
-                    row.outcome = outcome;
-                }
+            for Message::Row(place, outcome) in messages {
+                batch.settle(place, outcome);
             }
             batch.done = ended != JobState::Running;
-            if any {
-                batch.arrange();
-            }
         }
         if ended != JobState::Running {
             self.batching = None;
@@ -376,7 +351,9 @@ pub fn patterns_of(a: &Checked, b: &Checked) -> Vec<(Pattern, u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::work::check_one;
     use super::*;
+    use crate::control::Control;
 
     fn checked(text: &str) -> Outcome {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -386,7 +363,7 @@ mod tests {
     }
 
     fn row(name: &str, outcome: Outcome) -> Row {
-        Row { path: PathBuf::from(name), name: name.to_owned(), outcome }
+        Row::new(PathBuf::from(name), name.to_owned(), outcome)
     }
 
     #[test]
@@ -411,6 +388,23 @@ mod tests {
         assert_eq!(batch.order, [2]);
         let Outcome::Checked(lost) = &batch.rows[2].outcome else { panic!("it was checked") };
         assert!(lost.smallest.as_ref().is_some_and(|signature| signature.size == 2));
+    }
+
+    #[test]
+    fn a_row_that_is_known_moves_to_its_place() {
+        let found = ["a", "b", "c", "d"].map(|name| Found::History(PathBuf::from(name)));
+        let mut batch = Batch::new(Path::new(""), found.into());
+        batch.sort_by(Column::Anomalies);
+        batch.chosen = 3;
+        let lost = "a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n";
+        for (place, text) in [(3, lost), (1, "a: [w x 1]\n"), (0, "a: [w x"), (2, lost)] {
+            batch.settle(place, checked(text));
+            let moved = batch.order.clone();
+            batch.arrange();
+            assert_eq!(moved, batch.order, "as if all were sorted anew");
+        }
+        assert_eq!((batch.order.clone(), batch.n_known()), (vec![1, 2, 3, 0], 4));
+        assert_eq!(batch.order[batch.chosen], 3, "the chosen one stays chosen");
     }
 
     #[test]

@@ -1,0 +1,86 @@
+//! Checking the histories of a folder, one after the other.
+
+use super::{Checked, Outcome, Signature};
+use crate::app::conclusion::Conclusion;
+use crate::checkers::{self, Findings, Level, Options, Violation};
+use crate::control::Control;
+use crate::counterexample::{self, signature};
+use crate::formats;
+use crate::history::History;
+use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long one history may be checked; what is not known then is undecided.
+const EACH: Duration = Duration::from_secs(60);
+/// How long the smallest anomaly may be made smaller.
+const MINIMIZING: Duration = Duration::from_secs(5);
+/// Instances looked at to find the smallest of each pattern.
+const INSTANCES: usize = 20;
+
+/// What comes while a folder is checked.
+#[derive(Debug)]
+pub enum Message {
+    /// How the history at a place went.
+    Row(usize, Outcome),
+}
+
+/// Starts checking the histories that were found; each in turn, with all threads of the pool.
+pub fn start(found: Vec<PathBuf>, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
+    Job::start("batch", revision, wake, move |control, outbox| {
+        pool.install(|| check_all(&found, control, outbox));
+    })
+}
+
+fn check_all(paths: &[PathBuf], control: &Control, outbox: &Outbox<Message>) {
+    control.phase("checking histories", paths.len() as u64);
+    for (place, path) in paths.iter().enumerate() {
+        if control.check().is_err() {
+            return;
+        }
+        let outcome = check_one(path, control);
+        if control.is_stopped() {
+            return;
+        }
+        outbox.send(Message::Row(place, outcome));
+        control.advance(1);
+    }
+}
+
+pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
+    if !path.exists() {
+        return Outcome::Failed("it is gone".to_owned());
+    }
+    let started = Instant::now();
+    let own = control.branch().with_time_limit(EACH);
+    let history = match formats::open(path, None, &own) {
+        Ok(history) => history,
+        Err(error) => {
+            // The table names the file already.
+            let text = error.to_string();
+            let path = format!("{}: ", path.display());
+            return Outcome::Failed(text.strip_prefix(&path).map_or(text.clone(), str::to_owned));
+        }
+    };
+    let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
+    let findings = checkers::check(&history, &options, &own, &|_| ());
+    let history = findings.understood(history);
+    let Findings { levels, patterns, violations, .. } = findings;
+    let candidates = violations.iter().filter(|violation| !violation.implied);
+    let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
+    Outcome::Checked(Box::new(Checked {
+        transactions: history.recorded().transactions,
+        conclusions: levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),
+        patterns,
+        smallest: smallest.map(|violation| Signature::of(&history, violation, &own)),
+        seconds: started.elapsed().as_secs_f64(),
+    }))
+}
+
+impl Signature {
+    /// What a violation looks like once it is made small, for which there are a few seconds.
+    fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
+        let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
+        Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }
+    }
+}

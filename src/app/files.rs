@@ -1,0 +1,135 @@
+//! Writing files off the frame, one after another, each whole or not at all. On quitting, what is still to be written is
+//! waited for.
+
+use super::App;
+use crate::jobs::{Queue, State as JobState};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long quitting waits for exports, which may have much to draw first.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a file went, for the user: what to say, and whether that is bad. Of some files nothing is said.
+pub type Said = Option<(bool, String)>;
+
+/// The files that are to be written.
+pub type Files = Queue<Said>;
+
+/// No files.
+pub fn none() -> Files {
+    Queue::new("files")
+}
+
+/// Writes a file beside its place and moves it there when it is whole. The folder must exist. Errors: one line that names
+/// the file.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let say = |error: std::io::Error| format!("{}: {error}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        // As any other file: who may read it is up to the umask.
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(say)?;
+    file.write_all(bytes).map_err(say)?;
+    file.persist(path).map_err(|error| say(error.error))?;
+    Ok(())
+}
+
+impl App {
+    /// Writes a file; `done` is said when it is written, and what went wrong otherwise.
+    pub(super) fn write_file(&mut self, path: PathBuf, text: String, done: &str) {
+        let done = format!("{done}: {}", path.display());
+        self.files.push(Arc::clone(&self.wake), move || match write_whole(&path, text.as_bytes()) {
+            Ok(()) => Some((false, done)),
+            Err(trouble) => Some((true, trouble)),
+        });
+    }
+
+    /// Writes a file that makes life easier, in a folder that is made if need be. That it cannot be written is no reason to
+    /// bother anybody.
+    pub(super) fn write_quietly(&mut self, path: PathBuf, text: String) {
+        self.files.push(Arc::clone(&self.wake), move || {
+            let made = path.parent().map(std::fs::create_dir_all);
+            drop(made.map(|_| write_whole(&path, text.as_bytes())));
+            None
+        });
+    }
+
+    /// Says how files went.
+    pub(super) fn take_in_files_written(&mut self) {
+        for said in self.files.poll() {
+            match said {
+                Ok(Some((bad, text))) => self.state.tell(bad, text),
+                Ok(None) => {}
+                Err(text) => self.state.tell(true, format!("A file could not be written: {text}")),
+            }
+        }
+    }
+
+    /// Says how exports went.
+    pub(super) fn take_in_exports(&mut self) {
+        let state = &mut self.state;
+        self.exporting.retain_mut(|job| {
+            for result in job.poll() {
+                match result {
+                    Ok(path) => state.tell(false, format!("Written: {}", path.display())),
+                    Err(text) => state.tell(true, text),
+                }
+            }
+            if let JobState::Failed(text) = job.state() {
+                state.tell(true, format!("The export ended unexpectedly: {text}"));
+            }
+            job.is_running()
+        });
+    }
+
+    /// Waits for everything that is being written: the window is about to go.
+    pub(super) fn finish_writing(&mut self) {
+        let started = Instant::now();
+        while !self.exporting.is_empty() && started.elapsed() < PATIENCE {
+            self.take_in_exports();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.files.finish();
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        self.finish_writing();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_written_is_there_when_the_window_is_gone() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("new").join("settings.json");
+        let mut app = App::new(None);
+        for n in 0..30 {
+            app.write_quietly(path.clone(), format!("{n}"));
+        }
+        drop(app);
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        assert_eq!(text, "29", "the last one wins");
+        let n = std::fs::read_dir(path.parent().expect("it has a folder")).expect("it is a folder").count();
+        assert_eq!(n, 1, "nothing half-written is left");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_said() {
+        let mut app = App::new(None);
+        app.write_file(PathBuf::from("/no/such/folder/x.csv"), String::new(), "Written");
+        app.files.finish();
+        app.take_in_files_written();
+        assert!(app.state.banners[0].bad && app.state.banners[0].text.contains("x.csv"), "{:?}", app.state.banners);
+    }
+}

@@ -1,0 +1,129 @@
+//! Which session has which lane, and where the transactions of the anomaly are: found out once for each anomaly.
+
+use crate::app::picture::{Argument, Picture};
+use crate::app::state::Document;
+use crate::history::{History, SessionId, TransactionId};
+use std::sync::Arc;
+
+/// Lanes from top to bottom: the sessions of the anomaly, then all others where they are wanted. Nothing is kept of the
+/// others, for there may be millions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    /// What this was made of.
+    of: Option<(Arc<History>, Option<Arc<Argument>>)>,
+    /// All sessions have a lane.
+    all: bool,
+    n_sessions: usize,
+    /// Sessions of the anomaly, ascending.
+    own: Vec<SessionId>,
+    /// Transactions of the anomaly, ascending, by session.
+    involved: Vec<(SessionId, TransactionId)>,
+}
+
+impl Rows {
+    /// Makes them anew when the anomaly, the history or the choice has changed. O(1) otherwise, else
+    /// O(transactions of the anomaly · log).
+    pub(super) fn update(&mut self, document: &Document, history: &Arc<History>, all: bool) {
+        self.all = all;
+        let argument = document.current_picture().map(|picture: &Arc<Picture>| &picture.argument);
+        let same = self.of.as_ref().is_some_and(|(known, of)| {
+            let same_argument = match (of, argument) {
+                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+                (None, None) => true,
+                _ => false,
+            };
+            Arc::ptr_eq(known, history) && same_argument
+        });
+        if same {
+            return;
+        }
+        self.of = Some((Arc::clone(history), argument.cloned()));
+        let transactions = argument.map(|argument| &argument.counterexample.renaming.transactions);
+        self.set(history, transactions.into_iter().flatten().copied());
+    }
+
+    fn set(&mut self, history: &History, transactions: impl Iterator<Item = TransactionId>) {
+        self.n_sessions = history.n_sessions();
+        self.involved = transactions.filter(|t| !t.is_initial()).map(|t| (history.session_of(t), t)).collect();
+        self.involved.sort_unstable();
+        self.own = self.involved.iter().map(|(session, _)| *session).collect();
+        self.own.dedup();
+    }
+
+    /// Number of lanes.
+    pub(super) fn len(&self) -> usize {
+        if self.has_others() { self.n_sessions } else { self.own.len() }
+    }
+
+    fn has_others(&self) -> bool {
+        self.all || self.own.is_empty()
+    }
+
+    /// The session of a lane. O(sessions of the anomaly).
+    pub(super) fn session(&self, lane: usize) -> Option<SessionId> {
+        if let Some(own) = self.own.get(lane) {
+            return Some(*own);
+        }
+        // The others stand in their order; those of the anomaly are skipped.
+        let mut index = lane - self.own.len();
+        for own in &self.own {
+            index += usize::from(own.index() <= index);
+        }
+        (self.has_others() && index < self.n_sessions).then(|| SessionId::new(index))
+    }
+
+    /// The lane of a session, if it has one. O(log sessions of the anomaly).
+    pub(super) fn lane(&self, session: SessionId) -> Option<usize> {
+        match self.own.binary_search(&session) {
+            Ok(lane) => Some(lane),
+            Err(before) => self.has_others().then(|| self.own.len() + session.index() - before),
+        }
+    }
+
+    /// The transactions of the anomaly.
+    pub(super) fn involved(&self) -> impl Iterator<Item = TransactionId> {
+        self.involved.iter().map(|(_, transaction)| *transaction)
+    }
+
+    /// Those of one session.
+    pub(super) fn involved_of(&self, session: SessionId) -> &[(SessionId, TransactionId)] {
+        let begin = self.involved.partition_point(|(other, _)| *other < session);
+        let n = self.involved[begin..].partition_point(|(other, _)| *other == session);
+        &self.involved[begin..begin + n]
+    }
+
+    /// Whether a transaction is one of them.
+    pub(super) fn is_involved(&self, session: SessionId, transaction: TransactionId) -> bool {
+        self.involved.binary_search(&(session, transaction)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sessions_of_the_anomaly_come_first() {
+        let text = "a: [w x 1]\nb: [w x 2]\nc: [w x 3] [r x 3]\nd: [w x 4]\ne: [w x 5]\n";
+        let history = crate::formats::text::parse(text).expect("a history in our notation");
+        let mut rows = Rows::default();
+        let names = |rows: &Rows| -> String {
+            (0..rows.len()).filter_map(|lane| rows.session(lane)).map(|session| history.session_name(session)).collect()
+        };
+        rows.set(&history, std::iter::empty());
+        assert_eq!(names(&rows), "abcde", "without an anomaly all have one");
+        let of =
+            |name: &str| history.transactions().find(|t| history.transaction_name(*t) == name).expect("it is there");
+        rows.set(&history, [of("d1"), of("b1")].into_iter());
+        assert_eq!(names(&rows), "bd");
+        assert_eq!(rows.lane(history.session_of(of("c1"))), None);
+        rows.all = true;
+        assert_eq!(names(&rows), "bdace");
+        for lane in 0..rows.len() {
+            assert_eq!(rows.session(lane).and_then(|session| rows.lane(session)), Some(lane));
+        }
+        assert_eq!(rows.session(5), None);
+        assert_eq!(rows.involved_of(history.session_of(of("d1"))).len(), 1);
+        assert!(rows.involved_of(history.session_of(of("c1"))).is_empty());
+    }
+}

@@ -1,0 +1,171 @@
+//! All anomalies of the component of the chosen one as one graph: the chosen one lit, a click chooses another.
+
+use crate::app::canvas::look::{Lit, Look};
+use crate::app::canvas::{Answer, Canvas, Cards};
+use crate::app::command::{Command, Request, Requests};
+use crate::app::group_graph::{GroupGraph, GroupPicture, MAX_ARROWS, MAX_CARDS};
+use crate::app::state::{Attention, Document, Focus, Page, State};
+use crate::app::style::{self, Palette, counted};
+use crate::history::TransactionId;
+use egui::{Ui, WidgetInfo, WidgetType};
+
+/// Draws the page.
+pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Canvas, requests: &mut Requests) {
+    match document.group.as_ref() {
+        None if super::failed_ui(ui, document, Page::Matrix) => {}
+        None if document.gathers() => drop(style::note(ui, "Gathering…")),
+        None => drop(style::note(ui, "Select an anomaly to see what it is connected with.")),
+        Some(group) => match &group.picture {
+            None => too_large_ui(ui, group, requests),
+            Some(picture) if picture.edges.is_empty() => {
+                drop(style::note(ui, "The operations alone contradict the level: no transaction depends on another."))
+            }
+            Some(picture) => picture_ui(ui, state, document, picture, canvas, requests),
+        },
+    }
+}
+
+/// `12 anomalies, 31 transactions`, where the group is known.
+pub fn size(document: &Document) -> String {
+    let Some(group) = &document.group else { return String::new() };
+    let anomalies = counted(group.n, "anomaly").replace("anomalys", "anomalies");
+    format!("{anomalies}, {}", counted(group.table.transactions.len(), "transaction"))
+}
+
+/// Whether graph and matrix are about the chosen anomaly, or about all of its component.
+pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    for (whole, short, name, hint) in [
+        (false, "Anomaly", "This anomaly", "The edges of the chosen anomaly, evidence included"),
+        (
+            true,
+            "Component",
+            "Its component",
+            "The edges of all listed anomalies that share transactions with it, directly or through others",
+        ),
+    ] {
+        let chosen = document.whole_group == whole;
+        let hint = format!("{hint}\n{}", super::tooltip(Command::SwitchScope));
+        let response = ui.add(egui::Button::selectable(chosen, short)).on_hover_text(hint);
+        response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, chosen, name));
+        if response.clicked() {
+            requests.push(Request::WholeGroup(whole));
+        }
+    }
+}
+
+fn too_large_ui(ui: &mut Ui, group: &GroupGraph, requests: &mut Requests) {
+    ui.vertical_centered(|ui| {
+        ui.add_space(ui.available_height() * 0.4);
+        let n = counted(group.table.transactions.len(), "transaction");
+        ui.label(format!(
+            "{n} are too many for a graph, which shows at most {MAX_CARDS} with {MAX_ARROWS} edges. The matrix shows them all."
+        ));
+        ui.add_space(6.0);
+        if ui.button("Show the matrix").on_hover_text(super::tooltip(Command::ShowMatrix)).clicked() {
+            requests.push(Request::Run(Command::ShowMatrix));
+        }
+    });
+}
+
+fn picture_ui(
+    ui: &mut Ui,
+    state: &State,
+    document: &Document,
+    picture: &GroupPicture,
+    canvas: &mut Canvas,
+    requests: &mut Requests,
+) {
+    let area = ui.available_rect_before_wrap();
+    let look = Look {
+        palette: Palette::of(ui),
+        lit: lit(document, picture),
+        hidden: state.hidden.clone(),
+        chosen: document.chosen.clone(),
+        pale: 0.5,
+        ..Look::default()
+    };
+    let (answer, response) = canvas.ui(ui, &picture.sketch, look, Cards::Fixed);
+    let menu = answer.menu;
+    forward(ui, document, picture, answer, requests);
+    response.context_menu(|ui| menu_ui(ui, document, menu, requests));
+    let present = picture.edges.iter().map(|(edge, _)| edge.relation).collect();
+    super::graph::legend_ui(ui, area, state, present, requests);
+}
+
+/// What has attention, and the edges of its anomaly; else those of the chosen anomaly.
+fn lit(document: &Document, picture: &GroupPicture) -> Lit {
+    let anomaly = match document.hovered {
+        Some(Attention::Anomaly(id)) => Some(id),
+        _ => document.selected,
+    };
+    let mut lit = Lit { transactions: document.attended().into_iter().collect(), ..Lit::default() };
+    lit.edges.extend(anomaly.and_then(|id| picture.edges_of.get(&id)).into_iter().flatten());
+    let ends = lit.edges.iter().filter_map(|&edge| picture.edges.get(edge));
+    let ends: Vec<TransactionId> = ends.flat_map(|(edge, _)| [edge.from, edge.to]).collect();
+    lit.transactions.extend(ends);
+    lit.any = !lit.transactions.is_empty();
+    lit
+}
+
+/// The transaction of the whole history that a card or a row belongs to.
+fn transaction(document: &Document, at: Attention) -> Option<TransactionId> {
+    let history = document.history.as_ref()?;
+    match at {
+        Attention::Transaction(t) => Some(t),
+        Attention::Operation(o) => Some(history.transaction_of(o)),
+        _ => None,
+    }
+}
+
+fn forward(ui: &Ui, document: &Document, picture: &GroupPicture, answer: Answer, requests: &mut Requests) {
+    let in_terms_of_document = |at: Attention| match at {
+        Attention::Edge(edge) => picture.edges.get(edge).map(|(_, id)| Attention::Anomaly(*id)),
+        at => transaction(document, at).map(|t| document.attention_of(t)),
+    };
+    if !answer.boxed.is_empty() {
+        requests.push(Request::ChooseMore(answer.boxed));
+    }
+    if let Some(hovered) = answer.hovered.and_then(in_terms_of_document) {
+        requests.push(Request::Focus(Focus::Hover(hovered)));
+    }
+    let Some(clicked) = answer.clicked else { return };
+    let clicked_transaction = clicked.and_then(|at| transaction(document, at));
+    if ui.input(|input| input.modifiers.shift) {
+        requests.extend(clicked_transaction.map(|t| Request::Choose(vec![t])));
+        return;
+    }
+    match clicked {
+        Some(Attention::Edge(edge)) => {
+            requests.extend(picture.edges.get(edge).map(|(_, id)| Request::Select(*id)));
+        }
+        at => {
+            let pinned = at.and_then(in_terms_of_document);
+            let pin = if pinned == document.pinned { None } else { pinned };
+            requests.push(Request::Focus(Focus::Pin(pin)));
+        }
+    }
+}
+
+/// What can be done with a card.
+fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &mut Requests) {
+    let Some(t) = at.and_then(|at| transaction(document, at)).filter(|t| !t.is_initial()) else {
+        for command in [Command::Fit, Command::SwitchScope, Command::ShowMatrix] {
+            if ui.button(command.row().name).clicked() {
+                requests.push(Request::Run(command));
+                ui.close();
+            }
+        }
+        return;
+    };
+    let chosen = document.chosen.contains(&t);
+    for (name, request) in [
+        (if chosen { "Do not choose" } else { "Choose for a what-if" }, Request::Choose(vec![t])),
+        ("Show among all sessions", Request::ShowInLanes(t)),
+        ("Show in the history", Request::Browse(t)),
+    ] {
+        if ui.button(name).clicked() {
+            requests.push(request);
+            ui.close();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Finding out, off the frame, what a path leads to: a history with the project file beside it, a link into one, or a
+//! folder of histories.
+
+use super::batch::Batch;
+use super::project::{self, Project, Wish};
+use super::recent;
+use super::state::{Banner, Source};
+use crate::control::Control;
+use crate::formats::{self, Found};
+use crate::history::Rules;
+use crate::jobs::{Job, Revision, Wake};
+use egui::DroppedFileHandle;
+use std::path::{Path, PathBuf};
+
+/// What shall be opened.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// A history, a project file, a link, or a folder.
+    pub path: PathBuf,
+    /// What was dropped, if it was: where there is no such file, its contents are taken.
+    pub dropped: Option<DroppedFileHandle>,
+    /// Files that are only remembered.
+    pub others: Vec<PathBuf>,
+    /// What shall be looked at, where neither a link nor a project says so.
+    pub wish: Option<Wish>,
+}
+
+/// A history to be opened.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Where it is.
+    pub source: Source,
+    /// By which rules it is read.
+    pub rules: Rules,
+    /// How it was arranged.
+    pub project: Option<Box<Project>>,
+    /// What shall be looked at.
+    pub wish: Option<Wish>,
+    /// What is to be said about it.
+    pub said: Vec<Banner>,
+}
+
+/// What a path turned out to lead to.
+#[derive(Clone, Debug)]
+pub enum Leads {
+    /// One history.
+    History(Box<Opening>),
+    /// A folder of histories, at least one, with what cannot be used.
+    Several(Box<Batch>),
+    /// Nothing to open; says why.
+    Nothing(String),
+}
+
+/// What was found out.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// Where the path leads.
+    pub leads: Leads,
+    /// Files to be remembered, the newest last, by their full paths.
+    pub remembered: Vec<PathBuf>,
+}
+
+/// Starts looking where a path leads. Sends nothing when cancelled.
+pub fn start(request: Request, revision: Revision, wake: Wake) -> Job<Looked> {
+    Job::start("look", revision, wake, move |control, outbox| {
+        if let Some(leads) = look(&request, control) {
+            let opened = match &leads {
+                Leads::History(opening) => match &opening.source {
+                    Source::File(path) => Some(path.clone()),
+                    Source::Sample(_) | Source::Bytes { .. } => None,
+                },
+                Leads::Several(_) | Leads::Nothing(_) => None,
+            };
+            let named = request.others.iter().rev().cloned().chain(opened);
+            let remembered = named.filter(|path| path.exists()).map(|path| recent::full(&path)).collect();
+            outbox.send(Looked { leads, remembered });
+        }
+    })
+}
+
+fn look(request: &Request, control: &Control) -> Option<Leads> {
+    if let Some(dropped) = request.dropped.as_ref().filter(|_| !request.path.exists()) {
+        let name = request.path.display().to_string();
+        return Some(match dropped.bytes() {
+            Ok(bytes) => history(Source::Bytes { name, bytes: bytes.into() }),
+            Err(error) => Leads::Nothing(format!("{name}: {error}")),
+        });
+    }
+    let (path, link) = project::split_link(&request.path);
+    if project::is_project(&path) {
+        return Some(match project::read(&path) {
+            Ok((path, rules, found)) => with_project(path, rules, found),
+            Err(text) => Leads::Nothing(text),
+        });
+    }
+    if path.is_dir() && !formats::is_one_history(&path) {
+        return folder(&path, control);
+    }
+    let mut leads = beside(path);
+    if let Leads::History(opening) = &mut leads {
+        match link.as_deref().map(project::parse_link) {
+            Some(Ok(wish)) => opening.wish = Some(wish),
+            Some(Err(text)) => opening.said.push(Banner { text, bad: true }),
+            None => opening.wish = request.wish.clone().or(opening.wish.take()),
+        }
+    }
+    Some(leads)
+}
+
+fn history(source: Source) -> Leads {
+    let (rules, project, wish, said) = (Rules::default(), None, None, Vec::new());
+    Leads::History(Box::new(Opening { source, rules, project, wish, said }))
+}
+
+fn with_project(path: PathBuf, rules: Rules, project: Project) -> Leads {
+    let wish = Some(project.view.wish());
+    let (source, project, said) = (Source::File(path), Some(Box::new(project)), Vec::new());
+    Leads::History(Box::new(Opening { source, rules, project, wish, said }))
+}
+
+/// A history with the project file beside it, if there is one.
+fn beside(path: PathBuf) -> Leads {
+    let project = project::beside(&path);
+    if !project.is_file() {
+        return history(Source::File(path));
+    }
+    let (mut leads, said) = match project::read(&project) {
+        Ok((_, rules, found)) => {
+            let text = format!("Arranged as in {}", project.display());
+            (with_project(path, rules, found), Banner { text, bad: false })
+        }
+        Err(text) => (history(Source::File(path)), Banner { text, bad: true }),
+    };
+    if let Leads::History(opening) = &mut leads {
+        opening.said.push(said);
+    }
+    leads
+}
+
+fn folder(folder: &Path, control: &Control) -> Option<Leads> {
+    let found = formats::histories(&[folder.to_owned()], control).ok()?;
+    let trouble = found.iter().find_map(|found| match found {
+        Found::Unusable { path, message } => Some(format!("{}: {message}", path.display())),
+        Found::History(_) => None,
+    });
+    let any = found.iter().any(|found| matches!(found, Found::History(_)));
+    Some(match trouble {
+        _ if any => Leads::Several(Box::new(Batch::new(folder, found))),
+        Some(trouble) => Leads::Nothing(trouble),
+        None => Leads::Nothing(format!("{}: there is no history in this folder", folder.display())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::state::Page;
+
+    fn leads(request: Request) -> Leads {
+        look(&request, &Control::new()).expect("nothing stops it")
+    }
+
+    #[test]
+    fn a_path_leads_to_a_history_a_project_a_folder_or_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("the folder is writable");
+            path
+        };
+        let path = at("h.txt", "a: [w x 1]\n");
+        let request = |path: PathBuf| Request { path, ..Request::default() };
+        let Leads::History(plain) = leads(request(path.clone())) else { panic!("it is a history") };
+        assert!(plain.project.is_none() && plain.wish.is_none() && plain.said.is_empty());
+        let link = PathBuf::from(format!("{}#view=lanes", path.display()));
+        let Leads::History(linked) = leads(request(link)) else { panic!("it is a history") };
+        assert_eq!(linked.source, Source::File(path.clone()));
+        assert_eq!(linked.wish.and_then(|wish| wish.page), Some(Page::Lanes));
+        at("h.txt.isoscope", "{\"schema\":");
+        let Leads::History(damaged) = leads(request(path)) else { panic!("it is a history all the same") };
+        assert!(damaged.project.is_none() && damaged.said[0].bad, "{:?}", damaged.said);
+        assert!(matches!(leads(request(folder.path().to_owned())), Leads::Several(batch) if batch.rows.len() == 1));
+        let empty = tempfile::tempdir().expect("a temporary folder");
+        assert!(matches!(leads(request(empty.path().to_owned())), Leads::Nothing(_)));
+    }
+}

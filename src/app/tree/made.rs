@@ -1,0 +1,261 @@
+//! Making the lines of the anomaly list.
+
+use super::super::filter::{self, Term};
+use super::super::heaps::{GroupBy, Heaps};
+use super::super::notes::Notes;
+use super::{Branch, Catalogue, Entry, Line};
+use crate::checkers::{Level, Pattern, ViolationId};
+use crate::control::{Control, Interrupt};
+use crate::jobs::{Job, Revision, Wake};
+use crate::report::grouped;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Entries between two looks at the control.
+const STRIDE: usize = 4096;
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// What shall be listed, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is typed into the filter.
+    pub filter: String,
+    /// What is listed together.
+    pub by: GroupBy,
+    /// Levels and patterns within heaps that are folded.
+    pub folded: BTreeSet<Branch>,
+    /// Other lines that are open.
+    pub opened: BTreeSet<Branch>,
+}
+
+impl Wanted {
+    /// Levels are open from the start; patterns and groups once somebody opens them or selects something inside.
+    pub fn is_open(&self, branch: Branch) -> bool {
+        match branch {
+            Branch::Level(_) | Branch::HeapPattern(..) => !self.folded.contains(&branch),
+            _ => self.opened.contains(&branch),
+        }
+    }
+
+    /// Whether the filter asks for what the user wrote beside anomalies.
+    pub fn asks_for_notes(&self) -> bool {
+        filter::words(&self.filter).iter().any(|word| matches!(Term::parse(word), Term::Own(_)))
+    }
+}
+
+/// The lines that were made of a catalogue.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// What they are about; none before there is anything to list.
+    pub catalogue: Option<Arc<Catalogue>>,
+    /// Nothing is called what the filter says; what is similar is listed.
+    pub is_similar: bool,
+    /// Top to bottom.
+    pub lines: Vec<Line>,
+    /// Places of the entries that pass the filter, in the order of the list, open or not.
+    pub order: Vec<usize>,
+    /// By entry: its place in `order`, or [`NONE`].
+    positions: Vec<u32>,
+    /// By entry: the line on which it stands, or [`NONE`].
+    line_of: Vec<u32>,
+}
+
+/// Starts making the lines.
+pub fn start(
+    wanted: Wanted,
+    catalogue: Arc<Catalogue>,
+    notes: Notes,
+    revision: Revision,
+    wake: Wake,
+) -> Job<Arc<Made>> {
+    Job::start("list", revision, wake, move |control, outbox| {
+        if let Ok(made) = Made::new(&wanted, catalogue, &notes, control) {
+            outbox.send(Arc::new(made));
+        }
+    })
+}
+
+impl Made {
+    /// Filters, groups and flattens. O(entries · log entries), as long as few letters of the filter are wrong.
+    pub fn new(
+        wanted: &Wanted,
+        catalogue: Arc<Catalogue>,
+        notes: &Notes,
+        control: &Control,
+    ) -> Result<Made, Interrupt> {
+        let terms: Vec<Term> = filter::words(&wanted.filter).iter().map(|word| Term::parse(word)).collect();
+        let own = |entry: &Entry, word: &str| notes.get(&entry.identity).is_some_and(|note| note.answers(word));
+        let passing = |fits: &dyn Fn(&Term, &Entry) -> bool| -> Result<Vec<usize>, Interrupt> {
+            let mut places = Vec::new();
+            for (place, entry) in catalogue.entries.iter().enumerate() {
+                if place % STRIDE == 0 {
+                    control.check()?;
+                }
+                if terms.iter().all(|term| fits(term, entry)) {
+                    places.push(place);
+                }
+            }
+            Ok(places)
+        };
+        let mut places = passing(&|term, entry| term.matches(&entry.search, |word| own(entry, word)))?;
+        let is_similar = places.is_empty() && !terms.is_empty();
+        if is_similar {
+            places = passing(&|term, entry| term.is_like(&entry.search, &entry.title, |word| own(entry, word)))?;
+        }
+        let mut making = Making { wanted, catalogue: &catalogue, control, lines: Vec::new(), order: Vec::new() };
+        match catalogue.heaps(wanted.by) {
+            Some(heaps) => making.push_heaps(heaps, &places)?,
+            None => making.push_levels(&places, terms.is_empty())?,
+        }
+        let Making { lines, order, .. } = making;
+        let mut positions = vec![NONE; catalogue.entries.len()];
+        order.iter().zip(0..).for_each(|(&entry, position)| positions[entry] = position);
+        let mut line_of = vec![NONE; catalogue.entries.len()];
+        for (line, place) in lines.iter().zip(0..) {
+            if let Line::Instance { entry, .. } = line {
+                line_of[*entry] = place;
+            }
+        }
+        Ok(Made { catalogue: Some(catalogue), is_similar, lines, order, positions, line_of })
+    }
+
+    /// The line on which an instance stands, if it passes the filter and its branches are open. O(log entries).
+    pub fn line_of(&self, id: ViolationId) -> Option<usize> {
+        self.place_in(&self.line_of, id)
+    }
+
+    /// Position of an instance among those that pass the filter, from 0. O(log entries).
+    pub fn position(&self, id: ViolationId) -> Option<usize> {
+        self.place_in(&self.positions, id)
+    }
+
+    fn place_in(&self, places: &[u32], id: ViolationId) -> Option<usize> {
+        let entry = self.catalogue.as_ref()?.place(id)?;
+        places.get(entry).filter(|place| **place != NONE).map(|place| *place as usize)
+    }
+
+    /// The instance at a position.
+    pub fn at(&self, position: usize) -> Option<ViolationId> {
+        let entry = *self.order.get(position)?;
+        self.catalogue.as_ref().and_then(|catalogue| catalogue.entries.get(entry)).map(|entry| entry.id)
+    }
+}
+
+/// Lines in the making.
+struct Making<'a> {
+    wanted: &'a Wanted,
+    catalogue: &'a Catalogue,
+    control: &'a Control,
+    lines: Vec<Line>,
+    order: Vec<usize>,
+}
+
+impl Making<'_> {
+    fn push_levels(&mut self, places: &[usize], whole: bool) -> Result<(), Interrupt> {
+        let mut by_pattern: Vec<Vec<usize>> = vec![Vec::new(); Pattern::all().count()];
+        places.iter().for_each(|&place| by_pattern[self.catalogue.entries[place].id.pattern as usize].push(place));
+        Level::ALL.into_iter().try_for_each(|level| self.push_level(level, &by_pattern, whole))
+    }
+
+    fn push_heaps(&mut self, heaps: &Heaps, places: &[usize]) -> Result<(), Interrupt> {
+        let catalogue = self.catalogue;
+        for (heap, members) in heaps.filled(places) {
+            self.control.check()?;
+            let branch = Branch::Heap(self.wanted.by, heap);
+            let open = self.wanted.is_open(branch);
+            let (text, count) = (heaps.name(heap).to_owned(), members.len() as u64);
+            self.lines.push(Line::Branch { branch, text, count, open });
+            let pattern_of = |&place: &usize| catalogue.entries[place].id.pattern;
+            for some in members.chunk_by(|a, b| pattern_of(a) == pattern_of(b)) {
+                let pattern = pattern_of(&some[0]);
+                let branch = Branch::HeapPattern(self.wanted.by, heap, pattern);
+                let all = self.wanted.is_open(branch);
+                if open {
+                    let (text, count) = (pattern_text(pattern), some.len() as u64);
+                    self.lines.push(Line::Branch { branch, text, count, open: all });
+                }
+                for &entry in some {
+                    self.order.push(entry);
+                    if open && all {
+                        self.lines.push(Line::Instance { entry, depth: 2 });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn push_level(&mut self, level: Level, by_pattern: &[Vec<usize>], whole: bool) -> Result<(), Interrupt> {
+        let catalogue = self.catalogue;
+        let counted = |pattern: Pattern| match whole {
+            true => catalogue.findings.patterns.get(&pattern).copied().unwrap_or(0),
+            false => by_pattern[pattern as usize].len() as u64,
+        };
+        let patterns = || Pattern::all().filter(|p| catalogue.level_of(*p) == level && counted(*p) > 0);
+        let count: u64 = patterns().map(counted).sum();
+        if count == 0 {
+            return Ok(());
+        }
+        let branch = Branch::Level(level);
+        let open = self.wanted.is_open(branch);
+        let text = format!("{level}  {}", level.long_name().replace('-', " "));
+        self.lines.push(Line::Branch { branch, text, count, open });
+        for pattern in patterns() {
+            self.control.check()?;
+            self.push_pattern(pattern, &by_pattern[pattern as usize], counted(pattern), open);
+        }
+        Ok(())
+    }
+
+    fn push_pattern(&mut self, pattern: Pattern, places: &[usize], count: u64, in_sight: bool) {
+        let catalogue = self.catalogue;
+        let branch = Branch::Pattern(pattern);
+        let open = self.wanted.is_open(branch);
+        if in_sight {
+            self.lines.push(Line::Branch { branch, text: pattern_text(pattern), count, open });
+        }
+        let in_sight = in_sight && open;
+        let group_of = |&place: &usize| catalogue.entries[place].group;
+        let mut sorted: Vec<usize> = places.to_vec();
+        sorted.sort_by_key(|place| (catalogue.entries[*place].implied, group_of(place)));
+        let groups: Vec<&[usize]> = sorted.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
+        for group in &groups {
+            self.push_group(pattern, group, groups.len() > 1, in_sight);
+        }
+        if in_sight && (places.len() as u64) < count {
+            // Of the patterns of three transactions one instance is listed for each pair of writers.
+            let by_writers = Pattern::NonMonoReadCO <= pattern && pattern <= Pattern::ConflictCM;
+            let one_each =
+                if by_writers && pattern != Pattern::NonRepeatableRead { ", one a pair of writers" } else { "" };
+            let text = format!("{} of {} listed{one_each}", grouped(places.len() as u64), grouped(count));
+            self.lines.push(Line::Note { text });
+        }
+    }
+
+    fn push_group(&mut self, pattern: Pattern, group: &[usize], several: bool, in_sight: bool) {
+        let catalogue = self.catalogue;
+        let header = several && group.len() > 1;
+        let branch = Branch::Group(pattern, catalogue.entries[group[0]].group);
+        let open = !header || self.wanted.is_open(branch);
+        if in_sight && header {
+            let text = format!("around {}", catalogue.entries[group[0]].label);
+            self.lines.push(Line::Branch { branch, text, count: group.len() as u64, open });
+        }
+        for &entry in group {
+            self.order.push(entry);
+            if in_sight && open {
+                self.lines.push(Line::Instance { entry, depth: if header { 3 } else { 2 } });
+            }
+        }
+    }
+}
+
+/// How a pattern is called in the list.
+fn pattern_text(pattern: Pattern) -> String {
+    let row = pattern.row();
+    match pattern.letter() {
+        Some(_) => format!("{}  {}", row.id, row.title),
+        None => row.title.to_owned(),
+    }
+}

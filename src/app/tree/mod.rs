@@ -1,0 +1,424 @@
+//! The anomaly list: level → pattern → group → instance, or heaps by root cause, key or sessions, filtered and
+//! flattened to lines.
+//!
+//! [`Tree`] holds what is open and what the filter says, and the flat list of lines that was made of it last, so that only
+//! the lines in sight need to be drawn. There may be millions of anomalies, so the lines are made off the frame unless
+//! they are few; those made before stay until then.
+
+mod made;
+
+pub use super::catalogue::{Catalogue, Entry};
+pub use super::filter::toggle_word;
+pub use made::{Made, Wanted, start};
+
+use super::heaps::GroupBy;
+use crate::checkers::{Level, Pattern, ViolationId};
+use crate::jobs;
+use std::sync::Arc;
+
+/// A line that can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Branch {
+    /// All patterns of a level.
+    Level(Level),
+    /// All instances of a pattern.
+    Pattern(Pattern),
+    /// The instances of a pattern with one root cause.
+    Group(Pattern, u32),
+    /// All instances with one root cause, key, or set of sessions.
+    Heap(GroupBy, u32),
+    /// Those of one pattern.
+    HeapPattern(GroupBy, u32, Pattern),
+}
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A line that can be opened.
+    Branch {
+        /// Which.
+        branch: Branch,
+        /// What it says.
+        text: String,
+        /// Instances beneath it: all that exist, or those that pass the filter.
+        count: u64,
+        /// Whether what is beneath it is shown.
+        open: bool,
+    },
+    /// An instance: place in [`Catalogue::entries`].
+    Instance {
+        /// Place of the entry.
+        entry: usize,
+        /// Steps to the right.
+        depth: usize,
+    },
+    /// Why a pattern's list ends before its count.
+    Note {
+        /// In words.
+        text: String,
+    },
+}
+
+/// What shall be listed, and what is.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    wanted: Wanted,
+    made: Arc<Made>,
+    is_stale: bool,
+    is_being_made: bool,
+    /// Bring the selected instance into sight when the lines are made.
+    follows: bool,
+}
+
+impl Tree {
+    /// The lines, top to bottom, as made last.
+    pub fn lines(&self) -> &[Line] {
+        &self.made.lines
+    }
+
+    /// What the lines are about, which may for a moment be older than what was found last.
+    pub fn catalogue(&self) -> Option<&Arc<Catalogue>> {
+        self.made.catalogue.as_ref()
+    }
+
+    /// What is typed into the filter.
+    pub fn filter(&self) -> &str {
+        &self.wanted.filter
+    }
+
+    /// Places of the entries that pass the filter, in the order of the list, open or not.
+    pub fn order(&self) -> &[usize] {
+        &self.made.order
+    }
+
+    /// What is listed together.
+    pub fn by(&self) -> GroupBy {
+        self.wanted.by
+    }
+
+    /// Whether nothing is called what the filter says, so that what is similar is listed.
+    pub fn is_similar(&self) -> bool {
+        self.made.is_similar
+    }
+
+    /// Changes the filter.
+    pub fn set_filter(&mut self, filter: String) {
+        self.is_stale |= self.wanted.filter != filter;
+        self.wanted.filter = filter;
+    }
+
+    /// Changes filter and grouping.
+    pub fn prepare(&mut self, filter: String, by: GroupBy) {
+        (self.wanted.filter, self.wanted.by) = (filter, by);
+        self.is_stale = true;
+    }
+
+    /// Changes what is listed together.
+    pub fn group_by(&mut self, by: GroupBy) {
+        self.is_stale |= self.wanted.by != by;
+        self.wanted.by = by;
+    }
+
+    /// Takes note that something was written beside an anomaly.
+    pub fn notes_changed(&mut self) {
+        self.is_stale |= self.wanted.asks_for_notes();
+    }
+
+    /// Takes note that there is something else to be listed.
+    pub fn catalogue_changed(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Opens or folds a line.
+    pub fn toggle(&mut self, branch: Branch) {
+        let set = match branch {
+            Branch::Level(_) | Branch::HeapPattern(..) => &mut self.wanted.folded,
+            _ => &mut self.wanted.opened,
+        };
+        if !set.remove(&branch) {
+            set.insert(branch);
+        }
+        self.is_stale = true;
+    }
+
+    /// Opens everything above an instance.
+    pub fn reveal(&mut self, id: ViolationId, catalogue: &Catalogue) {
+        let Some(place) = catalogue.place(id) else { return };
+        let entry = &catalogue.entries[place];
+        let (wanted, mut changed) = (&mut self.wanted, false);
+        if let Some(heaps) = catalogue.heaps(wanted.by) {
+            let heap = heaps.of(place);
+            changed |= wanted.opened.insert(Branch::Heap(wanted.by, heap));
+            changed |= wanted.folded.remove(&Branch::HeapPattern(wanted.by, heap, id.pattern));
+        }
+        changed |= wanted.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
+        changed |= wanted.opened.insert(Branch::Pattern(id.pattern));
+        changed |= wanted.opened.insert(Branch::Group(id.pattern, entry.group));
+        self.is_stale |= changed;
+        self.follows = true;
+    }
+
+    /// What the lines shall be made of, when those there are answer an older question; asked once.
+    pub fn take_wanted(&mut self) -> Option<Wanted> {
+        let wanted = std::mem::take(&mut self.is_stale).then(|| self.wanted.clone());
+        self.is_being_made |= wanted.is_some();
+        wanted
+    }
+
+    /// Takes in the lines. Returns whether the selected instance shall be brought into sight.
+    pub fn settle(&mut self, made: Arc<Made>) -> bool {
+        jobs::replace(&mut self.made, made);
+        self.is_being_made = false;
+        std::mem::take(&mut self.follows)
+    }
+
+    /// Takes note that the lines could not be made.
+    pub fn give_up(&mut self) {
+        self.is_being_made = false;
+    }
+
+    /// Whether other lines are being made.
+    pub fn is_being_made(&self) -> bool {
+        self.is_being_made
+    }
+
+    /// The line on which an instance stands, if it passes the filter and its branches are open. O(log entries).
+    pub fn line_of(&self, id: ViolationId) -> Option<usize> {
+        self.made.line_of(id)
+    }
+
+    /// Position of an instance among those that pass the filter, from 0. O(log entries).
+    pub fn position(&self, id: ViolationId) -> Option<usize> {
+        self.made.position(id)
+    }
+
+    /// The instance `step` places after (before, when negative) the given one, around the end of the list.
+    pub fn neighbour(&self, id: Option<ViolationId>, step: isize) -> Option<ViolationId> {
+        let n = self.made.order.len() as isize;
+        if n == 0 {
+            return None;
+        }
+        let next = match id.and_then(|id| self.position(id)) {
+            Some(at) => (at as isize + step).rem_euclid(n),
+            None if step > 0 => 0,
+            None => n - 1,
+        };
+        self.made.at(next as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::notes::{Note, Notes};
+    use super::*;
+    use crate::checkers::{Findings, LevelSet, Proof, Violation};
+    use crate::control::Control;
+    use crate::history::{Builder, OperationKind, Origin, Outcome, TransactionId, Value};
+    use std::collections::BTreeSet;
+
+    /// Two sessions of two transactions each on keys 4 and 5; three fractured reads in two groups, one thin-air read.
+    fn catalogue() -> Arc<Catalogue> {
+        let mut builder = Builder::new(Origin::default());
+        for session in 1..=2 {
+            let session = builder.session_number(session);
+            for key in [4, 5] {
+                let draft = builder.transaction(session, Outcome::Committed);
+                let key = builder.key_number(key);
+                builder.operation(draft, OperationKind::Write, key, Value(draft.0 as u64 + 1), 1);
+            }
+        }
+        let history = builder.finish().expect("a small history is within all bounds");
+        let violation = |pattern: Pattern, ordinal, group, key, transactions: &[u32]| Violation {
+            id: ViolationId { pattern, ordinal },
+            also: Vec::new(),
+            levels: LevelSet::upward(pattern.row().level),
+            key: Some(crate::history::KeyId(key)),
+            transactions: transactions.iter().map(|&t| TransactionId(t)).collect(),
+            operations: Vec::new(),
+            edges: Vec::new(),
+            proof: Proof::Read,
+            implied: false,
+            group,
+        };
+        let k = Pattern::FracturedReadCO;
+        let violations = vec![
+            violation(Pattern::ThinAirRead, 1, 1, 1, &[3]),
+            violation(k, 1, 1, 0, &[0, 1]),
+            violation(k, 2, 2, 0, &[0, 2]),
+            violation(k, 3, 1, 1, &[2, 3]),
+        ];
+        let patterns = [(Pattern::ThinAirRead, 1), (k, 5)].into();
+        Arc::new(Catalogue::new(&history, Findings { violations, patterns, ..Findings::default() }))
+    }
+
+    /// Makes the lines, as the window does.
+    fn make(tree: &mut Tree, catalogue: &Arc<Catalogue>, notes: &Notes) {
+        let Some(wanted) = tree.take_wanted() else { return };
+        let made = Made::new(&wanted, Arc::clone(catalogue), notes, &Control::new()).expect("nothing stops it");
+        tree.settle(Arc::new(made));
+    }
+
+    fn tree(catalogue: &Arc<Catalogue>) -> Tree {
+        let mut tree = Tree::default();
+        tree.catalogue_changed();
+        make(&mut tree, catalogue, &Notes::default());
+        tree
+    }
+
+    #[test]
+    fn closed_patterns_show_levels_and_counts_only() {
+        let catalogue = catalogue();
+        let counts: Vec<(Branch, u64)> = tree(&catalogue)
+            .lines()
+            .iter()
+            .filter_map(|line| match line {
+                Line::Branch { branch, count, .. } => Some((*branch, *count)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            counts,
+            [
+                (Branch::Level(Level::ReadCommitted), 1),
+                (Branch::Pattern(Pattern::ThinAirRead), 1),
+                (Branch::Level(Level::ReadAtomic), 5),
+                (Branch::Pattern(Pattern::FracturedReadCO), 5),
+            ]
+        );
+    }
+
+    #[test]
+    fn opening_a_pattern_shows_groups_instances_and_what_is_not_listed() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        tree.toggle(Branch::Pattern(Pattern::FracturedReadCO));
+        make(&mut tree, &catalogue, &Notes::default());
+        assert!(matches!(tree.lines()[4], Line::Branch { branch: Branch::Group(_, 1), count: 2, open: false, .. }));
+        assert!(matches!(tree.lines()[5], Line::Instance { depth: 2, .. }), "a group of one needs no header");
+        assert!(matches!(&tree.lines()[6], Line::Note { text } if text.contains("3 of 5")));
+        let hidden = ViolationId { pattern: Pattern::FracturedReadCO, ordinal: 3 };
+        assert_eq!(tree.line_of(hidden), None);
+        tree.reveal(hidden, &catalogue);
+        make(&mut tree, &catalogue, &Notes::default());
+        assert_eq!(tree.line_of(hidden), Some(6));
+    }
+
+    #[test]
+    fn next_and_previous_follow_the_list_and_wrap() {
+        let catalogue = catalogue();
+        let tree = tree(&catalogue);
+        let first = tree.neighbour(None, 1);
+        assert_eq!(first, Some(catalogue.entries[0].id));
+        let mut seen = vec![first];
+        for _ in 0..3 {
+            seen.push(tree.neighbour(*seen.last().expect("one is there"), 1));
+        }
+        let ordinals: Vec<u32> = seen.iter().flatten().map(|id| id.ordinal).collect();
+        assert_eq!(ordinals, [1, 1, 3, 2], "groups stay together");
+        assert_eq!(tree.neighbour(seen[3], 1), first);
+        assert_eq!(tree.neighbour(first, -1), seen[3]);
+    }
+
+    #[test]
+    fn the_filter_knows_fields_and_parts() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        let count = |tree: &mut Tree, filter: &str| {
+            tree.set_filter(filter.to_owned());
+            make(tree, &catalogue, &Notes::default());
+            tree.order().len()
+        };
+        assert_eq!(count(&mut tree, "fractured"), 3);
+        assert_eq!(count(&mut tree, "key:4"), 2);
+        assert_eq!(count(&mut tree, "key:4 session:1"), 2);
+        assert_eq!(count(&mut tree, "key:4 session:2"), 1);
+        assert_eq!(count(&mut tree, "TAP-A"), 1);
+        assert_eq!(count(&mut tree, "nothing like this"), 0);
+        assert!(tree.lines().is_empty());
+        assert_eq!(tree.neighbour(None, 1), None);
+        assert_eq!(count(&mut tree, ""), 4);
+    }
+
+    #[test]
+    fn what_is_nearly_called_so_is_found() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        tree.set_filter("fracturd".to_owned());
+        make(&mut tree, &catalogue, &Notes::default());
+        assert!(tree.is_similar() && tree.order().len() == 3);
+        tree.set_filter("fractured".to_owned());
+        make(&mut tree, &catalogue, &Notes::default());
+        assert!(!tree.is_similar());
+    }
+
+    #[test]
+    fn other_groupings_list_the_same_instances() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        let all: BTreeSet<usize> = tree.order().iter().copied().collect();
+        for by in [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session] {
+            tree.group_by(by);
+            make(&mut tree, &catalogue, &Notes::default());
+            assert_eq!(tree.order().iter().copied().collect::<BTreeSet<_>>(), all, "{by:?}");
+            assert_eq!(tree.order().len(), all.len(), "each once");
+        }
+        tree.group_by(GroupBy::Key);
+        make(&mut tree, &catalogue, &Notes::default());
+        let heaps: Vec<(&str, u64)> = tree
+            .lines()
+            .iter()
+            .filter_map(|line| match line {
+                Line::Branch { text, count, .. } => Some((text.as_str(), *count)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(heaps, [("key 4", 2), ("key 5", 2)]);
+        let n_heaps = heaps.len();
+        tree.toggle(Branch::Heap(GroupBy::Key, 0));
+        make(&mut tree, &catalogue, &Notes::default());
+        assert!(tree.lines().len() > n_heaps);
+    }
+
+    #[test]
+    fn bookmarks_and_tags_can_be_looked_for() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        let note = Note { bookmarked: true, tags: ["ours".to_owned()].into(), ..Note::default() };
+        let notes: Notes = [(catalogue.entries[2].identity.clone(), note)].into();
+        for (filter, n) in [("is:bookmarked", 1), ("tag:ours", 1), ("tag:other", 0), ("is:noted", 0)] {
+            tree.set_filter(filter.to_owned());
+            make(&mut tree, &catalogue, &notes);
+            assert_eq!(tree.order().len(), n, "{filter}");
+        }
+    }
+
+    #[test]
+    fn the_old_lines_stay_until_the_new_ones_are_there() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        let n = tree.order().len();
+        tree.set_filter("key:4".to_owned());
+        assert_eq!((tree.filter(), tree.order().len()), ("key:4", n));
+        let wanted = tree.take_wanted().expect("the lines are old");
+        assert!(tree.is_being_made() && tree.take_wanted().is_none(), "asked once");
+        let stopped = Control::new();
+        stopped.stop();
+        assert!(Made::new(&wanted, Arc::clone(&catalogue), &Notes::default(), &stopped).is_err());
+        tree.set_filter("key:4 session:2".to_owned());
+        make(&mut tree, &catalogue, &Notes::default());
+        assert_eq!(tree.order().len(), 1);
+        assert!(!tree.is_being_made());
+    }
+
+    #[test]
+    fn notes_matter_to_a_filter_that_asks_for_them() {
+        let catalogue = catalogue();
+        let mut tree = tree(&catalogue);
+        tree.notes_changed();
+        assert!(tree.take_wanted().is_none(), "nothing asks for notes");
+        tree.set_filter("tag:ours".to_owned());
+        make(&mut tree, &catalogue, &Notes::default());
+        tree.notes_changed();
+        assert!(tree.take_wanted().is_some());
+    }
+}

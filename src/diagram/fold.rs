@@ -1,0 +1,164 @@
+//! Sessions folded into one card each.
+
+use super::{Arrow, Card, Diagram};
+use crate::history::{SessionId, TransactionId};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Diagram {
+    /// The same with all cards of each of these sessions in one. Sessions with fewer than two cards stay as they are,
+    /// others have one card that counts their operations. Arrows inside a folded session are gone; of several arrows
+    /// that then say the same the first stays and [names](Arrow::also) the others. O(cards + arrows · log arrows).
+    pub fn folded(&self, sessions: &BTreeSet<SessionId>) -> Diagram {
+        let wanted: BTreeSet<SessionId> = self.foldable().intersection(sessions).copied().collect();
+        let is_wanted = |session: Option<SessionId>| session.is_some_and(|session| wanted.contains(&session));
+        let folded: Vec<bool> = self.lanes.iter().map(|lane| is_wanted(lane.session)).collect();
+        let mut cards: Vec<Card> = Vec::new();
+        // By old card: the new one. Cards of a lane stand side by side.
+        let place: Vec<usize> = self
+            .cards
+            .iter()
+            .map(|card| {
+                match cards.last_mut().filter(|last| folded[card.lane] && last.lane == card.lane) {
+                    Some(last) => last.take_in(card),
+                    None if folded[card.lane] => cards.push(card.alone()),
+                    None => cards.push(card.clone()),
+                }
+                cards.len() - 1
+            })
+            .collect();
+        for card in cards.iter_mut().filter(|card| !card.others.is_empty()) {
+            card.status = format!("{} transactions", card.others.len() + 1);
+        }
+        let row = |card: usize, row: Option<usize>| row.filter(|_| !folded[cards[card].lane]);
+        let moved = |arrow: &Arrow| {
+            let (from, to) = (place[arrow.from], place[arrow.to]);
+            let (from_row, to_row) = (row(from, arrow.from_row), row(to, arrow.to_row));
+            Arrow { from, from_row, to, to_row, ..arrow.clone() }
+        };
+        let is_inside = |arrow: &Arrow| arrow.from == arrow.to && folded[cards[arrow.from].lane];
+        let arrows = once_each(self.arrows.iter().map(moved).filter(|arrow| !is_inside(arrow)));
+        Diagram { lanes: self.lanes.clone(), cards, arrows }
+    }
+
+    /// The sessions that can be folded: those with several cards.
+    pub fn foldable(&self) -> BTreeSet<SessionId> {
+        let mut n_cards = vec![0; self.lanes.len()];
+        self.cards.iter().for_each(|card| n_cards[card.lane] += 1);
+        let lanes = self.lanes.iter().zip(n_cards).filter(|(_, n)| *n > 1);
+        lanes.filter_map(|(lane, _)| lane.session).collect()
+    }
+
+    /// All transactions on the card of this one; it alone where it has no card.
+    pub fn together_with(&self, transaction: TransactionId) -> Vec<TransactionId> {
+        let card = self.cards.iter().find(|card| card.transactions().any(|t| t == transaction));
+        card.map_or_else(|| vec![transaction], |card| card.transactions().collect())
+    }
+}
+
+impl Card {
+    /// The transactions that the card stands for.
+    pub fn transactions(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        std::iter::once(self.transaction).chain(self.others.iter().copied())
+    }
+
+    /// The first of a folded session.
+    fn alone(&self) -> Card {
+        Card { folded: self.folded + self.rows.len(), rows: Vec::new(), ..self.clone() }
+    }
+
+    /// Another one of the session.
+    fn take_in(&mut self, card: &Card) {
+        let first = self.title.split(" … ").next().unwrap_or_default();
+        self.title = format!("{first} … {}", card.title);
+        self.others.push(card.transaction);
+        self.folded += card.folded + card.rows.len();
+    }
+}
+
+/// The arrows that differ in what they say, each with the edges of the others that say the same.
+fn once_each(arrows: impl Iterator<Item = Arrow>) -> Vec<Arrow> {
+    let mut first = BTreeMap::new();
+    let mut result: Vec<Arrow> = Vec::new();
+    for arrow in arrows {
+        let content = (arrow.from, arrow.from_row, arrow.to, arrow.to_row, arrow.relation, arrow.label.clone());
+        match first.get(&content) {
+            Some(&place) => {
+                let same: &mut Arrow = &mut result[place];
+                same.emphasis = same.emphasis.min(arrow.emphasis);
+                same.also.push(arrow.edge);
+                same.also.extend(arrow.also);
+            }
+            None => {
+                first.insert(content, result.len());
+                result.push(arrow);
+            }
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagram::{Diagram, Subject, diagram, operations_in};
+    use crate::history::{SessionId, TransactionId};
+    use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+
+    /// Three transactions of `a`, one of `b` that reads from two of them.
+    fn drawn() -> Diagram {
+        let history = crate::formats::text::parse("a: [w x 1] [w x 2, w y 2] [r y 2]\nb: [r x 1] [r x 2]\n")
+            .expect("a history in our notation");
+        let edge = |from: usize, to: usize, relation| Edge {
+            from: TransactionId::new(from),
+            to: TransactionId::new(to),
+            relation,
+            key: None,
+            from_operation: None,
+            to_operation: None,
+            because: Reason::Reads,
+        };
+        let edges = [
+            edge(0, 1, Relation::SessionOrder),
+            edge(0, 3, Relation::WriteRead),
+            edge(1, 3, Relation::WriteRead),
+            edge(3, 2, Relation::AntiDependency),
+        ];
+        let all: Vec<TransactionId> = history.transactions().collect();
+        diagram(&Subject {
+            history: &history,
+            transactions: &all,
+            edges: &edges,
+            cycle: &[2],
+            operations: &[],
+            shown: &|_: EdgeIndex| true,
+            all_operations: true,
+            n_operations: &operations_in(&history),
+        })
+    }
+
+    #[test]
+    fn a_folded_session_is_one_card_and_its_inner_edges_are_gone() {
+        let whole = drawn();
+        assert_eq!(whole.foldable(), [SessionId::new(0), SessionId::new(1)].into());
+        let folded = whole.folded(&[SessionId::new(0)].into());
+        assert_eq!(folded.cards.len(), 3);
+        let card = &folded.cards[0];
+        assert_eq!((card.folded, card.rows.len(), card.status.as_str()), (4, 0, "3 transactions"));
+        let ends = [whole.cards[0].title.as_str(), whole.cards[2].title.as_str()];
+        assert_eq!(card.title.split(" … ").collect::<Vec<_>>(), ends);
+        assert_eq!(folded.together_with(TransactionId::new(2)), [0, 1, 2].map(TransactionId::new));
+        assert_eq!(folded.together_with(TransactionId::new(3)), [TransactionId::new(3)]);
+        // Both reads are one arrow now, as strong as the stronger; session order inside is gone.
+        let arrows: Vec<_> = folded.arrows.iter().map(|a| (a.edge, a.also.as_slice(), a.from, a.to)).collect();
+        assert_eq!(arrows, [(1, [2].as_slice(), 0, 1), (3, [].as_slice(), 1, 0)]);
+        assert_eq!(folded.arrows[0].emphasis, crate::diagram::Emphasis::Cycle);
+    }
+
+    #[test]
+    fn nothing_folded_is_the_same_diagram() {
+        let whole = drawn();
+        assert_eq!(whole.folded(&[].into()), whole);
+        assert_eq!(whole.folded(&[SessionId::new(7)].into()), whole);
+        let both = whole.folded(&whole.foldable());
+        assert_eq!((both.cards.len(), both.arrows.len()), (2, 2));
+    }
+}
