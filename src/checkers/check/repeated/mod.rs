@@ -41,7 +41,9 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
     if !others.is_empty() {
         let options = Options { levels: others.clone(), ..options.clone() };
         let impossible = world.impossible;
-        let asked = if impossible.is_some() { history } else { &world.history };
+        // What violates read committed whatever is open needs no telling apart.
+        let is_open = impossible.is_none() && !violates_read_committed(history, &options, control, open);
+        let asked = if is_open { &world.history } else { history };
         let mut findings = check_with(asked, None, &options, control, open, &|_| {});
         whole.take(&mut findings, Level::ALL.into_iter().filter(|level| *level != Level::CutIsolation).collect());
         base.assumptions = std::mem::take(&mut findings.assumptions);
@@ -61,6 +63,14 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         }
     }
     whole.findings(base)
+}
+
+/// Whether read committed is violated with all that is open left open.
+fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: Manner) -> bool {
+    let level = Level::ReadCommitted;
+    let options = Options { levels: vec![level], max_instances: 0, ..options.clone() };
+    let findings = check_with(history, None, &options, control, manner, &|_| {});
+    findings.level(level).is_some_and(|result| result.verdict == Verdict::Violated)
 }
 
 struct Whole<'a> {

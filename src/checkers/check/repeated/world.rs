@@ -1,8 +1,8 @@
 //! What is open about the elements of lists that were appended more than once.
 
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Value};
-use crate::relations::{Resolution, Standing, list_from_outside, resolve};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::relations::{MultipleSources, Resolution, Source, Standing, list_from_outside, resolve};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -94,10 +94,14 @@ fn open_places(history: &History, resolution: &Resolution) -> Vec<Open> {
     if repeated.is_empty() {
         return places;
     }
+    // Where nobody can have been read from, one counts as read from that need not have taken part.
+    let is_sure = !resolution.reads_with_multiple_sources().iter().any(|read| is_hopeless(history, read));
     for (read, _) in history.lists().iter() {
         let reader = history.transaction_of(read);
-        if !matches!(resolution.standing(reader), Standing::Committed | Standing::Promoted) {
-            continue;
+        match resolution.standing(reader) {
+            Standing::Committed => {}
+            Standing::Promoted if is_sure => {}
+            _ => continue,
         }
         let Some(outside) = list_from_outside(history, reader, read) else { continue };
         let key = history.keys()[read.index()];
@@ -117,6 +121,18 @@ fn open_places(history: &History, resolution: &Resolution) -> Vec<Open> {
         }
     }
     places
+}
+
+/// Whether every possible source of a read violates read committed by itself.
+fn is_hopeless(history: &History, read: &MultipleSources) -> bool {
+    let later = |writer: TransactionId| {
+        !writer.is_initial() && writer > read.reader && history.session_of(writer) == history.session_of(read.reader)
+    };
+    read.kept == 1
+        && read.sources.iter().all(|source| match *source {
+            Source::Transaction { writer, intermediate, .. } => intermediate || later(writer),
+            _ => false,
+        })
 }
 
 /// Of the places of one key in several lists those of the longest one.
