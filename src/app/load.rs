@@ -58,13 +58,6 @@ pub enum Message {
         /// Who wrote what each read returned.
         resolution: Arc<Resolution>,
     },
-    /// The history is understood in another way than was told: no transaction sets up the initial state after all.
-    Understood {
-        /// The history as the findings to come understand it.
-        history: Arc<History>,
-        /// Who wrote what each read returned.
-        resolution: Arc<Resolution>,
-    },
     /// A level is decided.
     Level(Arc<LevelResult>),
     /// Violations are known.
@@ -154,7 +147,7 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
             outbox.send(Message::Health { health: Arc::new(health), resolution: Arc::clone(resolution) });
         }
     }
-    let found = |history: &History, findings: Findings, complete| {
+    let found = |findings: Findings, complete| {
         let levels = findings.levels.iter().cloned().map(Arc::new).collect();
         let catalogue = Arc::new(Catalogue::new(history, findings));
         outbox.send(Message::Found { catalogue, levels, complete, seconds: started.elapsed().as_secs_f64() });
@@ -162,23 +155,10 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     // Where reads are ambiguous a strong level finds their writers at once, and a weak one alone must try them.
     let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
     if history.n_operations() <= QUICK_LOOK_OPERATIONS && !is_ambiguous {
-        let findings = check_levels(history, &resolution, QUICK_LOOK_LEVELS.to_vec(), control, outbox);
-        // Another reading of the history comes with all levels.
-        if !findings.set_up_apart {
-            found(history, findings, false);
-        }
+        found(check_levels(history, &resolution, QUICK_LOOK_LEVELS.to_vec(), control, outbox), false);
     }
-    if control.check().is_err() {
-        return;
-    }
-    let findings = check_levels(history, &resolution, levels_of(history), control, outbox);
-    if !findings.set_up_apart {
-        return found(history, findings, true);
-    }
-    let apart = Arc::new(history.without_assumed_set_up());
-    if let Ok(resolution) = relations::resolve(&apart, control) {
-        outbox.send(Message::Understood { history: Arc::clone(&apart), resolution: Arc::new(resolution) });
-        found(&apart, findings, true);
+    if control.check().is_ok() {
+        found(check_levels(history, &resolution, levels_of(history), control, outbox), true);
     }
 }
 

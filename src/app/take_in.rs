@@ -102,11 +102,6 @@ impl App {
                 document.resolution = Some(resolution);
                 document.failed.remove(&Page::Lanes);
             }
-            Message::Understood { history, resolution } => {
-                jobs::replace(&mut document.history, Some(history));
-                document.resolved_by = resolution.assumptions().to_vec();
-                jobs::replace(&mut document.resolution, Some(resolution));
-            }
             Message::Level(result) => {
                 if let Some((_, slot)) = document.levels.iter_mut().find(|(level, _)| *level == result.level) {
                     jobs::replace(slot, Some(result));

@@ -104,7 +104,6 @@ fn check_with(
         control,
         manner,
         observe,
-        assumes_set_up: false,
         levels,
         told: Mutex::default(),
         verdicts: BTreeMap::new(),
@@ -117,16 +116,17 @@ fn check_with(
     let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    run.assumes_set_up =
-        manner.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
+    let assumes_set_up = manner.tests_set_up
+        && options.share.is_none()
+        && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
     let found = match prepared {
         Ok(prepared) if options.checker != Checker::Fast && options.share.is_none_or(Share::is_first) => {
             run.shared = options.share.map(|share| SharedOut::whole(share, run.levels.clone()));
-            let (assumes_set_up, findings) = (run.assumes_set_up, run.ask_paper(prepared, index_seconds, begin));
-            return match assumes_set_up {
-                true => set_up::put_to_the_test(history, options, control, findings),
-                false => findings,
-            };
+            let mut findings = run.ask_paper(prepared, index_seconds, begin);
+            if assumes_set_up {
+                set_up::put_to_the_test(history, options, control, &mut findings);
+            }
+            return findings;
         }
         Ok(prepared) => match options.share {
             Some(share) => run.check_share(share, prepared),
@@ -140,13 +140,10 @@ fn check_with(
             Instances::default()
         }
     };
-    if !run.assumes_set_up {
-        return run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
+    let mut findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
+    if assumes_set_up {
+        set_up::put_to_the_test(history, options, control, &mut findings);
     }
-    let told = *run.told.lock().expect("no holder panics");
-    let findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
-    let findings = set_up::put_to_the_test(history, options, control, findings);
-    findings.levels.iter().filter(|result| !told.contains(result.level)).for_each(observe);
     findings
 }
 
@@ -161,8 +158,8 @@ fn check_repeated(
     let whole = Options { share: None, ..options.clone() };
     let mut findings = repeated::check(history, &whole, control, manner);
     let is_assumed = || resolve(history, control).is_ok_and(|resolution| resolution.assumes_set_up(history));
-    if manner.tests_set_up && is_assumed() {
-        findings = set_up::put_to_the_test(history, &whole, control, findings);
+    if manner.tests_set_up && options.share.is_none() && is_assumed() {
+        set_up::put_to_the_test(history, &whole, control, &mut findings);
     }
     findings.shared = options.share.map(|share| SharedOut::whole(share, options.levels.clone()));
     findings.levels.iter().for_each(observe);
@@ -215,9 +212,6 @@ struct Run<'a> {
     control: &'a Control,
     manner: Manner,
     observe: &'a (dyn Fn(&LevelResult) + Sync),
-    /// Transactions count as part of ⊥ only because they look like it: what is not satisfied is not told before that is
-    /// put to the test.
-    assumes_set_up: bool,
     levels: Vec<Level>,
     told: Mutex<LevelSet>,
     verdicts: BTreeMap<Level, (Verdict, f64)>,
@@ -230,9 +224,6 @@ struct Run<'a> {
 impl Run<'_> {
     /// Tells the verdict of a level that was asked for, once.
     fn tell(&self, level: Level, verdict: Verdict, seconds: f64) {
-        if self.assumes_set_up && !matches!(verdict, Verdict::Satisfied(_)) {
-            return;
-        }
         let is_new = {
             let mut told = self.told.lock().expect("no holder panics");
             let is_new = self.levels.contains(&level) && !told.contains(level);
@@ -469,7 +460,6 @@ impl Run<'_> {
             index_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
             shared: self.shared,
-            set_up_apart: false,
         }
     }
 
@@ -489,7 +479,6 @@ impl Run<'_> {
             index_seconds,
             check_seconds,
             shared: self.shared,
-            set_up_apart: false,
         }
     }
 }

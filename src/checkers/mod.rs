@@ -41,7 +41,7 @@ pub use pattern::{Pattern, PatternRow};
 pub use share::{Share, SharedOut};
 pub use violation::{Instances, Proof, Violation, ViolationId};
 
-use crate::history::{History, OperationId, TransactionId};
+use crate::history::{OperationId, TransactionId};
 use std::collections::BTreeMap;
 
 /// What to check and how much to list.
@@ -185,18 +185,9 @@ pub struct Findings {
     pub check_seconds: f64,
     /// Where they are about a share of the history only: which one.
     pub shared: Option<SharedOut>,
-    /// No transaction counts as part of ⊥ although some look as if they set up the initial state: counted so, levels would
-    /// be violated that are satisfied. Whatever is done with the findings is done with [`understood`](Findings::understood).
-    pub set_up_apart: bool,
 }
 
 impl Findings {
-    /// The history as these findings on it understand it: the same, but where
-    /// [`set_up_apart`](Findings::set_up_apart).
-    pub fn understood(&self, history: History) -> History {
-        if self.set_up_apart { history.without_assumed_set_up() } else { history }
-    }
-
     /// The result for a level, if it was asked for.
     pub fn level(&self, level: Level) -> Option<&LevelResult> {
         self.levels.iter().find(|result| result.level == level)

@@ -12,7 +12,6 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});
-    let history = findings.understood(history);
     let chosen = choose(arguments, &findings)?;
     if chosen.is_empty() {
         out.text(&format!("{}\n", nothing_to_explain(&findings)));

@@ -22,7 +22,6 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});
-    let history = findings.understood(history);
     let id = arguments.violation;
     let violation = findings
         .violation(id)

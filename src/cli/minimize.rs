@@ -21,7 +21,6 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     let (path, level) = (arguments.file.display(), arguments.level);
     let options = Options { levels: vec![level], ..Options::default() };
     let findings = checkers::check(&history, &options, &control, &|_| {});
-    let history = findings.understood(history);
     match findings.level(level).map(|result| &result.verdict) {
         Some(Verdict::Violated) => {}
         Some(Verdict::Undecided(cause)) => {

@@ -21,7 +21,6 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let (health, findings) = examine_and_check(&history, &options, &control);
-    let history = findings.understood(history);
     let path = arguments.file.display();
     let violation = match arguments.violation {
         Some(id) => findings.violation(id).with_context(|| format!("{path}: {}", unknown_violation(id, &findings)))?,

@@ -142,8 +142,7 @@ impl std::str::FromStr for InitialRule {
 /// Which transactions set up the initial state and count as part of ⊥.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SetUpRule {
-    /// Those the file declares, else those that write nothing but the initial value before everything else; none where a
-    /// level would be violated only because they count.
+    /// Those the file declares, else those that write nothing but the initial value before everything else.
     #[default]
     Auto,
     /// None: all are transactions like others.

@@ -111,7 +111,6 @@ pub fn judge(path: &Path, levels: Option<&[Level]>, control: &Control) -> Result
     let levels = levels.map_or_else(|| Level::of(&history), <[Level]>::to_vec);
     let options = Options { levels, ..Options::default() };
     let findings = checkers::check(&history, &options, control, &|_| ());
-    let history = findings.understood(history);
     Ok(Judged { history, findings, seconds: begin.elapsed().as_secs_f64() })
 }
 

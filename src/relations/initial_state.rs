@@ -10,8 +10,8 @@ use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
 /// committed, write nothing but the initial value, stand at the beginning of their sessions, together write every key
 /// that a transaction which may have committed touches, each key by one of them only, and nobody else who may have
 /// committed writes an initial value. They must not have begun after somebody else who committed had ended, where times are
-/// known. A late reset of all keys may look the same: this is an assumption, the resolution says so, and the checkers put it
-/// to the test before they call a level violated.
+/// known. A late reset of all keys may look the same: this is an assumption, the resolution says so, and the checkers say where a
+/// verdict rests on it alone.
 ///
 /// O(operations).
 pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {

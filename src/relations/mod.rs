@@ -38,7 +38,6 @@ pub use lists::{
     Appended, ListOrder, Listed, Repeated, appends, list_from_outside, n_ambiguous_elements, repeated_appends,
 };
 pub use real_time::TimeChain;
-pub(crate) use resolution::names;
 pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing};
 pub use write_read::resolve;
 

@@ -380,7 +380,7 @@ fn contains(sorted: &[u32], operation: OperationId) -> bool {
 }
 
 /// Names of the first few transactions, for sentences.
-pub(crate) fn names(history: &History, transactions: &[TransactionId]) -> String {
+pub(super) fn names(history: &History, transactions: &[TransactionId]) -> String {
     const SHOWN: usize = 5;
     let mut text: Vec<String> = transactions.iter().take(SHOWN).map(|&t| history.transaction_name(t)).collect();
     if transactions.len() > SHOWN {

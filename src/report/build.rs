@@ -4,7 +4,7 @@ use super::*;
 use crate::checkers::{C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
 use crate::counterexample::edge_reason;
 use crate::health::Health;
-use crate::history::{History, OperationId, SetUpRule, TransactionId};
+use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Axiom, Reason};
 
 /// What to put into a report besides the findings.
@@ -35,7 +35,7 @@ impl Report {
                 index: rounded(findings.index_seconds),
                 check: rounded(findings.check_seconds),
             },
-            rules: rules(history, findings),
+            rules: history.rules().words().into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
             assumptions: findings.assumptions.clone(),
             health: Vec::new(),
         }
@@ -45,15 +45,6 @@ impl Report {
     pub fn with_health(self, history: &History, health: &Health) -> Report {
         Report { health: health::entries(history, health), ..self }
     }
-}
-
-/// The rules by which the findings understand the history.
-fn rules(history: &History, findings: &Findings) -> BTreeMap<String, String> {
-    let mut rules = history.rules().clone();
-    if findings.set_up_apart {
-        rules.set_up = SetUpRule::Never;
-    }
-    rules.words().into_iter().map(|(name, word)| (name.to_owned(), word)).collect()
 }
 
 /// Microseconds are enough.

@@ -7,9 +7,6 @@
 //! where an element of a list was appended more than once one for each append that fits into the list. Near linear in the history and the evidence, but for the causal level, whose
 //! replay may cost transactions × sessions, and logs of clauses, whose propagation may pass the same clauses again.
 //!
-//! Where the report says that no transaction counts as setting up the initial state (rule `init` is `none`), none does here
-//! either, whatever it looks like.
-//!
 //! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
 
 mod causal;
@@ -26,7 +23,7 @@ mod setting;
 mod spans;
 mod witness;
 
-use crate::history::{History, SessionId, SetUpRule, TransactionId};
+use crate::history::{History, SessionId, TransactionId};
 use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use elements::Apart;
 use resolution::Resolution;
@@ -71,9 +68,6 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     if !problems.is_empty() {
         return Err(problems);
     }
-    let apart =
-        report.rules().is_ok_and(|rules| rules.set_up == SetUpRule::Never).then(|| history.without_assumed_set_up());
-    let history = apart.as_ref().unwrap_or(history);
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
     let mut verified = Verified::default();

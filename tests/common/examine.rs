@@ -32,7 +32,7 @@ pub(crate) fn signs(verdicts: [Option<bool>; 7]) -> String {
 /// Compares the engines with the brute force of the oracles and looks at the evidence. For at most eight transactions.
 pub(crate) fn examine(history: &History) -> Result<Findings, String> {
     let findings = check(history);
-    let observation = if findings.set_up_apart { Observation::apart(history) } else { Observation::of(history) };
+    let observation = Observation::of(history);
     let expected = oracle::verdicts(history).map(Some);
     let verdicts = engine_verdicts(&findings);
     if verdicts != expected {

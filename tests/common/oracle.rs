@@ -7,7 +7,7 @@
 //! the history itself, and nothing is clever: this is for histories of at most eight transactions.
 
 use isoscope::checkers::Level;
-use isoscope::history::{History, OperationKind, Outcome, TransactionId, Value};
+use isoscope::history::{History, OperationKind, Outcome, SetUpRule, TransactionId, Value};
 use std::collections::BTreeSet;
 
 /// Levels in the order of [`Level::WITHOUT_TIMES`].
@@ -91,15 +91,7 @@ pub(crate) struct Choice {
 /// Whether some serial order respects real time: a transaction that ended before another began comes before it. One of
 /// unknown outcome may have committed at any time.
 pub(crate) fn strictly_serializable(history: &History) -> bool {
-    readings(history).any(|observation| is_strictly_serializable(history, &observation))
-}
-
-/// The history with what looks like a set-up as part of ⊥; then, where there is such, the same without: either may be
-/// right.
-fn readings(history: &History) -> impl Iterator<Item = Observation> + '_ {
-    let merged = Observation::of(history);
-    let apart = (!merged.set_up.is_empty()).then(|| Observation::apart(history));
-    std::iter::once(merged).chain(apart)
+    is_strictly_serializable(history, &Observation::of(history))
 }
 
 fn is_strictly_serializable(history: &History, observation: &Observation) -> bool {
@@ -128,16 +120,15 @@ fn is_strictly_serializable(history: &History, observation: &Observation) -> boo
 
 /// The verdict at each of [`LEVELS`].
 pub(crate) fn verdicts(history: &History) -> [bool; 7] {
+    let observation = Observation::of(history);
     let mut satisfied = [false; 7];
-    for observation in readings(history) {
-        for choice in observation.choices() {
-            let found = observation.satisfied(&choice, satisfied);
-            for (all, one) in satisfied.iter_mut().zip(found) {
-                *all |= one;
-            }
-            if satisfied == [true; 7] {
-                return satisfied;
-            }
+    for choice in observation.choices() {
+        let found = observation.satisfied(&choice, satisfied);
+        for (all, one) in satisfied.iter_mut().zip(found) {
+            *all |= one;
+        }
+        if satisfied == [true; 7] {
+            break;
         }
     }
     satisfied
@@ -152,15 +143,6 @@ pub(crate) fn weak_verdicts(observation: &Observation, choice: &Choice) -> [bool
 impl Observation {
     /// Reads the history and finds the possible writers of every read.
     pub(crate) fn of(history: &History) -> Observation {
-        Observation::read(history, true)
-    }
-
-    /// The same with no transaction merged into ⊥, whatever it looks like.
-    pub(crate) fn apart(history: &History) -> Observation {
-        Observation::read(history, false)
-    }
-
-    fn read(history: &History, merge: bool) -> Observation {
         let all: Vec<Transaction> = history
             .transactions()
             .map(|t| Transaction {
@@ -174,7 +156,10 @@ impl Observation {
             })
             .collect();
         let is_initial = |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
-        let set_up = if merge { set_up_transactions(history, &all, &is_initial) } else { Vec::new() };
+        let set_up = match history.rules().set_up {
+            SetUpRule::Never => Vec::new(),
+            _ => set_up_transactions(history, &all, &is_initial),
+        };
         let left_by_set_up: Vec<(usize, Value)> =
             set_up.iter().flat_map(|&t| &all[t].operations).map(|o| (o.key, o.value)).collect();
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();

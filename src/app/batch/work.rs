@@ -63,9 +63,7 @@ pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
         }
     };
     let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
-    let findings = checkers::check(&history, &options, &own, &|_| ());
-    let history = findings.understood(history);
-    let Findings { levels, patterns, violations, .. } = findings;
+    let Findings { levels, patterns, violations, .. } = checkers::check(&history, &options, &own, &|_| ());
     let candidates = violations.iter().filter(|violation| !violation.implied);
     let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
     Outcome::Checked(Box::new(Checked {

@@ -391,7 +391,7 @@ impl Canvas {
         if response.dragged() && self.dragged.is_none() {
             ui.set_cursor_icon(CursorIcon::Grabbing);
         }
-        let Some(dragged) = self.dragged.filter(|_| response.drag_stopped()) else { return None };
+        let dragged = self.dragged.filter(|_| response.drag_stopped())?;
         self.dragged = None;
         let card = self.shown.parts.cards.get(dragged.card)?;
         Some((card.card.transaction, dragged.at))
