@@ -250,7 +250,8 @@ mod tests {
             implied: false,
             group: ordinal,
         };
-        let findings = Findings { violations: (1..=n).map(violation).collect(), ..Findings::default() };
+        let (violations, patterns) = ((1..=n).map(violation).collect(), [(pattern, u64::from(n))].into());
+        let findings = Findings { violations, patterns, ..Findings::default() };
         let mut document = Document::new(Source::Sample(0), String::new(), Rules::default(), &[]);
         document.catalogue = Some(Arc::new(Catalogue::new(&history, findings)));
         document.tree.catalogue_changed();

@@ -244,7 +244,8 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
             }
         }
         // What is left of the width, in several lines where that is little.
-        ui.with_layout(Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
+        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+        ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
             ui.add_space(8.0);
             super::group::scope_ui(ui, document, requests);
             ui.separator();
