@@ -233,8 +233,7 @@ fn levels_are_compared_and_written_down() {
         assert_eq!(csv.lines().count(), 8, "{csv}");
         assert!(csv.starts_with("isolation,promise,seed,") && csv.contains("\nrc,RC,1,"), "{csv}");
         window.get_by_label("Open rc").click();
-        window.run_steps(3);
-        assert!(window.state().state().document.is_some(), "it is opened");
+        wait(&mut window, "the history", |window| window.state().state().document.is_some());
         wait_until_checked(&mut window);
         assert_eq!(document(&window).path(), Some(folder.path().join("history-rc.edn").as_path()));
         assert!(document(&window).selected.is_some());
