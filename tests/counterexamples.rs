@@ -68,7 +68,11 @@ fn claim_holds(rest: Option<History>, claim: Minimality, level: Level, pattern: 
     let Some(rest) = rest else { return true };
     match claim {
         Minimality::Smallest | Minimality::Irreducible => !is_violated(&rest, level),
-        Minimality::IrreducibleForPattern => !parts::is_violated(&rest, level, named(pattern)),
+        Minimality::IrreducibleForPattern => match named(pattern) {
+            Some(pattern) => !parts::is_violated(&rest, level, Some(pattern)),
+            // What breaks a weaker level, too, is another anomaly.
+            None => !parts::is_violated_alone(&rest, level),
+        },
         Minimality::Reduced => true,
     }
 }

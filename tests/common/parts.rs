@@ -41,6 +41,13 @@ pub(crate) fn is_violated(history: &History, level: Level, pattern: Option<Patte
     of_level && findings.violations.iter().any(fits)
 }
 
+/// Whether the engine finds something that violates a level and no weaker one.
+pub(crate) fn is_violated_alone(history: &History, level: Level) -> bool {
+    let options = Options { levels: vec![level], ..Options::default() };
+    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    findings.violations.iter().any(|violation| violation.levels.weakest() == Some(level))
+}
+
 /// The fewest transactions of a part that violates a level, by this pattern if one is given: all sets of transactions are
 /// tried, with all their reads whose writers are among them. `None` if no part does.
 pub(crate) fn fewest(history: &History, level: Level, pattern: Option<Pattern>) -> Option<usize> {
