@@ -3,7 +3,7 @@
 use egui::{Pos2, Rect, Ui, Vec2, vec2};
 
 /// Least and greatest zoom.
-const ZOOM: std::ops::RangeInclusive<f32> = 0.03..=6.0;
+const ZOOM: std::ops::RangeInclusive<f32> = 0.004..=6.0;
 /// Fitting a small picture does not blow it up beyond this.
 const FIT_ZOOM: f32 = 1.2;
 /// Free space around a fitted picture, in points.

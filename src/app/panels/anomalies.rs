@@ -115,6 +115,7 @@ fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
         ui.spacing_mut().button_padding.x = 5.0;
         style::note(ui, "by").on_hover_text(super::tooltip(Command::GroupBy));
+        ui.add_space(4.0);
         for by in GroupBy::ALL {
             let name = egui::RichText::new(by.word()).size(style::SMALL);
             let button = ui.add(egui::Button::selectable(document.tree.by() == by, name));
