@@ -8,7 +8,7 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Fewest operations of a part: less is not worth a table of keys. Unit tests cut small histories up, too.
 const PART: usize = if cfg!(test) { 1 } else { 1 << 16 };
@@ -50,10 +50,10 @@ impl Index {
         let mut index = Index::default();
         index.number_nodes(history, &resolution.promoted_by(choice, joining), resolution);
         let parts = parts(history, &index);
-        let slot_of_write = index.number_slots(history, &parts, control)?;
+        let version_of_write = index.number_slots(history, &parts, control)?;
         control.check()?;
-        index.collect_reads(history, resolution, choice, &slot_of_write, &parts);
-        drop(slot_of_write);
+        index.collect_reads(history, resolution, choice, &version_of_write, &parts);
+        drop(version_of_write);
         control.check()?;
         index.lists = lists::list_orders(history, &index);
         if history.origin().parts.is_empty() {
@@ -87,8 +87,8 @@ impl Index {
         }
     }
 
-    /// Numbers the last writes by (key, node); by write operation of a node, the slot of its node and key.
-    fn number_slots(&mut self, history: &History, parts: &[Part], control: &Control) -> Result<Vec<u32>, Interrupt> {
+    /// Numbers the last writes by (key, node); by write operation of a node, the version that it makes or leads to.
+    fn number_slots(&mut self, history: &History, parts: &[Part], control: &Control) -> Result<Vec<Version>, Interrupt> {
         let n_keys = history.n_keys();
         let counted: Vec<Counted> = parts.par_iter().map(|part| Counted::new(history, self, part)).collect();
         control.check()?;
@@ -116,30 +116,31 @@ impl Index {
         self.key_begin.push(begin);
 
         let n_slots = n_writes as usize;
-        let slot_node: Vec<AtomicU32> = (0..n_slots).map(|_| AtomicU32::new(0)).collect();
-        let slot_operation: Vec<AtomicU32> = (0..n_slots).map(|_| AtomicU32::new(0)).collect();
+        // Of a slot: the node and the operation side by side, since they are written all over the place.
+        let slots: Vec<AtomicU64> = (0..n_slots).map(|_| AtomicU64::new(0)).collect();
         self.write_key = vec![0; n_slots];
         self.write_slot = vec![0; n_slots];
-        let mut slot_of_write = vec![NONE; history.n_operations()];
+        let mut version_of_write = vec![Version::NONE; history.n_operations()];
         let mut work = Vec::with_capacity(parts.len());
-        let mut rest = (self.write_key.as_mut_slice(), self.write_slot.as_mut_slice(), slot_of_write.as_mut_slice());
+        let mut rest = (self.write_key.as_mut_slice(), self.write_slot.as_mut_slice(), version_of_write.as_mut_slice());
         for (part, next) in parts.iter().zip(next) {
             let n_writes = self.write_begin[part.nodes.end] - self.write_begin[part.nodes.start];
             let (keys, other_keys) = rest.0.split_at_mut(n_writes as usize);
-            let (slots, other_slots) = rest.1.split_at_mut(n_writes as usize);
+            let (write_slots, other_slots) = rest.1.split_at_mut(n_writes as usize);
             let (of_write, others_of_write) = rest.2.split_at_mut(part.operations.len());
             rest = (other_keys, other_slots, others_of_write);
-            work.push(Numbering { part, next, keys, slots, of_write, node: &slot_node, operation: &slot_operation });
+            work.push(Numbering { part, next, keys, write_slots, of_write, slots: &slots });
         }
         let transactions = &self.transaction;
         work.into_par_iter().for_each(|work| work.run(history, transactions));
-        self.slot_node = slot_node.into_iter().map(AtomicU32::into_inner).collect();
-        self.slot_operation = slot_operation.into_iter().map(|o| OperationId(o.into_inner())).collect();
+        let slots: Vec<u64> = slots.into_iter().map(AtomicU64::into_inner).collect();
+        self.slot_node = slots.iter().map(|slot| (slot >> 32) as u32).collect();
+        self.slot_operation = slots.iter().map(|&slot| OperationId(slot as u32)).collect();
         self.slot_key = Vec::with_capacity(n_slots);
         for (key, range) in (0..).zip(self.key_begin.windows(2)) {
             self.slot_key.resize(self.slot_key.len() + (range[1] - range[0]) as usize, key);
         }
-        Ok(slot_of_write)
+        Ok(version_of_write)
     }
 
     fn collect_reads(
@@ -147,11 +148,11 @@ impl Index {
         history: &History,
         resolution: &Resolution,
         choice: &Choice,
-        slot_of_write: &[u32],
+        version_of_write: &[Version],
         parts: &[Part],
     ) {
         let index = &*self;
-        let collect = |part: &Part| Reads::of(history, resolution, choice, slot_of_write, index, part);
+        let collect = |part: &Part| Reads::of(history, resolution, choice, version_of_write, index, part);
         let collected: Vec<Reads> = parts.par_iter().map(collect).collect();
         self.read_begin = Vec::with_capacity(self.n_nodes() + 1);
         for mut reads in collected {
@@ -226,17 +227,29 @@ impl Counted {
     }
 }
 
+/// The version that a write makes, or of which its transaction overwrote it.
+#[derive(Clone, Copy)]
+struct Version {
+    slot: u32,
+    /// The slot's.
+    node: u32,
+}
+
+impl Version {
+    /// Of a read, or of a transaction that takes no part.
+    const NONE: Version = Version { slot: NONE, node: NONE };
+}
+
 /// Where a part writes its slots.
 struct Numbering<'a> {
     part: &'a Part,
     /// By key: the next slot of this part.
     next: Vec<u32>,
     keys: &'a mut [u32],
-    slots: &'a mut [u32],
-    of_write: &'a mut [u32],
-    /// By slot. Each is written by the part of its node only.
-    node: &'a [AtomicU32],
-    operation: &'a [AtomicU32],
+    write_slots: &'a mut [u32],
+    of_write: &'a mut [Version],
+    /// By slot: node and operation. Each is written by the part of its node only.
+    slots: &'a [AtomicU64],
 }
 
 impl Numbering<'_> {
@@ -244,27 +257,27 @@ impl Numbering<'_> {
         let (kinds, keys) = (history.kinds(), history.keys());
         // While a key is worked on by node n, the slot of n is the one before `next`.
         let mut seen_by = vec![NONE; history.n_keys()];
-        let mut written: Vec<u32> = Vec::new();
+        let mut written: Vec<u64> = Vec::new();
         let mut at = 0;
         for node in self.part.nodes.clone() {
             written.clear();
             let operations = history.operation_range(transactions[node]);
             for o in operations.filter(|&o| kinds[o] == OperationKind::Write) {
                 let key = keys[o].index();
+                let next = &mut self.next[key];
                 if seen_by[key] != node as u32 {
                     seen_by[key] = node as u32;
-                    self.node[self.next[key] as usize].store(node as u32, Ordering::Relaxed);
-                    self.next[key] += 1;
-                    written.push(key as u32);
+                    written.push((key as u64) << 32 | u64::from(*next));
+                    *next += 1;
                 }
-                let slot = self.next[key] - 1;
-                self.operation[slot as usize].store(o as u32, Ordering::Relaxed);
-                self.of_write[o - self.part.operations.start] = slot;
+                let slot = *next - 1;
+                self.slots[slot as usize].store((node as u64) << 32 | o as u64, Ordering::Relaxed);
+                self.of_write[o - self.part.operations.start] = Version { slot, node: node as u32 };
             }
             written.sort_unstable();
-            for &key in &written {
-                self.keys[at] = key;
-                self.slots[at] = self.next[key as usize] - 1;
+            for &write in &written {
+                self.keys[at] = (write >> 32) as u32;
+                self.write_slots[at] = write as u32;
                 at += 1;
             }
         }
@@ -287,34 +300,37 @@ impl Reads {
         history: &History,
         resolution: &Resolution,
         choice: &Choice,
-        slot_of_write: &[u32],
+        version_of_write: &[Version],
         index: &Index,
         part: &Part,
     ) -> Reads {
-        let keys = history.keys();
+        let (kinds, keys) = (history.kinds(), history.keys());
         let mut reads = Reads::default();
+        reads.begin.reserve(part.nodes.len());
+        let initial = Version { slot: INITIAL_SLOT, node: NONE };
+        let may_be_open = resolution.has_multiple_sources();
         for node in part.nodes.clone() {
             reads.begin.push(reads.key.len() as u32);
-            for o in history.operations_of(index.transaction[node]) {
-                let slot = match resolution.code[o.index()] {
-                    _ if resolution.is_open_after_own_write(o) => continue,
-                    resolution::INITIAL => INITIAL_SLOT,
+            for o in history.operations_of(index.transaction[node]).filter(|o| kinds[o.index()] == OperationKind::Read) {
+                let version = match resolution.code[o.index()] {
+                    _ if may_be_open && resolution.is_open_after_own_write(o) => continue,
+                    resolution::INITIAL => initial,
                     resolution::AMBIGUOUS => match resolution.chosen(o, choice) {
-                        Some(Source::Transaction { write, .. }) => slot_of_write[write.index()],
-                        Some(Source::Initial { .. }) => INITIAL_SLOT,
+                        Some(Source::Transaction { write, .. }) => version_of_write[write.index()],
+                        Some(Source::Initial { .. }) => initial,
                         _ => continue,
                     },
                     // Own writes (future or overwritten) and writes of aborted transactions are no versions to read.
-                    write if write < resolution::FIRST_SPECIAL => match slot_of_write[write as usize] {
-                        NONE => continue,
-                        slot if index.slot_node[slot as usize] == node as u32 => continue,
-                        slot => slot,
+                    write if write < resolution::FIRST_SPECIAL => match version_of_write[write as usize] {
+                        Version { slot: NONE, .. } => continue,
+                        version if version.node == node as u32 => continue,
+                        version => version,
                     },
                     _ => continue,
                 };
                 reads.key.push(keys[o.index()].0);
-                reads.slot.push(slot);
-                reads.writer.push(if slot == INITIAL_SLOT { NONE } else { index.slot_node[slot as usize] });
+                reads.slot.push(version.slot);
+                reads.writer.push(version.node);
                 reads.operation.push(o);
             }
         }

@@ -1,262 +1,9 @@
-//! Resolution of reads: a join of reads with writes on (key, value).
-//!
-//! All rules are about one key, so the operations are grouped by key once and the keys are worked off side by side;
-//! for one key a small hash table from values to writes is filled and then asked in program order.
+//! The join for one key after the other.
 
-use super::initial_state::set_up_transactions;
-use super::resolution::{
-    AMBIGUOUS, INITIAL, MultipleSources, OUTSIDE, OWN, Resolution, Source, Standing, THIN_AIR, UNRECORDED, names,
-};
-use crate::control::{Control, Interrupt};
+use super::grouped::Entry;
+use super::{AMBIGUOUS, Exceptions, INITIAL, MultipleSources, OWN, Source, Standing, THIN_AIR, UNRECORDED};
 use crate::history::{DuplicateRule, History, OperationId, OperationKind, Outcome, TransactionId, Value};
-use rayon::prelude::*;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Finds the source of every read of committed and unknown transactions.
-///
-/// The first rule that fits decides (Plume, Table 1, with the additions named in [`Source`]): the latest own write of
-/// the key wrote the value; an older own write did; another transaction that committed or may have committed did, or
-/// the value is the initial one; a later own write did; an aborted transaction did; nobody did. Where the third rule
-/// offers several transactions, those that by themselves violate read committed (a version its writer overwrote, a
-/// writer later in the same session) are ruled out first; if several remain, the read is ambiguous. After an own write
-/// nothing follows from such a read but TAP-d, see [`Resolution::is_open_after_own_write`].
-///
-/// A transaction of unknown outcome takes part exactly if somebody who takes part reads from it; that is exact for all
-/// levels, since they are closed under removing transactions.
-///
-/// Transactions that set up the initial state count as part of ⊥, see [`Resolution::merged_into_initial`].
-///
-/// O(operations) expected time, in parallel by keys in the current rayon pool; the result is the same for any number of
-/// threads. About 12 bytes an operation while it runs, 4 after. Errors: only when `control` says to stop.
-pub fn resolve(history: &History, control: &Control) -> Result<Resolution, Interrupt> {
-    if history.n_operations() >= super::resolution::FIRST_SPECIAL as usize {
-        return Err(Interrupt::MemoryLimit);
-    }
-    control.check()?;
-    let set_up = set_up_transactions(history);
-    let mut standing: Vec<Standing> = history
-        .transactions()
-        .map(|t| match history.outcome(t) {
-            Outcome::Committed => Standing::Committed,
-            Outcome::Aborted => Standing::Aborted,
-            Outcome::Unknown => Standing::Dropped,
-        })
-        .collect();
-    set_up.iter().for_each(|t| standing[t.index()] = Standing::Initial);
-    let grouped = GroupedByKey::new(history);
-    control.check()?;
-    let code: Vec<AtomicU32> = (0..history.n_operations()).map(|_| AtomicU32::new(OUTSIDE)).collect();
-    let exceptions: Vec<Exceptions> = grouped
-        .parts()
-        .into_par_iter()
-        .map(|keys| {
-            let mut join = Join::new(history, &standing, &code);
-            for (done, key) in keys.enumerate() {
-                if done % 1024 == 0 {
-                    control.check()?;
-                }
-                join.key(grouped.of(key));
-            }
-            Ok(join.exceptions)
-        })
-        .collect::<Result<_, Interrupt>>()?;
-    drop(grouped);
-    let operation_begins = history.transactions().map(|t| history.operation_range(t).start as u32);
-    let mut resolution = Resolution {
-        code: code.into_iter().map(AtomicU32::into_inner).collect(),
-        standing,
-        operation_begin: operation_begins.chain([history.n_operations() as u32]).collect(),
-        ..Resolution::default()
-    };
-    for mut part in exceptions {
-        resolution.after_own_write.append(&mut part.after_own_write);
-        resolution.intermediate.append(&mut part.intermediate);
-        resolution.multiple.append(&mut part.multiple);
-        resolution.demands.append(&mut part.demands);
-        resolution.repeated.append(&mut part.repeated);
-    }
-    resolution.after_own_write.par_sort_unstable();
-    resolution.intermediate.par_sort_unstable();
-    resolution.multiple.par_sort_unstable_by_key(|multiple| multiple.read);
-    resolution.repeated.par_sort_unstable();
-    resolution.demands.sort_unstable();
-    resolution.demands.dedup();
-    settle_unknown(&mut resolution);
-    resolution.assumptions = assumptions(history, &resolution, &set_up);
-    Ok(resolution)
-}
-
-/// Decides which unknown transactions take part, and which reads are ambiguous.
-fn settle_unknown(resolution: &mut Resolution) {
-    let sure = resolution.demands.clone();
-    spread(&mut resolution.standing, &sure, Standing::Promoted);
-    let mut all = sure;
-    for read in resolution.multiple.iter().filter(|read| read.kept > 1) {
-        let writers = read.sources[..read.kept].iter().filter_map(|source| source.writer());
-        all.extend(writers.filter(|writer| !writer.is_initial()).map(|writer| (read.reader, writer)));
-    }
-    all.sort_unstable();
-    spread(&mut resolution.standing, &all, Standing::Possible);
-    let stays = |multiple: &MultipleSources| {
-        multiple.kept > 1 && !matches!(resolution.standing[multiple.reader.index()], Standing::Dropped)
-    };
-    let places = 0..resolution.multiple.len() as u32;
-    resolution.ambiguous = places.filter(|&at| stays(&resolution.multiple[at as usize])).collect();
-}
-
-/// Gives `standing` to every dropped transaction that is reached from one that takes part by (reader, writer) pairs,
-/// which are sorted.
-fn spread(standings: &mut [Standing], pairs: &[(TransactionId, TransactionId)], standing: Standing) {
-    let takes_part = |t: TransactionId, standings: &[Standing]| {
-        matches!(standings[t.index()], Standing::Committed | Standing::Promoted)
-    };
-    let mut reached: Vec<TransactionId> = Vec::new();
-    for &(reader, writer) in pairs {
-        if takes_part(reader, standings) && standings[writer.index()] == Standing::Dropped {
-            standings[writer.index()] = standing;
-            reached.push(writer);
-        }
-    }
-    while let Some(reader) = reached.pop() {
-        let first = pairs.partition_point(|pair| pair.0 < reader);
-        for &(_, writer) in pairs[first..].iter().take_while(|pair| pair.0 == reader) {
-            if standings[writer.index()] == Standing::Dropped {
-                standings[writer.index()] = standing;
-                reached.push(writer);
-            }
-        }
-    }
-}
-
-/// One sentence for each kind of assumption that was made.
-fn assumptions(history: &History, resolution: &Resolution, set_up: &[TransactionId]) -> Vec<String> {
-    let mut sentences = history.assumptions().to_vec();
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    if !set_up.is_empty() && history.set_up().is_empty() {
-        sentences.push(format!(
-            "The set-up transaction{} {} counted as part of the initial state: only initial values are written there, \
-             before anything else in the session, and nobody else writes them.",
-            plural(set_up.len()),
-            names(history, set_up) + if set_up.len() == 1 { " is" } else { " are" },
-        ));
-    }
-    let promoted: Vec<TransactionId> = resolution.promoted().collect();
-    if !promoted.is_empty() {
-        sentences.push(format!(
-            "{} transaction{} of unknown outcome must have committed, because others read from {}: {}.",
-            promoted.len(),
-            plural(promoted.len()),
-            if promoted.len() == 1 { "it" } else { "them" },
-            names(history, &promoted),
-        ));
-    }
-    let dropped = resolution.dropped().count();
-    if dropped > 0 {
-        sentences.push(format!(
-            "{dropped} transaction{} of unknown outcome {} left out: nobody read from {}, so no verdict depends on {}.",
-            plural(dropped),
-            if dropped == 1 { "is" } else { "are" },
-            if dropped == 1 { "it" } else { "them" },
-            if dropped == 1 { "it" } else { "them" },
-        ));
-    }
-    let ambiguous = resolution.n_ambiguous();
-    if ambiguous > 0 {
-        sentences.push(format!(
-            "{ambiguous} read{} several possible writers, because values were written more than once; a level counts \
-             as satisfied if one choice of writers satisfies it.",
-            if ambiguous == 1 { " has" } else { "s have" },
-        ));
-    }
-    sentences
-}
-
-/// One operation among those of a key.
-#[derive(Clone, Copy, Default)]
-struct Entry {
-    operation: u32,
-    transaction: u32,
-}
-
-/// Operations by key, in the order of their ids for each key.
-struct GroupedByKey {
-    begin: Vec<u32>,
-    entries: Vec<Entry>,
-    parts: Vec<Range<usize>>,
-}
-
-impl GroupedByKey {
-    fn new(history: &History) -> GroupedByKey {
-        let keys = history.keys();
-        let mut begin = vec![0u32; history.n_keys() + 1];
-        keys.iter().for_each(|key| begin[key.index() + 1] += 1);
-        for key in 0..history.n_keys() {
-            begin[key + 1] += begin[key];
-        }
-        let parts = equal_parts(&begin);
-        let mut entries = vec![Entry::default(); keys.len()];
-        let mut rest = entries.as_mut_slice();
-        let mut work = Vec::with_capacity(parts.len());
-        for part in &parts {
-            let (mine, others) = rest.split_at_mut((begin[part.end] - begin[part.start]) as usize);
-            work.push((part.clone(), mine));
-            rest = others;
-        }
-        // Each part looks at all keys, but writes its own entries only: looking is cheap, scattered writing is not.
-        work.into_par_iter().for_each(|(part, entries)| {
-            let offset = begin[part.start];
-            let mut next: Vec<u32> = begin[part.clone()].iter().map(|&b| b - offset).collect();
-            for t in history.transactions() {
-                for operation in history.operation_range(t) {
-                    let key = keys[operation].index();
-                    if part.contains(&key) {
-                        let place = &mut next[key - part.start];
-                        entries[*place as usize] = Entry { operation: operation as u32, transaction: t.0 };
-                        *place += 1;
-                    }
-                }
-            }
-        });
-        GroupedByKey { begin, entries, parts }
-    }
-
-    fn parts(&self) -> Vec<Range<usize>> {
-        self.parts.clone()
-    }
-
-    fn of(&self, key: usize) -> &[Entry] {
-        &self.entries[self.begin[key] as usize..self.begin[key + 1] as usize]
-    }
-}
-
-/// Ranges of keys with about equally many operations, some for each thread; one range for small histories.
-fn equal_parts(begin: &[u32]) -> Vec<Range<usize>> {
-    let n_keys = begin.len() - 1;
-    let operations = begin[n_keys] as usize;
-    let wanted = if operations < 1 << 16 { 1 } else { (rayon::current_num_threads() * 2).min(32) };
-    let mut parts = Vec::with_capacity(wanted);
-    let mut start = 0;
-    for part in 1..=wanted {
-        let goal = (operations * part / wanted) as u32;
-        let end = if part == wanted { n_keys } else { begin.partition_point(|&b| b < goal).min(n_keys) };
-        if end > start {
-            parts.push(start..end);
-            start = end;
-        }
-    }
-    parts
-}
-
-/// What is not common enough to be kept for every operation.
-#[derive(Default)]
-struct Exceptions {
-    after_own_write: Vec<u32>,
-    intermediate: Vec<u32>,
-    multiple: Vec<MultipleSources>,
-    demands: Vec<(TransactionId, TransactionId)>,
-    repeated: Vec<(OperationId, OperationId)>,
-}
 
 /// A write of the key in hand.
 #[derive(Clone, Copy)]
@@ -271,7 +18,7 @@ struct Write {
 const NO_WRITE: u32 = u32::MAX;
 
 /// Joins the reads and writes of one key after another, reusing its memory.
-struct Join<'a> {
+pub(super) struct Join<'a> {
     history: &'a History,
     standing: &'a [Standing],
     code: &'a [AtomicU32],
@@ -280,17 +27,17 @@ struct Join<'a> {
     /// Open addressing from values to their last write.
     table: Vec<u32>,
     shift: u32,
-    exceptions: Exceptions,
+    pub(super) exceptions: Exceptions,
 }
 
 impl<'a> Join<'a> {
-    fn new(history: &'a History, standing: &'a [Standing], code: &'a [AtomicU32]) -> Join<'a> {
+    pub(super) fn new(history: &'a History, standing: &'a [Standing], code: &'a [AtomicU32]) -> Join<'a> {
         let exceptions = Exceptions::default();
         Join { history, standing, code, writes: Vec::new(), table: Vec::new(), shift: 0, exceptions }
     }
 
     /// Resolves the reads of one key, given all its operations.
-    fn key(&mut self, entries: &[Entry]) {
+    pub(super) fn key(&mut self, entries: &[Entry]) {
         self.collect_writes(entries);
         let mut next_write = 0;
         let mut own: Option<u32> = None;
