@@ -1,5 +1,6 @@
 //! From a resolved history to its index, in parallel by ranges of transactions.
 
+use super::ahead::Ahead;
 use super::index::{INITIAL_SLOT, Index, NONE};
 use super::lists;
 use super::real_time;
@@ -309,6 +310,8 @@ impl Reads {
         reads.begin.reserve(part.nodes.len());
         let initial = Version { slot: INITIAL_SLOT, node: NONE };
         let may_be_open = resolution.has_multiple_sources();
+        let last = version_of_write.len().saturating_sub(1);
+        let mut versions = Ahead::new();
         for node in part.nodes.clone() {
             reads.begin.push(reads.key.len() as u32);
             for o in history.operations_of(index.transaction[node]).filter(|o| kinds[o.index()] == OperationKind::Read) {
@@ -321,7 +324,10 @@ impl Reads {
                         _ => continue,
                     },
                     // Own writes (future or overwritten) and writes of aborted transactions are no versions to read.
-                    write if write < resolution::FIRST_SPECIAL => match version_of_write[write as usize] {
+                    write if write < resolution::FIRST_SPECIAL => match versions.at(o.index(), part.operations.end, |stretch| {
+                        // Reads without a write get anything.
+                        resolution.code[stretch].iter().map(|&write| version_of_write[last.min(write as usize)])
+                    }) {
                         Version { slot: NONE, .. } => continue,
                         version if version.node == node as u32 => continue,
                         version => version,

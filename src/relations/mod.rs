@@ -16,6 +16,7 @@
 //! module draws consequences only; it never chooses among possibilities, and it does not know isolation levels beyond
 //! the names of their axioms.
 
+mod ahead;
 mod communication;
 mod components;
 mod index;

@@ -7,9 +7,8 @@
 //! What takes more than a look (a value written twice, an initial value that is also written, a value of somebody who
 //! did not commit, …) makes its key *intricate*; the reads of such keys are left to the [`join`](super::join).
 
-use super::Exceptions;
-use super::INITIAL;
-use super::{OUTSIDE, OWN, Standing, THIN_AIR, UNRECORDED};
+use super::super::ahead::Ahead;
+use super::{Exceptions, INITIAL, OUTSIDE, OWN, Standing, THIN_AIR, UNRECORDED};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationKind, TransactionId, Value};
 use rayon::prelude::*;
@@ -284,6 +283,7 @@ impl Pass<'_> {
         let first = history.operation_range(TransactionId(transactions.start)).start;
         let mut exceptions = Exceptions::default();
         let mut last_write = vec![0u32; history.n_keys()];
+        let mut entries = Ahead::new();
         for t in transactions.map(TransactionId) {
             let is_initial = standing[t.index()] == Standing::Initial;
             let reads_count = standing[t.index()] != Standing::Aborted;
@@ -291,7 +291,9 @@ impl Pass<'_> {
             for o in operations.clone() {
                 let is_write = kinds[o] == OperationKind::Write;
                 let (key, value) = (keys[o], values[o]);
-                let found = self.find(key, value);
+                let found = entries.at(o, first + code.len(), |stretch| {
+                    keys[stretch.clone()].iter().zip(&values[stretch]).map(|(&key, &value)| self.find(key, value))
+                });
                 let last = &mut last_write[key.index()];
                 let own = (*last > operations.start as u32).then(|| *last - 1);
                 *last = if is_write && !is_initial { o as u32 + 1 } else { *last };
