@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Fewest operations of a part: less is not worth a table of keys. Unit tests cut small histories up, too.
 const PART: usize = if cfg!(test) { 1 } else { 1 << 16 };
 
+/// Fewest entries of an array for which a task is worth it.
+const LONG: usize = 1 << 16;
+
 impl Index {
     /// Builds the index of a resolved history; ambiguous reads take their first candidate.
     ///
@@ -118,7 +121,8 @@ impl Index {
 
         let n_slots = n_writes as usize;
         // Of a slot: the node and the operation side by side, since they are written all over the place.
-        let slots: Vec<AtomicU64> = (0..n_slots).map(|_| AtomicU64::new(0)).collect();
+        let slots: Vec<AtomicU64> =
+            (0..n_slots).into_par_iter().with_min_len(LONG).map(|_| AtomicU64::new(0)).collect();
         self.write_key = vec![0; n_slots];
         self.write_slot = vec![0; n_slots];
         let mut version_of_write = vec![Version::NONE; history.n_operations()];
@@ -135,8 +139,9 @@ impl Index {
         let transactions = &self.transaction;
         work.into_par_iter().for_each(|work| work.run(history, transactions));
         let slots: Vec<u64> = slots.into_iter().map(AtomicU64::into_inner).collect();
-        self.slot_node = slots.iter().map(|slot| (slot >> 32) as u32).collect();
-        self.slot_operation = slots.iter().map(|&slot| OperationId(slot as u32)).collect();
+        let slots = || slots.par_iter().with_min_len(LONG);
+        self.slot_node = slots().map(|slot| (slot >> 32) as u32).collect();
+        self.slot_operation = slots().map(|&slot| OperationId(slot as u32)).collect();
         self.slot_key = Vec::with_capacity(n_slots);
         for (key, range) in (0..).zip(self.key_begin.windows(2)) {
             self.slot_key.resize(self.slot_key.len() + (range[1] - range[0]) as usize, key);

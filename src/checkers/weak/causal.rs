@@ -228,13 +228,26 @@ impl<'a> Causal<'a> {
                 if of_block.is_empty() && questions.long.is_empty() {
                     continue;
                 }
-                let block = sweep.block(number, used.take(), control)?;
-                let sees = |&&at: &&u32| {
-                    let Question { t2, t3, .. } = questions.short[at as usize];
-                    block.precedes(chains, t2, place(t3))
+                let answers = |block: &Block<'_>| -> Option<(Vec<u32>, Demands)> {
+                    let sees = |&at: &u32| {
+                        let Question { t2, t3, .. } = questions.short[at as usize];
+                        block.precedes(chains, t2, place(t3))
+                    };
+                    let mut seen = Vec::new();
+                    for &at in of_block {
+                        if sees(&at)? {
+                            seen.push(at);
+                        }
+                    }
+                    Some((seen, self.demands_of_long(order, chains, width, block, &questions.long)?))
                 };
-                seen.extend(of_block.iter().filter(sees));
-                merge(&mut edges, self.demands_of_long(order, chains, width, &block, &questions.long));
+                let block = sweep.block(number, used.take(), control)?;
+                let (seen_in_block, edges_of_block) = match answers(&block) {
+                    Some(told) => told,
+                    None => answers(&sweep.wide_block(number, control)?).expect("wide entries tell everything"),
+                };
+                seen.extend(seen_in_block);
+                merge(&mut edges, edges_of_block);
                 used = Some(block);
             }
             Ok((seen, edges))
@@ -249,15 +262,15 @@ impl<'a> Causal<'a> {
     }
 
     /// For each read the last writer of its key in each chain of a block that the reader sees, where the order has it
-    /// after the writer that was read.
+    /// after the writer that was read. `None` where the block does not tell.
     fn demands_of_long(
         &self,
         order: &LinearOrder,
         chains: &Chains,
         width: u32,
-        block: &Block,
+        block: &Block<'_>,
         long: &[Open],
-    ) -> Demands {
+    ) -> Option<Demands> {
         let index = self.index;
         let mut edges = Vec::new();
         for open in long {
@@ -265,10 +278,10 @@ impl<'a> Causal<'a> {
             let place = self.ground.order.place[open.reader as usize];
             for (chain, run) in chains.runs(index, index.read_key[open.read as usize], block.first..block.first + width)
             {
-                let seen = block.count(place, chain);
+                let seen = block.count(place, chain)?;
                 let seen = &run[..run.partition_point(|&t2| chains.position[t2 as usize] < seen)];
                 match seen.last() {
-                    Some(_) if t1 == NONE => return None,
+                    Some(_) if t1 == NONE => return Some(None),
                     Some(&t2) if order.place[t2 as usize] > order.place[t1 as usize] => {
                         edges.push(Forced { from: t2, to: t1, read: open.read });
                     }
@@ -276,7 +289,7 @@ impl<'a> Causal<'a> {
                 }
             }
         }
-        Some(edges)
+        Some(Some(edges))
     }
 }
 

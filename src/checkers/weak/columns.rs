@@ -4,6 +4,10 @@
 //! block of columns fills one cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as
 //! element-wise maxima of predecessors' lines, which mostly stand shortly before. Then all questions about these chains
 //! are answered and the block is dropped: memory does not grow with the number of chains.
+//!
+//! The narrower an entry, the more chains are done at a time. Along an order all chains progress together, so where they
+//! are long, entries count from a [`Base`] that moves along: what lies far back in time is only known to be there or not,
+//! and a question about it may stay open. Then the block is computed once more with entries that hold any number.
 
 use super::SMALL_LIMITS;
 use super::causality::tick;
@@ -18,6 +22,12 @@ const LINE: usize = if SMALL_LIMITS { 4 } else { 64 };
 
 /// Nodes per piece of parallel work.
 const PART: usize = if SMALL_LIMITS { 2 } else { 1 << 15 };
+
+/// What a medium entry can hold, and how much of that lies before its base.
+const MEDIUM: (u32, u32) = if SMALL_LIMITS { (4, 2) } else { (0xFFFF, 0x8000) };
+
+/// The longest chains for short entries.
+const SHORT: u32 = if SMALL_LIMITS { 3 } else { 0xFF };
 
 /// A predecessor, for the sweep.
 #[derive(Clone, Copy)]
@@ -35,6 +45,37 @@ pub(super) struct Sweep {
     n_chains: usize,
     /// Nodes of the longest chain.
     longest: u32,
+    /// Where medium entries count from; empty if none are used, or from the beginning.
+    bases: Vec<Base>,
+}
+
+/// Where entries count from in a part of the order.
+struct Base {
+    /// The first place of the part.
+    place: u32,
+    /// By chain: how many nodes are not counted.
+    uncounted: Vec<u32>,
+}
+
+/// Cuts an order into parts in which no chain gets longer than medium entries hold. `None` if that makes more numbers than
+/// nodes.
+fn bases(order: &LinearOrder, chains: &Chains) -> Option<Vec<Base>> {
+    let (most, back) = MEDIUM;
+    let mut progress = vec![0u32; chains.len()];
+    let mut bases = vec![Base { place: 0, uncounted: progress.clone() }];
+    let mut base = progress.clone();
+    for (&t, place) in order.nodes.iter().zip(0u32..) {
+        let chain = chains.chain[t as usize] as usize;
+        if progress[chain] - base[chain] == most {
+            if bases.len().saturating_mul(chains.len()) > order.nodes.len() {
+                return None;
+            }
+            base = progress.iter().map(|&progress| progress.saturating_sub(back)).collect();
+            bases.push(Base { place, uncounted: base.clone() });
+        }
+        progress[chain] += 1;
+    }
+    Some(bases)
 }
 
 impl Sweep {
@@ -58,7 +99,8 @@ impl Sweep {
         }
         begin.push(predecessor.len() as u32);
         let longest = chains.length.iter().copied().max().unwrap_or(0);
-        Ok(Sweep { begin, predecessor, n_chains: chains.len(), longest })
+        let bases = if longest > MEDIUM.0 { bases(order, chains).unwrap_or_default() } else { Vec::new() };
+        Ok(Sweep { begin, predecessor, n_chains: chains.len(), longest, bases })
     }
 
     /// The places of the predecessors of the node at a place; one may occur several times.
@@ -75,10 +117,18 @@ impl Sweep {
 
     /// Number of chains in a block.
     pub(super) fn width(&self) -> usize {
+        match self.entries() {
+            Entries::Short => LINE,
+            Entries::Medium => LINE / 2,
+            Entries::Long => LINE / 4,
+        }
+    }
+
+    fn entries(&self) -> Entries {
         match self.longest {
-            0..=0xFF => LINE,
-            0x100..=0xFFFF => LINE / 2,
-            _ => LINE / 4,
+            0..=SHORT => Entries::Short,
+            longest if longest <= MEDIUM.0 || !self.bases.is_empty() => Entries::Medium,
+            _ => Entries::Long,
         }
     }
 
@@ -87,18 +137,41 @@ impl Sweep {
         self.n_chains.div_ceil(self.width())
     }
 
-    /// Computes one block, in the memory of an earlier one. O(nodes + reads), a cache line per node.
-    pub(super) fn block(&self, number: usize, used: Option<Block>, control: &Control) -> Result<Block, Interrupt> {
+    /// Computes one block, in the memory of an earlier one. O(nodes + reads), a cache line per node. Questions about nodes
+    /// far back may stay open.
+    pub(super) fn block(&self, number: usize, used: Option<Block<'_>>, control: &Control) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
-        let columns = match (self.longest, used.map(|block| block.columns)) {
-            (0..=0xFF, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
-            (0..=0xFF, _) => Columns::Short(self.lines(first, Vec::new(), control)?),
-            (0x100..=0xFFFF, Some(Columns::Medium(used))) => Columns::Medium(self.lines(first, used, control)?),
-            (0x100..=0xFFFF, _) => Columns::Medium(self.lines(first, Vec::new(), control)?),
-            (_, Some(Columns::Long(used))) => Columns::Long(self.lines(first, used, control)?),
-            (_, _) => Columns::Long(self.lines(first, Vec::new(), control)?),
+        let columns = match (self.entries(), used.map(|block| block.columns)) {
+            (Entries::Short, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
+            (Entries::Short, _) => Columns::Short(self.lines(first, Vec::new(), control)?),
+            (Entries::Medium, Some(Columns::Medium(used))) => Columns::Medium(self.medium(first, used, control)?),
+            (Entries::Medium, _) => Columns::Medium(self.medium(first, Vec::new(), control)?),
+            (Entries::Long, Some(Columns::Long(used))) => Columns::Long(self.lines(first, used, control)?),
+            (Entries::Long, _) => Columns::Long(self.lines(first, Vec::new(), control)?),
         };
-        Ok(Block { first, columns })
+        Ok(Block { first, columns, bases: &self.bases })
+    }
+
+    /// Computes one block with entries so wide that no question stays open. Several cache lines per node.
+    pub(super) fn wide_block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
+        match self.entries() {
+            Entries::Medium if !self.bases.is_empty() => {
+                let first = (number * self.width()) as u32;
+                let columns = Columns::Wide(self.lines(first, Vec::new(), control)?);
+                Ok(Block { first, columns, bases: &[] })
+            }
+            _ => self.block(number, None, control),
+        }
+    }
+
+    /// Lines of medium entries.
+    fn medium<const W: usize>(
+        &self,
+        first: u32,
+        lines: Vec<Line<u16, W>>,
+        control: &Control,
+    ) -> Result<Vec<Line<u16, W>>, Interrupt> {
+        if self.bases.is_empty() { self.lines(first, lines, control) } else { self.based_lines(first, lines, control) }
     }
 
     fn lines<T: Count, const W: usize>(
@@ -128,6 +201,64 @@ impl Sweep {
         }
         Ok(lines)
     }
+
+    /// The same with entries that count from the bases: what is not above its base is 0.
+    fn based_lines<const W: usize>(
+        &self,
+        first: u32,
+        mut lines: Vec<Line<u16, W>>,
+        control: &Control,
+    ) -> Result<Vec<Line<u16, W>>, Interrupt> {
+        let of_block = |base: &Base| -> [u32; W] {
+            std::array::from_fn(|column| base.uncounted.get(first as usize + column).copied().unwrap_or(0))
+        };
+        let bases: Vec<[u32; W]> = self.bases.iter().map(of_block).collect();
+        lines.clear();
+        lines.reserve(self.begin.len() - 1);
+        let mut part = 0;
+        for (step, range) in self.begin.windows(2).enumerate() {
+            tick(step, control)?;
+            part += usize::from(self.bases.get(part + 1).is_some_and(|next| next.place as usize == step));
+            let (part_begin, base) = (self.bases[part].place, &bases[part]);
+            let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
+            let mut line = [0u16; W];
+            for u in predecessors {
+                let other = &lines[u.place as usize].0;
+                line = if u.place >= part_begin {
+                    std::array::from_fn(|column| line[column].max(other[column]))
+                } else {
+                    let earlier = &bases[self.part_of(u.place)];
+                    let moved = |column: usize| (base[column] - earlier[column]).min(0xFFFF) as u16;
+                    std::array::from_fn(|column| line[column].max(other[column].saturating_sub(moved(column))))
+                };
+            }
+            lines.push(Line(line));
+            let line = &mut lines[step].0;
+            for u in predecessors {
+                let column = u.chain.wrapping_sub(first) as usize;
+                if let Some(mine) = line.get_mut(column) {
+                    *mine = (*mine).max((u.position + 1).saturating_sub(base[column]) as u16);
+                }
+            }
+        }
+        Ok(lines)
+    }
+
+    fn part_of(&self, place: u32) -> usize {
+        part_of(&self.bases, place)
+    }
+}
+
+/// The part of an order that a place lies in.
+fn part_of(bases: &[Base], place: u32) -> usize {
+    bases.partition_point(|base| base.place <= place) - 1
+}
+
+/// How wide the entries of blocks are.
+enum Entries {
+    Short,
+    Medium,
+    Long,
 }
 
 /// The predecessors of a part of an order: first places and predecessors.
@@ -179,30 +310,116 @@ enum Columns {
     Short(Vec<Line<u8, LINE>>),
     Medium(Vec<Line<u16, { LINE / 2 }>>),
     Long(Vec<Line<u32, { LINE / 4 }>>),
+    /// As many chains as medium entries.
+    Wide(Vec<Line<u32, { LINE / 2 }>>),
 }
 
 /// The columns of a few chains.
-pub(super) struct Block {
+pub(super) struct Block<'a> {
     /// The first chain.
     pub(super) first: u32,
     columns: Columns,
+    bases: &'a [Base],
 }
 
-impl Block {
-    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order.
+impl Block<'_> {
+    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order; of a
+    /// number that is too far back to be known, the most that it can be.
     #[inline]
-    pub(super) fn count(&self, place: u32, chain: u32) -> u32 {
+    fn most(&self, place: u32, chain: u32) -> (u32, bool) {
         let (line, column) = (place as usize, (chain - self.first) as usize);
-        match &self.columns {
+        let entry = match &self.columns {
             Columns::Short(lines) => u32::from(lines[line].0[column]),
             Columns::Medium(lines) => u32::from(lines[line].0[column]),
             Columns::Long(lines) => lines[line].0[column],
+            Columns::Wide(lines) => lines[line].0[column],
+        };
+        match self.bases {
+            [] => (entry, true),
+            bases => {
+                let uncounted = bases[part_of(bases, place)].uncounted[chain as usize];
+                (uncounted + entry, entry > 0 || uncounted == 0)
+            }
         }
     }
 
-    /// Whether `a`, whose chain is in the block, strictly precedes the node at a place of the order.
+    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order; `None`
+    /// where the block does not tell.
     #[inline]
-    pub(super) fn precedes(&self, chains: &Chains, a: Node, place: u32) -> bool {
-        self.count(place, chains.chain[a as usize]) > chains.position[a as usize]
+    pub(super) fn count(&self, place: u32, chain: u32) -> Option<u32> {
+        let (most, is_exact) = self.most(place, chain);
+        is_exact.then_some(most)
+    }
+
+    /// Whether `a`, whose chain is in the block, strictly precedes the node at a place of the order; `None` where the block
+    /// does not tell.
+    #[inline]
+    pub(super) fn precedes(&self, chains: &Chains, a: Node, place: u32) -> Option<bool> {
+        let (most, is_exact) = self.most(place, chains.chain[a as usize]);
+        let may_precede = most > chains.position[a as usize];
+        (is_exact || !may_precede).then_some(may_precede)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::causality::Components;
+    use super::super::order::{Before, Wish, linear_extension};
+    use super::*;
+    use crate::relations::{resolve, testing::history};
+
+    /// Transactions that each write a key and read from a few earlier ones, mostly recent ones, in few long sessions.
+    fn long_sessions(random: &mut fastrand::Rng) -> Index {
+        let mut text = String::new();
+        for t in 1..=random.usize(20..60) {
+            let session = random.usize(0..3);
+            for _ in 0..random.usize(0..2) {
+                let back = if random.u8(0..4) == 0 { t } else { t.min(6) };
+                let from = t - random.usize(0..back);
+                if from != t {
+                    text += &format!("r({from},{from},{session},{t}) ");
+                }
+            }
+            text += &format!("w({t},{t},{session},{t}) ");
+        }
+        let history = history(&text);
+        let resolution = resolve(&history, &Control::new()).expect("not stopped");
+        Index::build(&history, &resolution, &Control::new()).expect("not stopped")
+    }
+
+    #[test]
+    fn narrow_entries_say_what_wide_ones_say_or_nothing() {
+        let control = Control::new();
+        let (mut told, mut open, mut moved) = (0, 0, 0);
+        for seed in 0..300 {
+            let index = long_sessions(&mut fastrand::Rng::with_seed(seed));
+            let extension = linear_extension(&index, &Before::default(), Wish::FirstCome, &control);
+            let order = extension.expect("not stopped").expect("reads are of earlier transactions");
+            let chains = Chains::new(&index, &Components::trivial(&order), &control).expect("not stopped");
+            let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");
+            moved += usize::from(sweep.bases.len() > 1);
+            for number in 0..sweep.n_blocks() {
+                let narrow = sweep.block(number, None, &control).expect("not stopped");
+                let wide = sweep.wide_block(number, &control).expect("not stopped");
+                let of_block = |a: &Node| chains.chain[*a as usize] as usize / sweep.width() == number;
+                for a in (0..index.n_nodes() as Node).filter(of_block) {
+                    for place in 0..order.nodes.len() as u32 {
+                        let expected = wide.precedes(&chains, a, place);
+                        assert!(expected.is_some(), "seed {seed}: {a} at {place}");
+                        match narrow.precedes(&chains, a, place) {
+                            None => open += 1,
+                            found => {
+                                assert_eq!(found, expected, "seed {seed}: {a} at {place}");
+                                told += 1;
+                            }
+                        }
+                        let chain = chains.chain[a as usize];
+                        let count = narrow.count(place, chain);
+                        assert!(count.is_none() || count == wide.count(place, chain), "seed {seed}: {chain} at {place}");
+                    }
+                }
+            }
+        }
+        assert!(moved > 200 && told > 100_000 && open > 1_000, "{moved} {told} {open}");
     }
 }

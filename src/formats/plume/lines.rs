@@ -27,6 +27,7 @@ pub(super) struct Piece {
     pub(super) runs: Vec<Run>,
     /// Number of lines, blank ones included.
     pub(super) n_lines: u64,
+    pub(super) n_bytes: usize,
 }
 
 /// The first line of a piece that is no operation.
@@ -43,7 +44,7 @@ const LINES_PER_CHECK: u64 = 8192;
 
 /// Reads the lines of a piece, which ends with a line end or with the file.
 pub(super) fn parse(bytes: &[u8], control: &Control) -> Result<Piece, Bad> {
-    let mut piece = Piece::default();
+    let mut piece = Piece { n_bytes: bytes.len(), ..Piece::default() };
     // The shortest line has eleven bytes; common ones have about twice as many.
     let guess = bytes.len() / 14;
     piece.kinds.reserve(guess);

@@ -73,24 +73,22 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", bytes.len() as u64);
     let mut joined = Joined::new(Builder::new(input.origin(FORMAT.name)));
     let mut rest = bytes;
-    // Waves keep the memory for pieces that are not yet joined small, and end the reading of rubbish early.
-    let wave = 4 * rayon::current_num_threads();
+    // Waves keep the memory for pieces that are not yet joined small, and end the reading of rubbish early. One wave is
+    // joined while the next is parsed.
+    let wave = 2 * rayon::current_num_threads();
     let piece_len = (bytes.len() / 64).clamp(PIECE.0, PIECE.1);
-    while !rest.is_empty() {
+    let mut next_wave = || -> Vec<Result<Piece, lines::Bad>> {
         let mut pieces = Vec::with_capacity(wave);
         while pieces.len() < wave && !rest.is_empty() {
             pieces.push(split_piece(&mut rest, piece_len));
         }
-        let parsed: Vec<_> = pieces.par_iter().map(|piece| lines::parse(piece, control)).collect();
-        for piece in parsed {
-            let piece = piece.map_err(|bad| {
-                let line = joined.n_lines + bad.line;
-                let place = Place::Line { line, column: bad.column };
-                ReadError::new(FORMAT.name, place, bad.problem)
-            })?;
-            joined.append(&piece)?;
-        }
-        joined.expect_more(bytes.len() - rest.len(), rest.len());
+        pieces.par_iter().map(|piece| lines::parse(piece, control)).collect()
+    };
+    let mut parsed = next_wave();
+    while !parsed.is_empty() {
+        let (appended, next) = rayon::join(|| joined.append_all(parsed, bytes.len()), &mut next_wave);
+        appended?;
+        parsed = next;
     }
     control.check().map_err(|interrupt| ReadError::whole(FORMAT.name, interrupt))?;
     joined.finish()
@@ -117,6 +115,7 @@ struct Session {
 struct Joined {
     builder: Builder,
     n_lines: u64,
+    n_bytes: usize,
     sessions: Vec<Session>,
     /// Places in `sessions` by number, as bits.
     session_of_number: NumberTable,
@@ -132,6 +131,7 @@ impl Joined {
         Joined {
             builder,
             n_lines: 0,
+            n_bytes: 0,
             sessions: Vec::new(),
             session_of_number: NumberTable::default(),
             draft_of_number: NumberTable::default(),
@@ -140,13 +140,29 @@ impl Joined {
         }
     }
 
+    /// Appends the pieces of a wave of a file of `len` bytes.
+    fn append_all(&mut self, pieces: Vec<Result<Piece, lines::Bad>>, len: usize) -> Result<(), ReadError> {
+        for piece in pieces {
+            let piece = piece.map_err(|bad| {
+                let line = self.n_lines + bad.line;
+                let place = Place::Line { line, column: bad.column };
+                ReadError::new(FORMAT.name, place, bad.problem)
+            })?;
+            self.append(&piece)?;
+            self.n_bytes += piece.n_bytes;
+        }
+        self.expect_more(len);
+        Ok(())
+    }
+
     /// After the first wave: guesses the number of operations in the rest of the file from those in its beginning.
-    fn expect_more(&mut self, bytes_read: usize, bytes_left: usize) {
-        if bytes_left == 0 || std::mem::replace(&mut self.guessed, true) {
+    fn expect_more(&mut self, len: usize) {
+        let left = len - self.n_bytes;
+        if left == 0 || std::mem::replace(&mut self.guessed, true) {
             return;
         }
-        let per_byte = self.builder.n_operations() as f64 / bytes_read.max(1) as f64;
-        self.builder.reserve_operations((per_byte * bytes_left as f64 * 1.05) as usize);
+        let per_byte = self.builder.n_operations() as f64 / self.n_bytes.max(1) as f64;
+        self.builder.reserve_operations((per_byte * left as f64 * 1.05) as usize);
     }
 
     fn append(&mut self, piece: &Piece) -> Result<(), ReadError> {

@@ -21,6 +21,9 @@ const PLACES_PER_WRITE: u64 = 4;
 /// Fewest operations of a piece.
 const PIECE: usize = if cfg!(test) { 4 } else { 1 << 16 };
 
+/// Fewest places of the table for which a task is worth it.
+const LONG: usize = 1 << 16;
+
 /// Most keys that an entry of the table can tell.
 const MOST_KEYS: usize = 1 << 30;
 
@@ -86,7 +89,8 @@ pub(super) fn resolve(
     }
     let Some(addresses) = Addresses::of(history, standing) else { return Ok(None) };
     control.check()?;
-    let table: Vec<AtomicU64> = (0..=addresses.len).map(|_| AtomicU64::new(Entry::NONE.0)).collect();
+    let places = (0..addresses.len + 1).into_par_iter().with_min_len(LONG);
+    let table: Vec<AtomicU64> = places.map(|_| AtomicU64::new(Entry::NONE.0)).collect();
     let intricate: Vec<AtomicBool> = (0..history.n_keys()).map(|_| AtomicBool::new(false)).collect();
     let pass = Pass { history, standing, addresses: &addresses, table: &table, intricate: &intricate };
     let pieces = pieces(history);
