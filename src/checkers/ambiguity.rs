@@ -1,30 +1,40 @@
 //! Levels of a history in which some reads have several possible writers: satisfied if one choice of writers is.
 
 use super::decide::{self, Decision, Facts, Order};
+use super::refutation::{self, Searched};
 use super::strong::{self, Effort, OpenDecision};
 use super::weak::Ground;
-use super::{Level, LevelSet, Witness, read_consistency};
+use super::{Level, LevelSet, Violation, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Source};
 use rustc_hash::FxHashSet;
 
-/// Most attempts on one level, whatever the size of the history.
+/// Most attempts on one level where it need not be decided, whatever the size of the history.
 const MOST_ATTEMPTS: u64 = 1 << 17;
 
-/// Most operations gone through for one level, over all attempts.
+/// Most operations gone through then for one level, over all attempts.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Fewest attempts on one level.
 const FEWEST_ATTEMPTS: u64 = 8;
 
+/// When trying choices ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// When the level is decided.
+    UntilDecided,
+    /// After some seconds' worth of them at the latest.
+    Bounded,
+}
+
 /// What trying choices has led to.
 pub(super) enum Found {
     /// Some choice satisfies the level.
     Satisfied(Choice, Witness),
-    /// Every choice violates it.
-    Violated,
-    /// There are too many choices to try them all.
+    /// Every choice violates it; with the evidence, if that was found on the way.
+    Violated(Option<Box<Violation>>),
+    /// More choices than allowed would have to be tried.
     TooMany,
 }
 
@@ -39,16 +49,19 @@ pub(super) struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    /// With as many attempts as the size of the history and the effort allow.
+    /// With as many attempts as it takes, or as the size of the history and the effort allow.
     pub(super) fn new(
         history: &'a History,
         resolution: &'a Resolution,
-        effort: Effort,
+        (effort, patience): (Effort, Patience),
         control: &'a Control,
     ) -> Chooser<'a> {
         let operations = history.n_operations().max(1) as u64;
         let allowed = if effort == Effort::Any { MOST_OPERATIONS } else { MOST_OPERATIONS / 16 };
-        let most_attempts = (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS);
+        let most_attempts = match patience {
+            Patience::UntilDecided => u64::MAX,
+            Patience::Bounded => (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS),
+        };
         Chooser { history, resolution, effort, control, most_attempts }
     }
 
@@ -65,7 +78,7 @@ impl<'a> Chooser<'a> {
         let decided = strong::decide_open(self.history, self.resolution, index, level, effort, self.control)?;
         Ok(match decided {
             None => None,
-            Some(OpenDecision::Violated) => Some(Found::Violated),
+            Some(OpenDecision::Violated) => Some(Found::Violated(None)),
             Some(OpenDecision::Satisfied(order, choice)) => {
                 let order = Order::of(order).expect("what is satisfied has an order");
                 let chosen = Index::build_with(self.history, self.resolution, &choice, self.control)?;
@@ -126,73 +139,17 @@ impl<'a> Chooser<'a> {
         Ok(None)
     }
 
-    /// Tries all choices, as far as allowed. Candidates that violate the level without any other ambiguous read are
-    /// struck out, and what is left is tried read by read: a level that is violated with some of the reads left out is
-    /// violated with them, so whole branches are passed over.
+    /// Learns from choices that violate the level until one satisfies it or none is left, as far as allowed.
     pub(super) fn search(&self, level: Level) -> Result<Found, Interrupt> {
-        let mut attempts = self.most_attempts;
-        let mut alive: Vec<Vec<u32>> =
-            self.resolution.ambiguous().map(|(_, sources)| (0..sources.len() as u32).collect()).collect();
-        if let Some(found) = self.strike_out(level, &mut alive, &mut attempts)? {
-            return Ok(found);
-        }
-        let mut choice = settled(&alive);
-        let open: Vec<usize> = (0..alive.len()).filter(|&read| alive[read].len() > 1).collect();
-        // By depth: how many candidates of the read at that depth have been tried.
-        let mut tried: Vec<usize> = vec![0];
-        while let Some(depth) = tried.len().checked_sub(1) {
-            let Some(&read) = open.get(depth) else {
-                return Ok(match self.attempt(level, &choice)? {
-                    Some(witness) => Found::Satisfied(choice, witness),
-                    None => Found::Violated,
-                });
-            };
-            let Some(&candidate) = alive[read].get(tried[depth]) else {
-                choice[read] = None;
-                tried.pop();
-                continue;
-            };
-            if attempts == 0 {
-                return Ok(Found::TooMany);
-            }
-            attempts -= 1;
-            tried[depth] += 1;
-            choice[read] = Some(candidate);
-            if self.attempt(level, &choice)?.is_some() {
-                tried.push(0);
-            }
-        }
-        Ok(Found::Violated)
-    }
-
-    /// Removes candidates that violate the level together with the reads that have only one candidate left, until
-    /// nothing changes. The answer, if that decides it.
-    fn strike_out(&self, level: Level, alive: &mut [Vec<u32>], attempts: &mut u64) -> Result<Option<Found>, Interrupt> {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for read in 0..alive.len() {
-                for candidate in alive[read].clone() {
-                    if alive[read].len() < 2 {
-                        break;
-                    }
-                    if *attempts == 0 {
-                        return Ok(Some(Found::TooMany));
-                    }
-                    *attempts -= 1;
-                    let mut choice = settled(alive);
-                    choice[read] = Some(candidate);
-                    if self.attempt(level, &choice)?.is_none() {
-                        alive[read].retain(|&other| other != candidate);
-                        changed = true;
-                    }
-                }
-            }
-        }
-        // The last candidate of a read is kept without a trial.
-        Ok(match self.attempt(level, &settled(alive))? {
-            Some(_) => None,
-            None => Some(Found::Violated),
+        let searched = refutation::search(self.history, self.resolution, level, self.most_attempts, self.control)?;
+        Ok(match searched {
+            Searched::Violated(evidence) => Found::Violated(evidence),
+            Searched::GaveUp => Found::TooMany,
+            Searched::Satisfied(choice) => match self.attempt(level, &choice)? {
+                Some(witness) => Found::Satisfied(choice, witness),
+                // One that was asked twice gives two answers only if it was interrupted.
+                None => Found::TooMany,
+            },
         })
     }
 
@@ -235,9 +192,4 @@ impl<'a> Chooser<'a> {
             _ => None,
         })
     }
-}
-
-/// The choice for the reads with one candidate left; the others are left out.
-fn settled(alive: &[Vec<u32>]) -> Choice {
-    alive.iter().map(|candidates| candidates.first().copied().filter(|_| candidates.len() == 1)).collect()
 }

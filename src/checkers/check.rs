@@ -1,6 +1,6 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
-use super::ambiguity::{Chooser, Found};
+use super::ambiguity::{Chooser, Found, Patience};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::share::{Share, SharedOut};
@@ -55,6 +55,8 @@ pub fn check_resolved(
 struct Manner {
     /// How much may be done about ambiguous reads.
     effort: Effort,
+    /// When trying writers of ambiguous reads ends.
+    patience: Patience,
     /// What is done about elements of lists that were appended more than once.
     elements: Elements,
     /// Whether the assumption that transactions set up the initial state is put to the test.
@@ -72,7 +74,17 @@ enum Elements {
 
 impl Manner {
     /// As users ask for it.
-    const WHOLE: Manner = Manner { effort: Effort::Any, elements: Elements::Searched, tests_set_up: true };
+    const WHOLE: Manner = Manner {
+        effort: Effort::Any,
+        patience: Patience::UntilDecided,
+        elements: Elements::Searched,
+        tests_set_up: true,
+    };
+
+    /// How much may be done about ambiguous reads, and for how long.
+    fn diligence(self) -> (Effort, Patience) {
+        (self.effort, self.patience)
+    }
 }
 
 fn check_with(
@@ -108,6 +120,7 @@ fn check_with(
         told: Mutex::default(),
         verdicts: BTreeMap::new(),
         sources: BTreeMap::new(),
+        evidence: BTreeMap::new(),
         assumptions: Vec::new(),
         shared: None,
     };
@@ -217,6 +230,8 @@ struct Run<'a> {
     verdicts: BTreeMap<Level, (Verdict, f64)>,
     /// By satisfied weak level: the writers of ambiguous reads.
     sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
+    /// By level that every choice of writers violates: evidence that was found when it was decided.
+    evidence: BTreeMap<Level, Violation>,
     assumptions: Vec<String>,
     shared: Option<SharedOut>,
 }
@@ -320,7 +335,7 @@ impl Run<'_> {
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
     fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, self.manner.effort, self.control);
+        let chooser = Chooser::new(self.history, resolution, self.manner.diligence(), self.control);
         let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
         let mut choices: Vec<Choice> = Vec::new();
         let mut refuted = LevelSet::default();
@@ -336,7 +351,7 @@ impl Run<'_> {
                         choices = vec![choice];
                         Some(Verdict::Satisfied(witness))
                     }
-                    Ok(Some(Found::Violated)) => {
+                    Ok(Some(Found::Violated(_))) => {
                         refuted.insert(level);
                         Some(Verdict::Violated)
                     }
@@ -359,7 +374,7 @@ impl Run<'_> {
             }
             let begin = Instant::now();
             let found = match violated.iter().any(|weaker| level.implies(weaker)) {
-                true => Ok(Found::Violated),
+                true => Ok(Found::Violated(None)),
                 false => chooser.decide_weak(level, index, &choices, hopeless),
             };
             let verdict = match found {
@@ -368,8 +383,9 @@ impl Run<'_> {
                     choices = vec![choice];
                     Verdict::Satisfied(witness)
                 }
-                Ok(Found::Violated) => {
+                Ok(Found::Violated(evidence)) => {
                     violated.insert(level);
+                    self.evidence.extend(evidence.map(|evidence| (level, *evidence)));
                     Verdict::Violated
                 }
                 Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
@@ -433,10 +449,10 @@ impl Run<'_> {
 
     /// SSER where reads have several possible writers.
     fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
-        let chooser = Chooser::new(self.history, &prepared.resolution, self.manner.effort, self.control);
+        let chooser = Chooser::new(self.history, &prepared.resolution, self.manner.diligence(), self.control);
         match chooser.decide(Level::StrictSerializability, &prepared.index) {
             Ok(Some(Found::Satisfied(_, witness))) => Verdict::Satisfied(witness),
-            Ok(Some(Found::Violated)) => Verdict::Violated,
+            Ok(Some(Found::Violated(_))) => Verdict::Violated,
             Ok(Some(Found::TooMany) | None) => {
                 Verdict::Undecided(Cause::AmbiguousReads(prepared.resolution.n_ambiguous()))
             }

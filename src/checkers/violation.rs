@@ -92,6 +92,49 @@ pub enum Proof {
         /// Of each of these lists not all assumed edges hold.
         clauses: Vec<Vec<EdgeIndex>>,
     },
+    /// Whatever is supposed of many reads, or of many places of lists, a contradiction follows: each of these
+    /// combinations of suppositions contradicts. That none is left follows by unit propagation as in
+    /// [`Clauses`](Proof::Clauses), from the combinations and from this: of the options of each read or place one holds.
+    Combinations {
+        /// All that may be supposed, those of one read or place together. Of a read all writers count that do not violate
+        /// read committed by themselves, of a place all appends as in [`Appends`](Proof::Appends).
+        options: Vec<Supposed>,
+        /// Options as places in `options`, in the order in which they are supposed (the readers take part because of those
+        /// before), each list with what follows.
+        excluded: Vec<(Vec<usize>, Proof)>,
+        /// Of each of these lists it is not so that all options hold that come with `true` and none that comes with `false`.
+        clauses: Vec<Vec<(usize, bool)>>,
+    },
+}
+
+/// What may be supposed where it is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supposed {
+    /// A read returned what this transaction wrote, or ⊥.
+    Writer {
+        /// The read.
+        read: OperationId,
+        /// Who wrote it.
+        writer: TransactionId,
+    },
+    /// An append made the element at a place of a list.
+    Append {
+        /// The read of the list.
+        read: OperationId,
+        /// The place of the element, from 0, before the reader's own appends.
+        place: usize,
+        /// What made it.
+        append: OperationId,
+    },
+}
+
+impl Supposed {
+    /// The read it is about.
+    pub fn read(self) -> OperationId {
+        match self {
+            Supposed::Writer { read, .. } | Supposed::Append { read, .. } => read,
+        }
+    }
 }
 
 impl Proof {
@@ -112,6 +155,7 @@ impl Proof {
                 }
                 Proof::Writers { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
                 Proof::Appends { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
+                Proof::Combinations { excluded, .. } => open.extend(excluded.first().map(|(_, proof)| proof)),
             }
         }
         edges.sort_unstable();
@@ -130,6 +174,7 @@ impl Proof {
                 Proof::Split { first, second, .. } => open.extend([&*second.1, &*first.1]),
                 Proof::Writers { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
                 Proof::Appends { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
+                Proof::Combinations { excluded, .. } => open.extend(excluded.iter().rev().map(|(_, proof)| proof)),
             }
         }
         parts
@@ -140,6 +185,11 @@ impl Proof {
         let of_part = |part: &Proof| match part {
             Proof::Reads { reads, .. } => reads.clone(),
             Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
+            Proof::Combinations { options, .. } => {
+                let mut reads: Vec<OperationId> = options.iter().map(|option| option.read()).collect();
+                reads.dedup();
+                reads
+            }
             _ => Vec::new(),
         };
         self.parts().into_iter().flat_map(of_part).collect()

@@ -172,12 +172,12 @@ impl CaseTree {
 }
 
 /// The cases of a violation; `None` where a single cycle or read explains it, or where there would be too many (of a log
-/// of clauses, more than 64 ends). O(size of the proof · edges).
+/// of clauses, more than 64 ends; of combinations, always). O(size of the proof · edges).
 pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
     let words = Words::new(history, &violation.edges);
     let mut maker = Maker { words: &words, violation, nodes: Vec::new() };
     match &violation.proof {
-        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) => return None,
+        Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Combinations { .. } => return None,
         Proof::Appends { cases, .. } if cases.is_empty() => return None,
         Proof::Clauses { lemmas, .. } => maker.tell_lemmas_apart(lemmas)?,
         proof => maker.follow_proof(proof)?,
@@ -288,6 +288,8 @@ impl Maker<'_> {
                 }
                 Proof::Cycle(cycle) => self.ends(place, cycle, Vec::new()),
                 Proof::Clauses { lemmas, .. } => self.ends(place, lemmas.first()?, Vec::new()),
+                // Too many to tell, as in a case of its own.
+                Proof::Combinations { .. } => return None,
                 Proof::Split { first, second, .. } => {
                     self.asks(place, self.order(first.0)?);
                     let inside = [first, second]

@@ -6,9 +6,10 @@ use super::reasons;
 use super::tell::Teller;
 use super::words::Words;
 use super::{Counterexample, Explanation, Minimality};
-use crate::checkers::{Pattern, Proof, Violation};
+use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+use std::collections::BTreeSet;
 
 /// The argument for `example`. O(edges² + operations).
 pub fn explain(example: &Counterexample) -> Explanation {
@@ -51,9 +52,13 @@ pub fn title(history: &History, violation: &Violation) -> String {
     let row = violation.id.pattern.row();
     let id = if violation.id.pattern.letter().is_some() { format!(" ({})", row.id) } else { String::new() };
     let key = violation.key.map(|key| format!(" on key {}", history.key_name(key))).unwrap_or_default();
-    let whoever = match violation.proof {
+    let whoever = match &violation.proof {
         Proof::Writers { .. } => ", whoever wrote what was read",
         Proof::Appends { .. } => ", whoever appended what was read",
+        Proof::Combinations { options, .. } => match options.first() {
+            Some(Supposed::Append { .. }) => ", whoever appended what was read",
+            _ => ", whoever wrote what was read",
+        },
         _ => "",
     };
     format!("{}{id}{key}{whoever}", row.title)
@@ -86,6 +91,9 @@ fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
     }
     if let Proof::Appends { read, place, cases } = &violation.proof {
         return Some(appends_summary(words, violation, (*read, *place), cases));
+    }
+    if let Proof::Combinations { options, excluded, .. } = &violation.proof {
+        return Some(combinations_summary(options, excluded.len()));
     }
     if let Proof::Clauses { lemmas, .. } = &violation.proof {
         return Some(clauses_summary(violation, lemmas.len()));
@@ -153,6 +161,13 @@ fn appends_summary(
             Words::list(&names)
         ),
     }
+}
+
+/// "Whoever wrote what 40 reads returned, one of 60 combinations is there, and each contradicts."
+fn combinations_summary(options: &[Supposed], n_combinations: usize) -> String {
+    let reads: BTreeSet<OperationId> = options.iter().map(|option| option.read()).collect();
+    let n = reads.len();
+    format!("Whoever wrote what {n} reads returned, one of {n_combinations} combinations is there, and each contradicts.")
 }
 
 /// "In whatever orders these 40 transactions wrote their keys, one of 60 cycles closes: …".

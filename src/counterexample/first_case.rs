@@ -1,7 +1,7 @@
 //! The part of an argument that a picture can show: one case of those that tell the writers of reads apart, one cycle of
 //! those that exclude all orders of many pairs of writers.
 
-use crate::checkers::{Proof, Violation};
+use crate::checkers::{Proof, Supposed, Violation};
 use crate::history::TransactionId;
 use crate::relations::{Edge, EdgeIndex, Reason};
 use std::collections::BTreeSet;
@@ -13,7 +13,10 @@ const MOST_EDGES: usize = 16;
 /// first possible writer, and of a log of clauses only its first cycle with the assumptions it rests on. O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
-    let is_divided = matches!(violation.proof, Proof::Writers { .. } | Proof::Appends { .. } | Proof::Clauses { .. });
+    let is_divided = matches!(
+        violation.proof,
+        Proof::Writers { .. } | Proof::Appends { .. } | Proof::Clauses { .. } | Proof::Combinations { .. }
+    );
     if edges.len() <= MOST_EDGES || !is_divided {
         return (0..edges.len()).collect();
     }
@@ -29,6 +32,15 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
                 proof = inner;
             }
             Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
+            Proof::Combinations { options, excluded, .. } if !excluded.is_empty() => {
+                for option in excluded[0].0.iter().filter_map(|&option| options.get(option)) {
+                    let Supposed::Writer { read, writer } = *option else { continue };
+                    let tells =
+                        |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
+                    open.extend(edges.iter().position(tells));
+                }
+                proof = &excluded[0].1;
+            }
             _ => break,
         }
     }
@@ -44,7 +56,7 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
 /// The transactions to draw: all of the scenario, but of a log of clauses only those that the edges to draw touch.
 pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
     let mut transactions = violation.transactions.clone();
-    if matches!(violation.proof, Proof::Clauses { .. }) {
+    if matches!(violation.proof, Proof::Clauses { .. } | Proof::Combinations { .. }) {
         let edges = edges_to_draw(violation).into_iter().filter_map(|e| violation.edges.get(e));
         let touched: BTreeSet<TransactionId> = edges.flat_map(|edge| [edge.from, edge.to]).collect();
         transactions.retain(|t| touched.contains(t));
@@ -54,8 +66,11 @@ pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
 
 /// What is drawn, if it is not everything: "first case".
 pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
-    let is_log = matches!(violation.proof, Proof::Clauses { .. });
-    let part = if is_log { "first of many cycles" } else { "first case" };
+    let part = match violation.proof {
+        Proof::Clauses { .. } => "first of many cycles",
+        Proof::Combinations { .. } => "first of many combinations",
+        _ => "first case",
+    };
     (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)
 }
 

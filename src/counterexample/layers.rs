@@ -303,6 +303,13 @@ impl Play<'_> {
                 "An element of a list was appended more than once, and whichever append made it leads to a contradiction."
                     .to_owned()
             }
+            Proof::Combinations { excluded, .. } => {
+                next.operations.extend(violation.proof.reads());
+                format!(
+                    "It is open who wrote what many reads returned, and one of {} combinations that contradict is always there.",
+                    excluded.len()
+                )
+            }
             Proof::Clauses { lemmas, .. } => {
                 format!("One of {} circles closes, whatever the order of the writers of each key.", lemmas.len())
             }

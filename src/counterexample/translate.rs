@@ -1,6 +1,6 @@
 //! A violation of the whole history in terms of a part of it, and back.
 
-use crate::checkers::{Proof, Violation};
+use crate::checkers::{Proof, Supposed, Violation};
 use crate::history::{KeyId, OperationId, Renaming, TransactionId};
 use crate::relations::{Edge, Reason};
 use rustc_hash::FxHashMap;
@@ -107,7 +107,25 @@ fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> 
                 .map(|(writer, proof)| Some(((dictionary.transaction)(*writer)?, translate(proof)?)))
                 .collect::<Option<_>>()?,
         },
+        Proof::Combinations { options, excluded, clauses } => Proof::Combinations {
+            options: options.iter().map(|option| translate_option(*option, dictionary)).collect::<Option<_>>()?,
+            excluded: excluded
+                .iter()
+                .map(|(together, proof)| Some((together.clone(), translate(proof)?)))
+                .collect::<Option<_>>()?,
+            clauses: clauses.clone(),
+        },
         // The place of an element in a list may be another one there.
         Proof::Appends { .. } => return None,
     })
+}
+
+fn translate_option(option: Supposed, dictionary: &Dictionary<'_>) -> Option<Supposed> {
+    match option {
+        Supposed::Writer { read, writer } => Some(Supposed::Writer {
+            read: (dictionary.operation)(read)?,
+            writer: (dictionary.transaction)(writer)?,
+        }),
+        Supposed::Append { .. } => None,
+    }
 }

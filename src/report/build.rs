@@ -1,7 +1,9 @@
 //! From findings to a report.
 
 use super::*;
-use crate::checkers::{C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Verdict, Violation, Witness};
+use crate::checkers::{
+    C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation, Witness,
+};
 use crate::counterexample::edge_reason;
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
@@ -324,5 +326,31 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
             };
             ProofEntry::Appends { read, place: *place, cases: cases.iter().map(case).collect() }
         }
+        Proof::Combinations { options, excluded, clauses } => {
+            let options = options.iter().map(|&option| option_entry(places, option)).collect();
+            let combination = |(together, proof): &(Vec<usize>, Proof)| CombinationEntry {
+                options: together.iter().map(|option| option + 1).collect(),
+                proof: proof_entry(places, proof),
+            };
+            let signed = |&(option, holds): &(usize, bool)| if holds { option as i64 + 1 } else { -(option as i64 + 1) };
+            ProofEntry::Combinations {
+                options,
+                excluded: excluded.iter().map(combination).collect(),
+                clauses: clauses.iter().map(|clause| clause.iter().map(signed).collect()).collect(),
+            }
+        }
+    }
+}
+
+fn option_entry(places: &mut Places<'_>, option: Supposed) -> OptionEntry {
+    match option {
+        Supposed::Writer { read, writer } => {
+            OptionEntry::Writer { read: places.operation_entry(read), writer: places.of(writer) }
+        }
+        Supposed::Append { read, place, append } => OptionEntry::Append {
+            read: places.operation_entry(read),
+            place,
+            append: places.operation_entry(append),
+        },
     }
 }

@@ -437,6 +437,50 @@ pub enum ProofEntry {
         /// Of each of these lists not all assumed edges hold.
         clauses: Vec<Vec<usize>>,
     },
+    /// Whatever is supposed of many reads, or of many places of lists, one of these combinations is there, and each
+    /// contradicts. That none is left follows by unit propagation: of the options of each read or place one holds, not all
+    /// of a combination do; then each clause in turn, and the contradiction.
+    Combinations {
+        /// All that may be supposed: of a read every writer that does not violate read committed by itself, of a place
+        /// of a list every append as in `appends`.
+        options: Vec<OptionEntry>,
+        /// Each with what follows.
+        excluded: Vec<CombinationEntry>,
+        /// Options by number from 1. Of each list it is not so that all options hold that are positive and none that is
+        /// negative.
+        clauses: Vec<Vec<i64>>,
+    },
+}
+
+/// What may be supposed where it is open: who wrote what a read returned, or what appended an element of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionEntry {
+    /// An append made the element at a place of a list.
+    Append {
+        /// The read of the list.
+        read: OperationEntry,
+        /// The place of the element in the list, from 0.
+        place: usize,
+        /// The append.
+        append: OperationEntry,
+    },
+    /// A read returned what a transaction wrote.
+    Writer {
+        /// The read.
+        read: OperationEntry,
+        /// Place of the transaction.
+        writer: usize,
+    },
+}
+
+/// A combination of options that contradicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CombinationEntry {
+    /// Options by number from 1, in the order in which they are supposed.
+    pub options: Vec<usize>,
+    /// What follows.
+    pub proof: ProofEntry,
 }
 
 /// One possible writer of a read.

@@ -11,11 +11,13 @@
 pub mod acyclicity;
 mod exclusion;
 mod log;
+mod picks;
 mod trim;
 
 pub use acyclicity::{CycleEdge, DynamicOrder, FIRST_FACT, Labels, Vertex};
 pub use exclusion::{exclusions, with_fixed_edges};
 pub use log::{Logged, Refutation, side_of, solve_logged};
+pub use picks::{NoPick, OptionId, Picks};
 
 use crate::control::{Control, Interrupt};
 use acyclicity::{Acyclicity, EdgesOf, explanation};

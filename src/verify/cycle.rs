@@ -6,6 +6,7 @@
 //! and at the levels below PC both are one event. Session order and reads say C before S, an anti-dependency S before
 //! C. A path is legal when it never enters a transaction at C and leaves it at S; a cycle must be legal all around.
 
+use super::combinations::Case;
 use super::elements::{self, Apart};
 use super::read::{self, operation};
 use super::resolution::{Resolution, Source};
@@ -52,8 +53,8 @@ enum Claim {
 
 /// A violation with what is known of its edges.
 pub(super) struct Argument<'a> {
-    history: &'a History,
-    resolution: &'a Resolution<'a>,
+    pub(super) history: &'a History,
+    pub(super) resolution: &'a Resolution<'a>,
     pub(super) violation: &'a ViolationEntry,
     transactions: &'a [TransactionId],
     /// By checked edge: the key it is about.
@@ -348,6 +349,28 @@ impl<'a> Argument<'a> {
                         stack.push((&case.proof, assumed.clone(), setting.with(read, writer)));
                     }
                 }
+                ProofEntry::Combinations { options, excluded, clauses } => {
+                    let questions = self.questions(options, &setting, read::basis(level))?;
+                    questions.leave_none(excluded, clauses)?;
+                    for combination in excluded.iter().rev() {
+                        let told = questions.options_of(combination)?;
+                        match self.supposed(&told, &setting)? {
+                            Case::Of(setting) => stack.push((&combination.proof, assumed.clone(), setting)),
+                            Case::Impossible => {}
+                            Case::Apart(apart) => {
+                                let resolution = Resolution::new(&apart.history);
+                                let inner = Argument::new(
+                                    &apart.history,
+                                    &resolution,
+                                    self.violation,
+                                    self.transactions,
+                                    false,
+                                );
+                                inner.proves(level, &combination.proof, assumed.clone(), open, depth + 1)?;
+                            }
+                        }
+                    }
+                }
                 ProofEntry::Appends { .. } if strength.is_none() => {
                     return Err("at CI every append of an element counts".to_owned());
                 }
@@ -400,7 +423,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    fn entry(&self, entry: &OperationEntry) -> Result<OperationId, String> {
+    pub(super) fn entry(&self, entry: &OperationEntry) -> Result<OperationId, String> {
         operation(self.history, self.transactions, entry.transaction, entry.index)
     }
 

@@ -4,13 +4,19 @@
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
 //! when each of its edges can be followed back to operations of the history and the edges contradict each other at
 //! every level the violation names. Where a read has several possible writers a violation must have a case for each, and
-//! where an element of a list was appended more than once one for each append that fits into the list. Near linear in the history and the evidence, but for the causal level, whose
-//! replay may cost transactions × sessions, and logs of clauses, whose propagation may pass the same clauses again.
+//! where an element of a list was appended more than once one for each append that fits into the list; where those would
+//! be too many it has combinations that contradict and exclude all cases. Near linear in the history and the evidence,
+//! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
+//! pass the same clauses again, and for combinations of appends, each of which takes the history anew.
+//!
+//! Evidence may be exponential in the history, since to decide the strong levels is NP-complete, and so is every level
+//! where values repeat.
 //!
 //! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
 
 mod causal;
 mod clauses;
+mod combinations;
 mod cut;
 mod cycle;
 mod elements;
@@ -164,7 +170,13 @@ fn check_violation(
         return read::check(history, resolution, violation, &transactions, &levels);
     }
     // A cycle says nothing about CI: two reads of one key do. Proofs that name their reads show it themselves.
-    if matches!(violation.proof, ProofEntry::Reads { .. } | ProofEntry::Writers { .. } | ProofEntry::Appends { .. }) {
+    if matches!(
+        violation.proof,
+        ProofEntry::Reads { .. }
+            | ProofEntry::Writers { .. }
+            | ProofEntry::Appends { .. }
+            | ProofEntry::Combinations { .. }
+    ) {
         return cycle::check(history, resolution, violation, &transactions, &levels);
     }
     let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) = levels.into_iter().partition(|level| *level == "CI");

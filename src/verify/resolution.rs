@@ -323,6 +323,22 @@ impl<'a> Resolution<'a> {
         writers
     }
 
+    /// Of those the ones that count: above cut isolation not those that violate read committed by themselves, because
+    /// they overwrote the version or come later in the session of the reader.
+    pub(super) fn writers_on(&self, read: OperationId, basis: Basis) -> Vec<TransactionId> {
+        let mut writers = self.writers(read);
+        if basis == Basis::FairWriters {
+            let t = self.owner(read);
+            writers.retain(|&writer| {
+                let is_later = || self.history.session_of(writer) == self.history.session_of(t) && writer > t;
+                writer.is_initial()
+                    || !is_later()
+                        && !matches!(self.source_with(read, writer), Source::Other { intermediate: true, .. })
+            });
+        }
+        writers
+    }
+
     /// Whether anybody else may have written what a read returned.
     pub(super) fn has_writers(&self, read: OperationId) -> bool {
         self.each_writer(read).next().is_some()

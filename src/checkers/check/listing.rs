@@ -1,6 +1,7 @@
 //! What violates the levels, listed.
 
 use super::*;
+use crate::checkers::refutation::Searched;
 
 impl Run<'_> {
     /// Lists what violates the levels by these decisions, those that every choice of writers violates, and LIN.
@@ -52,11 +53,11 @@ impl Run<'_> {
             if names(found, level) {
                 continue;
             }
-            match refutation::refute(self.history, resolution, level, self.control) {
+            match self.refuted(resolution, level) {
                 Ok(Some(violation)) => add(found, violation),
                 Ok(None) => self.assumptions.push(format!(
-                    "{level} is violated under every choice of writers of the ambiguous reads; to show why takes more \
-                     cases than are listed."
+                    "{level} is violated under every choice of writers of the ambiguous reads, but not every \
+                     contradiction could be written down."
                 )),
                 Err(_) => {}
             }
@@ -65,6 +66,21 @@ impl Run<'_> {
         if cut_isolation == Some(&Verdict::Violated) {
             self.list_cut_isolation(resolution, found);
         }
+    }
+
+    /// Why a level is violated whoever wrote what the ambiguous reads returned: a tree of cases where a small one is found,
+    /// else combinations that exclude every choice.
+    fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
+        if let Some(violation) = refutation::refute(self.history, resolution, level, self.control)? {
+            return Ok(Some(violation));
+        }
+        if let Some(violation) = self.evidence.remove(&level) {
+            return Ok(Some(violation));
+        }
+        Ok(match refutation::search(self.history, resolution, level, u64::MAX, self.control)? {
+            Searched::Violated(violation) => violation.map(|violation| *violation),
+            Searched::Satisfied(_) | Searched::GaveUp => None,
+        })
     }
 
     /// At cut isolation all writers count, also those that stronger levels rule out.

@@ -5,6 +5,7 @@
 //! go unnoticed, so the verdict stands; but whoever reads the report is told that it rests on the assumption.
 
 use super::{Manner, check_with};
+use crate::checkers::ambiguity::Patience;
 use crate::checkers::strong::Effort;
 use crate::checkers::{Checker, Findings, Level, LevelResult, Options, Verdict};
 use crate::control::Control;
@@ -25,7 +26,8 @@ pub(super) fn put_to_the_test(history: &History, options: &Options, control: &Co
     let apart = history.without_assumed_set_up();
     let options = Options { levels: violated, max_instances: 0, checker: Checker::Fast, share: None, ..*options };
     let effort = if history.n_operations() <= SMALL { Effort::Any } else { Effort::Little };
-    let manner = Manner { effort, tests_set_up: false, ..Manner::WHOLE };
+    // Only a sentence hangs on it: that is worth so much and no more.
+    let manner = Manner { effort, patience: Patience::Bounded, tests_set_up: false, ..Manner::WHOLE };
     let one = Options { levels: vec![weakest], ..options.clone() };
     let is_satisfied = |result: &LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
     if !check_with(&apart, None, &one, control, manner, &|_| {}).levels.iter().any(is_satisfied) {

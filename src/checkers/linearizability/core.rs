@@ -30,7 +30,8 @@ impl<'a> Cores<'a> {
     /// The violation that a few operations of `key` show: no order of them respects real time and explains what they
     /// saw, even if every other write of the key is free to take effect or not. That makes it a statement about the whole
     /// history, although without a write a failed comparison could be left unexplained.
-    /// They are looked for around `stuck`. `None` if no few operations were found.
+    /// They are looked for around `stuck`; if no few operations are found, all that certainly took place are named. `None`
+    /// if `stuck` is no operation of the key.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
@@ -43,7 +44,7 @@ impl<'a> Cores<'a> {
         let (history, ops) = (self.history, self.keyed.of(key.index()));
         let Some(at) = ops.iter().position(|op| op.transaction == stuck) else { return Ok(None) };
         let mut asker = Asker { history, key, ops, control, questions: QUESTIONS };
-        let Some(core) = asker.first(at)? else { return Ok(None) };
+        let core = asker.first(at)?;
         let core = asker.reduced(core)?;
         Ok(Some(violation(history, key, core.into_iter().map(|place| ops[place].transaction).collect())))
     }
@@ -58,8 +59,8 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Operations around a place, more and more of them, until they cannot be ordered.
-    fn first(&mut self, at: usize) -> Result<Option<Vec<usize>>, Interrupt> {
+    /// Operations around a place, more and more of them, until they cannot be ordered; in the end all.
+    fn first(&mut self, at: usize) -> Result<Vec<usize>, Interrupt> {
         let center = self.ops[at];
         let distance = |op: &Op| {
             let (before, after) = (op.end < center.start, op.start > center.end);
@@ -72,17 +73,17 @@ impl Asker<'_> {
         let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| is_firm(&self.ops[place])).collect();
         near.sort_by_key(|&place| (distance(&self.ops[place]), place));
         let mut size = 8;
-        loop {
-            let mut core = near[..size.min(near.len())].to_vec();
+        while size < near.len() && size <= MOST {
+            let mut core = near[..size].to_vec();
             self.add_writers(&mut core, &near);
             if self.cannot_be_ordered(&core)? {
-                return Ok(Some(core));
-            }
-            if size >= near.len() || size >= MOST {
-                return Ok(None);
+                return Ok(core);
             }
             size *= 4;
         }
+        // All of them cannot: that is what has been found of the key.
+        near.sort_unstable();
+        Ok(near)
     }
 
     /// Adds who wrote what these operations saw or compared with.
@@ -118,7 +119,7 @@ impl Asker<'_> {
         };
         let all: Vec<Op> = chosen().chain(self.ops.iter().enumerate().filter_map(freed)).collect();
         let rank = vec![0; all.len()];
-        let searched = Search::new(self.history, self.key, &all, rank, BUDGET).run(self.control)?;
+        let searched = Search::new(self.history, self.key, &all, rank, Some(BUDGET)).run(self.control)?;
         Ok(matches!(searched, Searched::None { .. }))
     }
 

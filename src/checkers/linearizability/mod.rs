@@ -4,8 +4,8 @@
 //! (Herlihy & Wing 1990; MTC, Definition 7). That is local: it holds if it holds for each key. A key whose values are
 //! each written once takes a sort ([`blocks`]). A failed compare-and-set of which nothing is known but a value that was not
 //! there (`n x v`) is no read of a version: often the order of the rest has a place for it ([`comparisons`]). Where it has
-//! none, and where repeated values leave open who was read, a search with a bound decides ([`search`]), in which writes of
-//! unknown outcome may have taken effect or not. Keys are decided side by side.
+//! none, and where repeated values leave open who was read, a search decides ([`search`]), in which writes of unknown
+//! outcome may have taken effect or not. Keys are decided side by side.
 //!
 //! **Relation to strict serializability.** Session order counts here, too. Where transactions of a session do not overlap, real
 //! time contains it, as MTC and all of its kind assume, and this engine need not look. Where they do overlap, an order
@@ -33,9 +33,6 @@ use input::{Keyed, Op, Role};
 use rayon::prelude::*;
 use search::{Search, Searched};
 
-/// Work for one key, in operations put in place.
-const BUDGET: u64 = 30_000_000;
-
 /// The answer for a history of lightweight transactions with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Linear {
@@ -45,8 +42,6 @@ pub(super) enum Linear {
     Violated(Vec<Conflict>),
     /// Real time does not contain session order, and what was found contradicts it.
     Open,
-    /// The search on this key was given up.
-    TooMuch(KeyId),
 }
 
 /// Why there is no order.
@@ -62,12 +57,11 @@ pub(super) enum Conflict {
 enum OfKey {
     Order(Vec<u32>),
     Conflicts(Vec<Conflict>),
-    TooMuch,
 }
 
 /// Decides linearizability. The history must be one of lightweight transactions, and none of its reads an anomaly by itself.
 /// Expects that the clock does not contradict session order. O(n log n) but for keys with failed comparisons or
-/// repeated values, which are exponential in the number of overlapping writes up to a bound.
+/// repeated values, which are exponential in the number of overlapping writes in the worst case.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -82,20 +76,15 @@ pub(super) fn decide(history: &History, resolution: &Resolution, control: &Contr
         .map(|key| of_key(history, KeyId::new(key), keyed.of(key), is_ambiguous, control))
         .collect::<Result<_, _>>()?;
     let mut conflicts = Vec::new();
-    let mut given_up = None;
     let mut orders = Vec::with_capacity(keys.len());
-    for (key, found) in keys.into_iter().enumerate() {
+    for found in keys {
         match found {
             OfKey::Order(order) => orders.push(order),
             OfKey::Conflicts(more) => conflicts.extend(more),
-            OfKey::TooMuch => given_up = given_up.or(Some(KeyId::new(key))),
         }
     }
     if !conflicts.is_empty() {
         return Ok(Linear::Violated(conflicts));
-    }
-    if let Some(key) = given_up {
-        return Ok(Linear::TooMuch(key));
     }
     let order = merge::merge(&keyed, &orders);
     Ok(match keeps_session_order(history, &order) {
@@ -131,10 +120,10 @@ fn of_key(
         order.iter().zip(0..).for_each(|(&place, nth)| rank[place as usize] = nth);
     }
     control.check()?;
-    Ok(match Search::new(history, key, ops, rank, BUDGET).run(control)? {
+    Ok(match Search::new(history, key, ops, rank, None).run(control)? {
         Searched::Order(order) => OfKey::Order(order),
         Searched::None { stuck } => OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]),
-        Searched::TooMuch => OfKey::TooMuch,
+        Searched::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
     })
 }
 

@@ -5,7 +5,7 @@
 //! as it may come and fits: that excludes nothing, since it changes nothing. So there is a choice among the writes alone, and
 //! a write that leaves a value behind which somebody must still see, and which nobody can write again, is none. With
 //! each value written once that leaves a choice between blocks only. Everything that failed once is remembered exactly,
-//! and the work is bounded.
+//! so memory grows with the work, until the user's limit of it ends the search.
 
 use super::input::{Op, Role};
 use crate::control::{Control, Interrupt};
@@ -22,15 +22,15 @@ pub(super) enum Searched {
         /// Its place.
         stuck: u32,
     },
-    /// The work was not worth it.
+    /// The budget was used up.
     TooMuch,
 }
 
 /// The number of a value; 0 stands for the initial version as long as nobody has written.
 type Class = u32;
 const UNWRITTEN: Class = 0;
-/// Points of choice between two looks at the control.
-const ROUNDS_PER_CHECK: u32 = 4096;
+/// Work between two looks at the control: some tenths of a millisecond.
+const WORK_PER_CHECK: u64 = 1 << 14;
 /// No value.
 const NOTHING: Class = u32::MAX;
 
@@ -93,8 +93,10 @@ pub(super) struct Search {
     place_in_list: Vec<u32>,
     /// By operation: where it stands in an order that is good but for the comparisons; small numbers are tried first.
     rank: Vec<u32>,
-    /// Work that may still be done.
-    budget: u64,
+    /// Work that may be done, if it is limited.
+    budget: Option<u64>,
+    /// Work that was done.
+    spent: u64,
 
     done: Vec<bool>,
     order: Vec<u32>,
@@ -112,7 +114,7 @@ pub(super) struct Search {
 
 impl Search {
     /// Of operations of one key. Those whose role is idle are left out. `rank` says which writes are tried first.
-    pub(super) fn new(history: &History, key: KeyId, ops: &[Op], rank: Vec<u32>, budget: u64) -> Search {
+    pub(super) fn new(history: &History, key: KeyId, ops: &[Op], rank: Vec<u32>, budget: Option<u64>) -> Search {
         let mut classes = Classes::new(history, key);
         let values = Values { history, ops };
         let steps: Vec<Step> = (0..ops.len()).map(|place| values.step(place, &mut classes)).collect();
@@ -172,6 +174,7 @@ impl Search {
             place_in_list,
             rank,
             budget,
+            spent: 0,
             done: vec![false; n],
             order: Vec::with_capacity(n),
             optional_done: Vec::new(),
@@ -186,25 +189,25 @@ impl Search {
         }
     }
 
-    /// Searches. Exponential in the number of writes that overlap in the worst case, up to the budget.
+    /// Searches. Exponential in the number of writes that overlap in the worst case.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
     pub(super) fn run(mut self, control: &Control) -> Result<Searched, Interrupt> {
         self.settle();
-        let mut rounds = 0u32;
+        let mut next_check = WORK_PER_CHECK;
         let mut frames: Vec<Frame> = Vec::new();
         let mut is_new = true;
         loop {
             if self.n_required_done == self.by_end.len() {
                 return Ok(Searched::Order(self.order));
             }
-            if self.budget == 0 {
+            if self.budget.is_some_and(|budget| self.spent >= budget) {
                 return Ok(Searched::TooMuch);
             }
-            rounds = rounds.wrapping_add(1);
-            if rounds.is_multiple_of(ROUNDS_PER_CHECK) {
+            if self.spent >= next_check {
                 control.check()?;
+                next_check = self.spent + WORK_PER_CHECK;
             }
             if is_new {
                 let choices = if self.is_known_to_fail() { Vec::new() } else { self.choices() };
@@ -235,7 +238,7 @@ impl Search {
     }
 
     fn spend(&mut self, work: usize) {
-        self.budget = self.budget.saturating_sub(work as u64 + 1);
+        self.spent += work as u64 + 1;
     }
 
     /// The earliest end of those that must still come.

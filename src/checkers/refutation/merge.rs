@@ -1,9 +1,11 @@
 //! Putting the violations of several cases together.
 
 use super::needs::{is_open, rests_on_writers};
-use crate::checkers::{LevelSet, Pattern, Proof, Violation};
+use crate::checkers::{LevelSet, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// One violation for all writers of a read, told by that of the first.
 pub(in crate::checkers) fn merged(
@@ -79,19 +81,80 @@ fn add_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
 
 /// Adds edges to a list, each once, and returns the proof in terms of that list. Premises come first in both.
 fn graft(edges: &mut Vec<Edge>, more: Vec<Edge>, proof: &Proof) -> Proof {
+    graft_by(edges, more, proof, |edges, edge| edges.iter().position(|known| known == edge))
+}
+
+/// The same with another way to find the place of an edge that is there.
+fn graft_by(
+    edges: &mut Vec<Edge>,
+    more: Vec<Edge>,
+    proof: &Proof,
+    mut place_of: impl FnMut(&[Edge], &Edge) -> Option<EdgeIndex>,
+) -> Proof {
     let mut place: Vec<EdgeIndex> = Vec::with_capacity(more.len());
     for edge in more {
         let because = renumbered(&edge.because, &place);
         let edge = Edge { because, ..edge };
-        place.push(match edges.iter().position(|known| *known == edge) {
-            Some(known) => known,
-            None => {
-                edges.push(edge);
-                edges.len() - 1
-            }
-        });
+        place.push(place_of(edges, &edge).unwrap_or_else(|| {
+            edges.push(edge);
+            edges.len() - 1
+        }));
     }
     renumbered_proof(proof, &place)
+}
+
+/// One violation for all ways to answer what is open: of each `combinations` of options not all hold. Told by the first
+/// of those whose weakest level is the strongest, which comes first in the proof, too. `None` without combinations.
+/// O(edges) but for edges between the same transactions.
+pub(in crate::checkers) fn merged_by_combinations(
+    options: Vec<Supposed>,
+    mut combinations: Vec<(Vec<usize>, Violation)>,
+    clauses: Vec<Vec<(usize, bool)>>,
+) -> Option<Violation> {
+    let (first, mut whole) = strongest_first(&mut combinations)?;
+    let mut between: FxHashMap<(TransactionId, TransactionId), Vec<EdgeIndex>> = FxHashMap::default();
+    for (place, edge) in whole.edges.iter().enumerate() {
+        between.entry((edge.from, edge.to)).or_default().push(place);
+    }
+    let mut place_of = |edges: &[Edge], edge: &Edge| {
+        let known = between.entry((edge.from, edge.to)).or_default();
+        let place = known.iter().copied().find(|&place| edges[place] == *edge);
+        if place.is_none() {
+            known.push(edges.len());
+        }
+        place
+    };
+    let mut also: BTreeSet<String> = whole.also.iter().cloned().collect();
+    let (mut transactions, mut operations) = (Each::new(&whole.transactions), Each::new(&whole.operations));
+    let mut excluded = vec![(first, std::mem::replace(&mut whole.proof, Proof::Read))];
+    for (together, case) in combinations {
+        excluded.push((together, graft_by(&mut whole.edges, case.edges, &case.proof, &mut place_of)));
+        let pattern = case.id.pattern.id().to_owned();
+        if case.id.pattern != whole.id.pattern && also.insert(pattern.clone()) {
+            whole.also.push(pattern);
+        }
+        transactions.add(&mut whole.transactions, case.transactions);
+        operations.add(&mut whole.operations, case.operations);
+        whole.levels = whole.levels.iter().filter(|level| case.levels.contains(*level)).collect::<LevelSet>();
+    }
+    let reads: Vec<OperationId> = options.iter().map(|option| option.read()).collect();
+    operations.add(&mut whole.operations, reads);
+    whole.implied = false;
+    whole.proof = Proof::Combinations { options, excluded, clauses };
+    Some(whole)
+}
+
+/// What a list holds, to add each only once.
+struct Each<T>(FxHashSet<T>);
+
+impl<T: Copy + Eq + std::hash::Hash> Each<T> {
+    fn new(list: &[T]) -> Each<T> {
+        Each(list.iter().copied().collect())
+    }
+
+    fn add(&mut self, list: &mut Vec<T>, more: Vec<T>) {
+        list.extend(more.into_iter().filter(|&item| self.0.insert(item)));
+    }
 }
 
 fn renumbered(reason: &Reason, place: &[EdgeIndex]) -> Reason {
@@ -127,6 +190,14 @@ fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
             read: *read,
             place: *at,
             cases: cases.iter().map(|(append, proof)| (*append, renumbered_proof(proof, place))).collect(),
+        },
+        Proof::Combinations { options, excluded, clauses } => Proof::Combinations {
+            options: options.clone(),
+            excluded: excluded
+                .iter()
+                .map(|(together, proof)| (together.clone(), renumbered_proof(proof, place)))
+                .collect(),
+            clauses: clauses.clone(),
         },
     }
 }

@@ -4,9 +4,11 @@
 //! completed at will, a violation is looked for, and only the reads it rests on are told apart, writer by writer: reads
 //! that no contradiction needs are never looked at, and a case whose contradiction does not need its assumption stands
 //! for the whole tree. Where that makes too large a tree, the next read to tell apart is the one with the fewest writers
-//! that do not contradict the level at once. A transaction of unknown outcome takes part in the cases in which somebody who takes part reads
+//! that do not contradict the level at once. Where even that is too large, [`combinations`] of writers that contradict
+//! are learnt until they exclude every choice. A transaction of unknown outcome takes part in the cases in which somebody who takes part reads
 //! from it; its own reads are told apart in those cases only.
 
+mod combinations;
 mod hopeless;
 mod merge;
 mod needs;
@@ -21,7 +23,8 @@ use merge::merged_by_strongest;
 use needs::{Promotions, is_hopeless_read, needs};
 use std::collections::BTreeSet;
 
-pub(super) use merge::{merged, merged_by_appends, possible_writes, spelled_out};
+pub(super) use combinations::{Searched, search};
+pub(super) use merge::{merged, merged_by_appends, merged_by_combinations, possible_writes, spelled_out};
 
 /// Most cases looked at, over the whole tree.
 const MOST_CASES: u64 = 2000;
@@ -68,12 +71,13 @@ pub(super) fn refute(
         refuter.trials = Some(affordable.min(MOST_TRIALS));
         part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
     }
-    let mut violation = part.filter(|part| part.needs.is_empty()).map(|part| part.violation);
-    if let Some(violation) = &mut violation {
-        // At cut isolation other writers count, so these cases say nothing there.
-        violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
-    }
-    Ok(violation)
+    Ok(part.filter(|part| part.needs.is_empty()).map(|part| without_cut_isolation(part.violation)))
+}
+
+/// At cut isolation other writers count, so cases say nothing there.
+fn without_cut_isolation(mut violation: Violation) -> Violation {
+    violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
+    violation
 }
 
 /// Reads whose writers violate read committed by themselves, whoever of them is meant, count as reads from the first of
@@ -235,19 +239,27 @@ impl Refuter<'_> {
 
     /// What contradicts the level under a choice that may leave reads out.
     fn contradictions(&self, choice: &Choice) -> Result<(Vec<Part>, Promotions), Interrupt> {
+        let (parts, promotions, _) = self.look(choice, LISTED)?;
+        Ok((parts, promotions))
+    }
+
+    /// What contradicts the level under a choice that may leave reads out, up to `listed` instances of each pattern, and
+    /// whether anything does: what does not say why is not listed.
+    fn look(&self, choice: &Choice, listed: usize) -> Result<(Vec<Part>, Promotions, bool), Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         control.check()?;
         let promotions = Promotions::new(history, resolution, choice);
         let index = Index::build_with(history, resolution, choice, control)?;
-        let (reads, is_violated) = self.is_violated(&index, LISTED)?;
-        if !is_violated {
-            return Ok((Vec::new(), promotions));
+        let (reads, is_violated) = self.is_violated(&index, listed)?;
+        if !is_violated || listed == 0 {
+            return Ok((Vec::new(), promotions, is_violated));
         }
         let decisions = Decisions::from([(self.level, (Decision::Violated, 0.0))]);
-        let found = evidence::collect(history, &index, reads, &decisions, LISTED, control);
+        let found = evidence::collect(history, &index, reads, &decisions, listed, control);
+        control.check()?;
         let of_level = found.violations.into_iter().filter(|violation| violation.levels.contains(self.level));
         let parts = of_level.filter_map(|violation| self.part(violation, &promotions)).collect();
-        Ok((parts, promotions))
+        Ok((parts, promotions, true))
     }
 
     /// A violation with what it needs. If it needs a read whose writers are all wrong, that read is the better argument.

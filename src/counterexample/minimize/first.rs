@@ -1,7 +1,7 @@
 //! The first part that is cut out of the whole history.
 
 use super::cutter::{Answer, Cutter, Found, Wanted};
-use crate::checkers::{Cause, Level, Proof, Verdict, Violation};
+use crate::checkers::{Cause, Level, Proof, Supposed, Verdict, Violation};
 use crate::control::Interrupt;
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, involved_operations};
@@ -58,6 +58,12 @@ pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
     for part in violation.proof.parts() {
         if let Proof::Writers { cases, .. } = part {
             named.extend(cases.iter().map(|(writer, _)| *writer));
+        }
+        if let Proof::Combinations { options, .. } = part {
+            named.extend(options.iter().filter_map(|option| match option {
+                Supposed::Writer { writer, .. } => Some(*writer),
+                Supposed::Append { .. } => None,
+            }));
         }
     }
     named

@@ -1,7 +1,7 @@
 //! Proofs, case by case.
 
 use super::{Teller, closing};
-use crate::checkers::Proof;
+use crate::checkers::{Proof, Supposed};
 use crate::counterexample::StepRole;
 use crate::history::{OperationId, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -12,6 +12,8 @@ enum Task<'p> {
     Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
     Writer(WriterCase, &'p Proof, Vec<EdgeIndex>, String),
     Append(AppendCase, &'p Proof, Vec<EdgeIndex>, String),
+    /// What follows after the first of so many combinations, in so many clauses.
+    Others(usize, usize, String),
 }
 
 /// An append that may have made an element of a list.
@@ -45,6 +47,16 @@ impl Teller<'_> {
                 }
                 Task::Prove(Proof::Clauses { lemmas, clauses }, assumed, label) => {
                     self.tell_clauses(lemmas, clauses.len(), &assumed, &label);
+                }
+                Task::Prove(Proof::Combinations { options, excluded, clauses }, assumed, label) => {
+                    self.begin_combinations(options, excluded);
+                    stack.push(Task::Others(excluded.len(), clauses.len(), label));
+                    if let Some((_, proof)) = excluded.first() {
+                        stack.push(Task::Prove(proof, assumed, "this".to_owned()));
+                    }
+                }
+                Task::Others(n_combinations, n_clauses, label) => {
+                    self.end_combinations(n_combinations, n_clauses, &label);
                 }
                 Task::Prove(Proof::Split { first, second, .. }, assumed, label) => {
                     stack.push(Task::Case(second.0, &second.1, assumed.clone(), inner(&label, 2)));
@@ -80,6 +92,41 @@ impl Teller<'_> {
                 }
             }
         }
+    }
+
+    /// It is open what many reads returned: the first combination is told, the others are counted.
+    fn begin_combinations(&mut self, options: &[Supposed], excluded: &[(Vec<usize>, Proof)]) {
+        let mut reads: Vec<OperationId> = options.iter().map(|option| option.read()).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        let n = counted(reads.len(), "read");
+        let text = format!("several transactions may have written what {n} returned");
+        self.step(StepRole::Consequence, text, Vec::new(), reads);
+        let first = excluded.first().map_or(&[][..], |(together, _)| together);
+        for (place, option) in first.iter().filter_map(|&option| options.get(option)).enumerate() {
+            let what = match *option {
+                Supposed::Writer { read, writer } => {
+                    format!("{} wrote the {}", self.words.transaction(writer), self.words.value_read(read))
+                }
+                Supposed::Append { read, place, append } => {
+                    let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
+                    format!("{who} appended the {what}")
+                }
+            };
+            let also = if place > 0 { "and" } else { "one combination: suppose" };
+            self.step(StepRole::Consequence, format!("{also} that {what}"), Vec::new(), vec![option.read()]);
+        }
+    }
+
+    fn end_combinations(&mut self, n_combinations: usize, n_clauses: usize, label: &str) {
+        let others = match n_combinations {
+            0 | 1 => "no other combination is left".to_owned(),
+            2 => "1 other combination contradicts, too, and with it all that is left".to_owned(),
+            n => format!("{} other combinations contradict, too, and together they exclude all", n - 1),
+        };
+        let steps = counted(n_clauses + 1, "step");
+        let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(label));
+        self.step(StepRole::Contradiction, text, Vec::new(), Vec::new());
     }
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first

@@ -3,8 +3,10 @@
 //! Which append made which of them is not said, so a level is satisfied if some choice satisfies it. Under a choice the
 //! history is one in which every append has an element of its own ([`world`]): the rest of the checkers knows no other.
 //! First the levels are decided with everything left open that several appends may have made: what is violated so is
-//! violated. Then a few choices are guessed, and what is left is searched ([`search`]).
+//! violated. Then a few choices are guessed, and what is left is searched: case by case as long as the cases are few
+//! ([`search`]), else by learning which appends cannot go together ([`combinations`]).
 
+mod combinations;
 mod search;
 mod world;
 
@@ -29,7 +31,15 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         Err(_) => return check_with(history, None, options, control, open, &|_| {}),
     };
     let mut whole =
-        Whole { history, options, control, manner: open, verdicts: BTreeMap::new(), found: Instances::default() };
+        Whole {
+            history,
+            options,
+            control,
+            manner: open,
+            verdicts: BTreeMap::new(),
+            found: Instances::default(),
+            assumptions: Vec::new(),
+        };
     let (of_reads, others): (Vec<Level>, Vec<Level>) =
         options.levels.iter().partition(|level| **level == Level::CutIsolation);
     // At cut isolation an element counts as that of everybody who appended it.
@@ -59,7 +69,13 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         base.check_seconds += findings.check_seconds;
         match impossible {
             Some(place) => whole.is_impossible(&others, place),
-            None => drop(whole.search(world, &others)),
+            None => {
+                if let Err(interrupt) = whole.search(world, &others) {
+                    let open = whole.open();
+                    open.into_iter()
+                        .for_each(|level| whole.set(level, Verdict::Undecided(Cause::Interrupted(interrupt))));
+                }
+            }
         }
     }
     whole.findings(base)
@@ -80,6 +96,7 @@ struct Whole<'a> {
     manner: Manner,
     verdicts: BTreeMap<Level, LevelResult>,
     found: Instances,
+    assumptions: Vec<String>,
 }
 
 impl Whole<'_> {
@@ -139,11 +156,17 @@ impl Whole<'_> {
             if !self.open().contains(&level) {
                 continue;
             }
-            let answer = Search::new(self.history, level, self.options, self.control).decide(world.clone(), 0)?;
+            let answer = Search::new(self.history, level, self.options, self.control).decide(&world)?;
             match answer {
                 Answer::Satisfied(chosen) => self.try_on(&chosen),
                 Answer::Violated(violation) => {
-                    add(&mut self.found, *violation);
+                    match violation {
+                        Some(violation) => add(&mut self.found, *violation),
+                        None => self.assumptions.push(format!(
+                            "{level} is violated whichever appends made the elements, but not every contradiction could be \
+                             written down."
+                        )),
+                    }
                     let stronger: Vec<Level> =
                         levels.iter().copied().filter(|stronger| stronger.implies(level)).collect();
                     stronger.into_iter().for_each(|stronger| self.set(stronger, Verdict::Violated));
@@ -176,6 +199,7 @@ impl Whole<'_> {
         for level in &self.options.levels {
             levels.extend(self.verdicts.remove(level));
         }
-        Findings { levels, patterns: self.found.counts, violations: self.found.violations, ..base }
+        let assumptions = [base.assumptions, self.assumptions].concat();
+        Findings { levels, patterns: self.found.counts, violations: self.found.violations, assumptions, ..base }
     }
 }

@@ -4,6 +4,7 @@
 //! them, so whole branches are passed over, and places that no contradiction needs are never told apart: the next one is
 //! that with the fewest appends that do not contradict the level at once.
 
+use super::combinations::Combinations;
 use super::world::{Open, World};
 use super::{Elements, Manner, check_with};
 use crate::checkers::refutation::{merged_by_appends, spelled_out};
@@ -12,10 +13,10 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId};
 use rustc_hash::FxHashSet;
 
-/// Most operations gone through for one level.
+/// Most operations gone through for a tree of cases of one level.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
-/// Fewest and most worlds looked at for one level.
+/// Fewest and most worlds looked at for it.
 const FEWEST_WORLDS: u64 = 16;
 const MOST_WORLDS: u64 = 20_000;
 
@@ -32,9 +33,9 @@ const LISTED: usize = 8;
 pub(super) enum Answer {
     /// This choice of appends satisfies it.
     Satisfied(Box<World>),
-    /// No choice does.
-    Violated(Box<Violation>),
-    /// There are too many to try, or too many cases to tell.
+    /// No choice does; with the evidence, unless a contradiction has none.
+    Violated(Option<Box<Violation>>),
+    /// There are too many to try one by one, or too many cases to tell.
     Unknown,
 }
 
@@ -43,8 +44,8 @@ pub(super) struct Search<'a> {
     level: Level,
     options: &'a Options,
     control: &'a Control,
-    /// How many more worlds may be looked at.
-    left: u64,
+    /// How many more worlds may be looked at for a tree of cases.
+    pub(super) left: u64,
 }
 
 impl<'a> Search<'a> {
@@ -53,10 +54,22 @@ impl<'a> Search<'a> {
         Search { level, options, control, left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS) }
     }
 
-    /// Decides the level in a world. Recursion is bounded by [`MOST_NESTED`].
-    pub(super) fn decide(&mut self, world: World, depth: usize) -> Result<Answer, Interrupt> {
+    /// Decides the level in a world: by a tree of cases, which is easy to follow, or where that gets too large by
+    /// combinations that contradict.
+    ///
+    /// # Errors
+    /// [`Interrupt`] when the control ends the work first.
+    pub(super) fn decide(&mut self, world: &World) -> Result<Answer, Interrupt> {
+        match self.decide_by_cases(world.clone(), 0)? {
+            Answer::Unknown | Answer::Violated(None) => Combinations::new(self, world, self.control).decide(),
+            answer => Ok(answer),
+        }
+    }
+
+    /// A tree of cases for a world. Recursion is bounded by [`MOST_NESTED`].
+    fn decide_by_cases(&mut self, world: World, depth: usize) -> Result<Answer, Interrupt> {
         if let Some(place) = world.impossible {
-            return Ok(Answer::Violated(Box::new(nobody_made(&world.history, place))));
+            return Ok(Answer::Violated(Some(Box::new(nobody_made(&world.history, place)))));
         }
         if depth > MOST_NESTED || self.left == 0 {
             return Ok(Answer::Unknown);
@@ -64,9 +77,7 @@ impl<'a> Search<'a> {
         let mut findings = self.ask(&world, LISTED)?;
         match findings.level(self.level).map(|result| &result.verdict) {
             Some(Verdict::Violated) => {
-                return Ok(self
-                    .shortest(&world, &mut findings)
-                    .map_or(Answer::Unknown, |v| Answer::Violated(Box::new(v))));
+                return Ok(Answer::Violated(self.shortest(&world, &mut findings).map(Box::new)));
             }
             Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(world))),
             _ if world.open.is_empty() => return Ok(Answer::Unknown),
@@ -77,14 +88,28 @@ impl<'a> Search<'a> {
         let mut is_known = true;
         for &append in &next.candidates {
             let inner = world.with(&[(next.read, next.place, append)], self.control)?;
-            match self.decide(inner, depth + 1)? {
-                Answer::Violated(violation) => cases.push((append, *violation)),
-                Answer::Unknown => is_known = false,
+            match self.decide_by_cases(inner, depth + 1)? {
+                Answer::Violated(Some(violation)) => cases.push((append, *violation)),
+                Answer::Violated(None) | Answer::Unknown => is_known = false,
                 satisfied => return Ok(satisfied),
             }
         }
         let violation = merged_by_appends(&world.history, (next.read, next.place), cases).filter(|_| is_known);
-        Ok(violation.map_or(Answer::Unknown, |violation| Answer::Violated(Box::new(violation))))
+        Ok(violation.map_or(Answer::Unknown, |violation| Answer::Violated(Some(Box::new(violation)))))
+    }
+
+    /// The verdict at the level, as far as it does not depend on what is open.
+    pub(super) fn verdict(&mut self, world: &World) -> Result<Option<Verdict>, Interrupt> {
+        let mut findings = self.ask(world, 0)?;
+        self.control.check()?;
+        Ok(findings.levels.pop().map(|result| result.verdict))
+    }
+
+    /// What violates the level in a world, if anything does.
+    pub(super) fn violation(&mut self, world: &World) -> Result<Option<Violation>, Interrupt> {
+        let mut findings = self.ask(world, LISTED)?;
+        self.control.check()?;
+        Ok(self.shortest(world, &mut findings))
     }
 
     /// The verdict at the level, as far as it does not depend on what is open.

@@ -17,6 +17,13 @@ pub(super) struct Open {
     pub(super) candidates: Vec<OperationId>,
 }
 
+impl Open {
+    /// Whether it is this place of this list, or of another list of the same key.
+    pub(super) fn names(&self, history: &History, read: OperationId, place: usize) -> bool {
+        self.place == place && history.keys()[self.read.index()] == history.keys()[read.index()]
+    }
+}
+
 /// A history in which every element that only one append can have made has a name of its own.
 ///
 /// A transaction takes effect as a whole, so its appends to a key stand together in their order in every list that has
@@ -76,6 +83,12 @@ impl World {
         }
     }
 
+    /// Whether the reader of a list takes part.
+    pub(super) fn takes_part(&self, read: OperationId) -> bool {
+        let standing = self.resolution.standing(self.history.transaction_of(read));
+        matches!(standing, Standing::Committed | Standing::Promoted)
+    }
+
     /// The same where these appends made these places.
     pub(super) fn with(
         &self,
@@ -107,20 +120,39 @@ fn open_places(history: &History, resolution: &Resolution) -> Vec<Open> {
         let key = history.keys()[read.index()];
         for (place, &element) in outside.iter().enumerate() {
             let Some(appends) = repeated.get(&(key, element)) else { continue };
-            let fits = |&append: &OperationId| {
-                history.transaction_of(append) != reader && {
-                    let (block, at) = block(history, append);
-                    let values = block.iter().map(|o| history.values()[o.index()]);
-                    place >= at
-                        && outside[place - at..].len() >= block.len()
-                        && outside[place - at..].iter().copied().zip(values).all(|(a, b)| a == b)
-                }
-            };
+            let fits = |append: &OperationId| fits(history, reader, outside, place, *append);
             let candidates = appends.iter().copied().filter(fits).collect();
             places.push(Open { read, place, candidates });
         }
     }
     places
+}
+
+/// Whether an append by another than `reader` may have made the element at a place of what the reader found: all appends
+/// of its transaction to the key fit around it.
+fn fits(history: &History, reader: TransactionId, outside: &[Value], place: usize, append: OperationId) -> bool {
+    history.transaction_of(append) != reader && {
+        let (block, at) = block(history, append);
+        let values = block.iter().map(|o| history.values()[o.index()]);
+        place >= at
+            && outside[place - at..].len() >= block.len()
+            && outside[place - at..].iter().copied().zip(values).all(|(a, b)| a == b)
+    }
+}
+
+/// The appends that may have made the element at a place of a list, ascending, be there several or not. O(operations).
+pub(super) fn candidates_at(history: &History, read: OperationId, place: usize) -> Vec<OperationId> {
+    let reader = history.transaction_of(read);
+    let key = history.keys()[read.index()];
+    let Some(outside) = list_from_outside(history, reader, read) else { return Vec::new() };
+    let Some(&element) = outside.get(place) else { return Vec::new() };
+    let committed = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);
+    let is_append = |o: &OperationId| {
+        let operation = history.operation(*o);
+        operation.kind == OperationKind::Write && operation.key == key && operation.value == element
+    };
+    let appends = committed.flat_map(|t| history.operations_of(t)).filter(is_append);
+    appends.filter(|&append| fits(history, reader, outside, place, append)).collect()
 }
 
 /// Whether every possible source of a read violates read committed by itself.

@@ -1,0 +1,233 @@
+//! Which combinations of writers contradict a level, learnt one by one until a choice is left or none is.
+//!
+//! A choice of writers is picked for all ambiguous reads. Where it violates the level, each contradiction rests on a few
+//! reads only, and no later pick has their writers together again. So the search ends with a choice that satisfies the
+//! level or with combinations that exclude all choices, and those are the evidence. Unlike a tree of cases it tells
+//! nothing twice, but it may still be exponential: the levels are NP-complete to decide where values repeat.
+
+use super::*;
+use crate::checkers::Supposed;
+use crate::sat::{NoPick, OptionId, Picks};
+use std::ops::Range;
+
+/// Combinations learnt of one choice.
+const LEARNT_AT_ONCE: usize = 16;
+
+/// What the search ends with.
+pub(in crate::checkers) enum Searched {
+    /// This choice of writers satisfies the level.
+    Satisfied(Choice),
+    /// No choice does; with the evidence, unless a contradiction has none.
+    Violated(Option<Box<Violation>>),
+    /// So many choices as were allowed have been tried.
+    GaveUp,
+}
+
+/// Decides a level by choices of writers, of which it looks at `most` at most.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first: the time is exponential in the worst case.
+pub(in crate::checkers) fn search(
+    history: &History,
+    resolution: &Resolution,
+    level: Level,
+    most: u64,
+    control: &Control,
+) -> Result<Searched, Interrupt> {
+    let reads = resolution.ambiguous().map(|(read, _)| read).collect();
+    let refuter = Refuter { history, resolution, level, control, reads, left: 0, trials: None };
+    let mut search = Search::new(&refuter);
+    let found = search.run(most)?;
+    match found {
+        Searched::Violated(_) => Ok(Searched::Violated(search.evidence()?.map(Box::new))),
+        found => Ok(found),
+    }
+}
+
+/// Reads that have these writers together contradict the level.
+#[derive(Clone)]
+struct Combination {
+    options: Vec<OptionId>,
+    /// What shows it, if anything does.
+    violation: Option<Violation>,
+}
+
+struct Search<'r, 'a> {
+    refuter: &'r Refuter<'a>,
+    picks: Picks<'a>,
+    /// By read: its options.
+    options: Vec<Range<OptionId>>,
+    learnt: Vec<Combination>,
+    /// Whether each combination is tried alone before it is believed.
+    careful: bool,
+    no_pick: NoPick,
+}
+
+impl<'r, 'a> Search<'r, 'a> {
+    fn new(refuter: &'r Refuter<'a>) -> Search<'r, 'a> {
+        let (picks, options) = Search::asked(refuter);
+        Search { refuter, picks, options, learnt: Vec::new(), careful: false, no_pick: NoPick::default() }
+    }
+
+    fn asked(refuter: &Refuter<'a>) -> (Picks<'a>, Vec<Range<OptionId>>) {
+        let mut picks = Picks::new(refuter.control);
+        let options = refuter.reads.iter().map(|&read| picks.ask(refuter.resolution.candidates(read).len())).collect();
+        (picks, options)
+    }
+
+    fn run(&mut self, most: u64) -> Result<Searched, Interrupt> {
+        for _ in 0..most {
+            let Some(picked) = self.picks.pick()? else {
+                match self.is_sound()? {
+                    true => return Ok(Searched::Violated(None)),
+                    false => continue,
+                }
+            };
+            let choice: Choice =
+                picked.iter().zip(&self.options).map(|(option, of_read)| Some(option - of_read.start)).collect();
+            let (parts, promotions, is_violated) = self.refuter.look(&choice, LEARNT_AT_ONCE)?;
+            if !is_violated {
+                return Ok(Searched::Satisfied(choice));
+            }
+            self.refuter.control.advance(1);
+            let before = self.learnt.len();
+            self.learn(parts, &promotions, &picked)?;
+            if self.learnt.len() == before {
+                let combination = self.cut_down(choice)?;
+                self.keep(combination);
+            }
+        }
+        Ok(Searched::GaveUp)
+    }
+
+    /// Forbids the smallest combinations that contradictions rest on.
+    fn learn(&mut self, parts: Vec<Part>, promotions: &Promotions, picked: &[OptionId]) -> Result<(), Interrupt> {
+        let mut found: Vec<Combination> =
+            parts.into_iter().filter_map(|part| self.combination(part, promotions, picked)).collect();
+        found.sort_by_key(|c| {
+            let size = c.violation.as_ref().map_or((0, 0), |v| (v.size(), v.edges.len()));
+            (c.options.len(), size)
+        });
+        let mut seen: BTreeSet<Vec<OptionId>> = BTreeSet::new();
+        for combination in found.into_iter().take(LEARNT_AT_ONCE) {
+            let mut options = combination.options.clone();
+            options.sort_unstable();
+            if seen.insert(options) && !(self.careful && !self.contradicts(&combination)?) {
+                self.keep(combination);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a contradiction rests on, in an order in which each reader takes part because of those before. `None` if that
+    /// is not only reads whose writers are chosen.
+    fn combination(&self, part: Part, promotions: &Promotions, picked: &[OptionId]) -> Option<Combination> {
+        let reads = &self.refuter.reads;
+        let mut needed: Vec<OperationId> = part.needs.into_iter().collect();
+        needed.sort_by_key(|&read| (promotions.depth(self.refuter.history.transaction_of(read)), read));
+        let option = |read| reads.binary_search(&read).ok().map(|place| picked[place]);
+        let options: Option<Vec<OptionId>> = needed.into_iter().map(option).collect();
+        Some(Combination { options: options?, violation: Some(part.violation) })
+    }
+
+    fn keep(&mut self, combination: Combination) {
+        self.picks.forbid(&combination.options);
+        self.learnt.push(combination);
+    }
+
+    /// The choice of these writers, the other reads left out.
+    fn choice_of(&self, options: &[OptionId]) -> Choice {
+        let of_read = |of_read: &Range<OptionId>| {
+            let option = options.iter().find(|option| of_read.contains(option));
+            option.map(|option| option - of_read.start)
+        };
+        self.options.iter().map(of_read).collect()
+    }
+
+    /// Whether the level is violated by a combination alone.
+    fn contradicts(&self, combination: &Combination) -> Result<bool, Interrupt> {
+        Ok(self.refuter.look(&self.choice_of(&combination.options), 0)?.2)
+    }
+
+    /// A part of a choice that violates the level and would not with any read less, for contradictions that do not say
+    /// what they rest on. O(reads · log) trials.
+    fn cut_down(&self, mut choice: Choice) -> Result<Combination, Interrupt> {
+        let mut length = choice.len().next_power_of_two();
+        while length > 0 {
+            for begin in (0..choice.len()).step_by(length) {
+                let mut less = choice.clone();
+                less[begin..choice.len().min(begin + length)].fill(None);
+                if less != choice && self.refuter.look(&less, 0)?.2 {
+                    choice = less;
+                }
+            }
+            length /= 2;
+        }
+        let (parts, promotions, _) = self.refuter.look(&choice, LISTED)?;
+        let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| chosen.map(|chosen| of_read.start + chosen);
+        let of_reads: Vec<Option<OptionId>> = choice.iter().zip(&self.options).map(option).collect();
+        let is_told = |part: &Part| {
+            let place = |read: &OperationId| self.refuter.reads.binary_search(read).ok();
+            part.needs.iter().all(|read| place(read).is_some_and(|place| of_reads[place].is_some()))
+        };
+        let picked: Vec<OptionId> = of_reads.iter().map(|option| option.unwrap_or(OptionId::MAX)).collect();
+        let told = parts.into_iter().filter(is_told).min_by_key(|part| (part.violation.size(), part.needs.len()));
+        let told = told.and_then(|part| self.combination(part, &promotions, &picked));
+        Ok(told.unwrap_or_else(|| Combination { options: of_reads.into_iter().flatten().collect(), violation: None }))
+    }
+
+    /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are forgotten, and
+    /// from then on each is tried before it is kept.
+    fn is_sound(&mut self) -> Result<bool, Interrupt> {
+        self.no_pick = self.picks.refutation()?.unwrap_or_else(|| NoPick {
+            forbidden: (0..self.learnt.len()).collect(),
+            ..NoPick::default()
+        });
+        if self.careful {
+            return Ok(true);
+        }
+        let mut is_sound = true;
+        for place in self.no_pick.forbidden.clone() {
+            is_sound = is_sound && self.contradicts(&self.learnt[place])?;
+        }
+        if !is_sound {
+            self.careful = true;
+            (self.picks, self.options) = Search::asked(self.refuter);
+            for combination in std::mem::take(&mut self.learnt) {
+                if self.contradicts(&combination)? {
+                    self.keep(combination);
+                }
+            }
+        }
+        Ok(is_sound)
+    }
+
+    /// The evidence that no pick is left.
+    fn evidence(&self) -> Result<Option<Violation>, Interrupt> {
+        let NoPick { forbidden, clauses, questions } = &self.no_pick;
+        let mut place: Vec<Option<usize>> = vec![None; self.options.last().map_or(0, |last| last.end as usize)];
+        let mut options = Vec::new();
+        let mut told: BTreeSet<usize> = questions.iter().copied().collect();
+        let mentioned = forbidden.iter().flat_map(|&at| self.learnt[at].options.iter().copied());
+        let mentioned = mentioned.chain(clauses.iter().flatten().map(|(option, _)| *option));
+        told.extend(mentioned.map(|option| self.options.partition_point(|of_read| of_read.end <= option)));
+        for question in told {
+            let read = self.refuter.reads[question];
+            let candidates = self.refuter.resolution.candidates(read);
+            for (option, source) in self.options[question].clone().zip(candidates) {
+                let Some(writer) = source.writer() else { return Ok(None) };
+                place[option as usize] = Some(options.len());
+                options.push(Supposed::Writer { read, writer });
+            }
+        }
+        let at = |option: OptionId| place[option as usize].unwrap_or_default();
+        let combinations: Option<Vec<(Vec<usize>, Violation)>> = forbidden
+            .iter()
+            .map(|&learnt| &self.learnt[learnt])
+            .map(|c| Some((c.options.iter().map(|&option| at(option)).collect(), c.violation.clone()?)))
+            .collect();
+        let clauses = clauses.iter().map(|clause| clause.iter().map(|&(o, holds)| (at(o), holds)).collect()).collect();
+        let violation = combinations.and_then(|combinations| merged_by_combinations(options, combinations, clauses));
+        Ok(violation.map(without_cut_isolation))
+    }
+}

@@ -1,0 +1,193 @@
+//! Violations that show as combinations of suppositions, each of which contradicts and one of which is always there.
+
+use super::cycle::Argument;
+use super::elements::{self, Apart};
+use super::propagation::Propagation;
+use super::resolution::Resolution;
+use super::setting::{Basis, Setting};
+use crate::history::{ListRule, OperationId, OperationKind, TransactionId};
+use crate::report::{CombinationEntry, OptionEntry};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What may be supposed, in ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Supposed {
+    Writer(OperationId, TransactionId),
+    /// The read of a list, a place in it, and what made the element there.
+    Append(OperationId, usize, OperationId),
+}
+
+/// The case in which some suppositions hold.
+pub(super) enum Case<'a> {
+    /// Writers are known.
+    Of(Setting<'a>),
+    /// Elements are told apart.
+    Apart(Apart),
+    /// There is none.
+    Impossible,
+}
+
+/// Reads and places with all that may be supposed of them.
+pub(super) struct Questions {
+    options: Vec<Supposed>,
+    /// By question: its options, as places in `options`.
+    of_question: Vec<Vec<usize>>,
+}
+
+impl Questions {
+    /// Whether one of the combinations is always there: of the options of each question one holds. Near linear, but for the
+    /// propagation.
+    pub(super) fn leave_none(&self, excluded: &[CombinationEntry], clauses: &[Vec<i64>]) -> Result<(), String> {
+        let mut propagation = Propagation::new(self.options.len());
+        for options in &self.of_question {
+            propagation.forbid(&options.iter().map(|&option| 2 * option as u32 + 1).collect::<Vec<_>>());
+        }
+        for combination in excluded {
+            let together = combination.options.iter().map(|&number| self.literal(number as i64));
+            propagation.forbid(&together.collect::<Result<Vec<_>, _>>()?);
+        }
+        for (place, clause) in clauses.iter().enumerate() {
+            let together = clause.iter().map(|&number| self.literal(number)).collect::<Result<Vec<_>, _>>()?;
+            if !propagation.excludes(&together) {
+                return Err(format!(
+                    "clause {place}: it does not follow from the combinations and the clauses before it"
+                ));
+            }
+            propagation.forbid(&together);
+        }
+        match propagation.is_contradictory() {
+            true => Ok(()),
+            false => Err("the combinations leave a choice".to_owned()),
+        }
+    }
+
+    /// The literal of a number from 1, negative where the option does not hold.
+    fn literal(&self, number: i64) -> Result<u32, String> {
+        match number.unsigned_abs() as usize {
+            0 => Err("there is no option 0".to_owned()),
+            option if option > self.options.len() => Err(format!("there is no option {option}")),
+            option => Ok(2 * (option as u32 - 1) + u32::from(number < 0)),
+        }
+    }
+
+    /// What a combination supposes, in its order.
+    pub(super) fn options_of(&self, combination: &CombinationEntry) -> Result<Vec<Supposed>, String> {
+        let option = |&number: &usize| number.checked_sub(1).and_then(|place| self.options.get(place)).copied();
+        let options: Option<Vec<Supposed>> = combination.options.iter().map(option).collect();
+        options.ok_or_else(|| "a combination names an option that is not there".to_owned())
+    }
+}
+
+impl Argument<'_> {
+    /// The reads and places that options are about. Of each all that may be supposed must be there: of a read every writer
+    /// (above cut isolation every one that does not violate read committed by itself; who reads from such a one does not
+    /// take part in anything), of a place every append that may have made it.
+    pub(super) fn questions(
+        &self,
+        options: &[OptionEntry],
+        setting: &Setting<'_>,
+        basis: Basis,
+    ) -> Result<Questions, String> {
+        let mut ids = Vec::with_capacity(options.len());
+        let mut of_question: Vec<Vec<usize>> = Vec::new();
+        let mut place_of: FxHashMap<(OperationId, Option<usize>), usize> = FxHashMap::default();
+        for (number, option) in options.iter().enumerate() {
+            let (question, supposed) = match option {
+                OptionEntry::Writer { read, writer } => {
+                    let read = self.entry(read)?;
+                    ((read, None), Supposed::Writer(read, self.transaction(*writer)?))
+                }
+                OptionEntry::Append { read, place, append } => {
+                    let read = self.entry(read)?;
+                    ((read, Some(*place)), Supposed::Append(read, *place, self.entry(append)?))
+                }
+            };
+            ids.push(supposed);
+            let place = *place_of.entry(question).or_insert_with(|| {
+                of_question.push(Vec::new());
+                of_question.len() - 1
+            });
+            of_question[place].push(number);
+        }
+        for (&question, &place) in &place_of {
+            let told: FxHashSet<Supposed> = of_question[place].iter().map(|&option| ids[option]).collect();
+            let all = self.answers(question, setting, basis)?;
+            if told.len() != of_question[place].len() || !all.iter().all(|answer| told.contains(answer)) {
+                let text = self.history.operation_text(question.0);
+                return Err(format!("the options of {text} are not all that may be supposed, each once"));
+            }
+        }
+        Ok(Questions { options: ids, of_question })
+    }
+
+    /// All that may be supposed of a read or of a place of a list.
+    fn answers(
+        &self,
+        (read, place): (OperationId, Option<usize>),
+        setting: &Setting<'_>,
+        basis: Basis,
+    ) -> Result<Vec<Supposed>, String> {
+        let text = || self.history.operation_text(read);
+        if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
+            return Err(format!("of {} nothing is open", text()));
+        }
+        if let Some(place) = place {
+            if basis == Basis::AllWriters {
+                return Err("at CI every append of an element counts".to_owned());
+            }
+            if setting.has_cases() || self.history.rules().lists != ListRule::Exact {
+                return Err(format!("it cannot be told what appended the elements of {}", text()));
+            }
+            let makers = elements::makers(self.history, self.resolution, read, place)?;
+            return Ok(makers.into_iter().map(|append| Supposed::Append(read, place, append)).collect());
+        }
+        let writers = self.resolution.writers_on(read, basis);
+        match writers.is_empty() {
+            true => Err(format!("{} has no writers to tell apart", text())),
+            false => Ok(writers.into_iter().map(|writer| Supposed::Writer(read, writer)).collect()),
+        }
+    }
+
+    /// The case in which these suppositions hold, made one after the other. Each reader must take part because of those
+    /// before: of one that need not take part nothing need be supposed.
+    pub(super) fn supposed<'s>(&self, options: &[Supposed], setting: &Setting<'s>) -> Result<Case<'s>, String> {
+        let mut inner = setting.clone();
+        let mut apart: Option<Apart> = None;
+        for &option in options {
+            let (Supposed::Writer(read, _) | Supposed::Append(read, ..)) = option;
+            let history = apart.as_ref().map_or(self.history, |apart| &apart.history);
+            let own = apart.as_ref().map(|apart| Resolution::new(&apart.history));
+            let reader = history.transaction_of(read);
+            let takes_part = match &own {
+                Some(resolution) => resolution.is_member(reader),
+                None => inner.is_member(reader),
+            };
+            if !takes_part {
+                return Err(format!("the transaction of {} need not take part", history.operation_text(read)));
+            }
+            match option {
+                Supposed::Writer(read, writer) if apart.is_none() && !inner.is_fixed(read) => {
+                    inner = inner.with(read, writer);
+                }
+                Supposed::Append(read, place, append) if !inner.has_cases() => {
+                    let makers = elements::makers(history, own.as_ref().unwrap_or(self.resolution), read, place)?;
+                    // Told apart from what was supposed before, it cannot have made the element any more.
+                    if !makers.contains(&append) {
+                        return Ok(Case::Impossible);
+                    }
+                    let next = elements::with(history, read, place, append);
+                    drop(own);
+                    if next.is_impossible {
+                        return Ok(Case::Impossible);
+                    }
+                    apart = Some(next);
+                }
+                _ => return Err("a combination supposes two things of one read, or of reads and lists at once".to_owned()),
+            }
+        }
+        Ok(match apart {
+            Some(apart) => Case::Apart(apart),
+            None => Case::Of(inner),
+        })
+    }
+}
