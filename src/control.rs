@@ -162,6 +162,18 @@ impl Control {
         }
     }
 
+    /// `Err` if taking `bytes` more at once would go beyond the limit of memory, or when the work must end anyway. For
+    /// allocations that are so large that looking afterwards would be too late; asks the system each time.
+    pub fn needs(&self, bytes: usize) -> Result<(), Interrupt> {
+        self.check()?;
+        let Some(most) = self.most_memory else { return Ok(()) };
+        let used = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
+        match used.saturating_add(bytes) > most {
+            true => Err(Interrupt::MemoryLimit),
+            false => Ok(()),
+        }
+    }
+
     /// Whether memory is or was near `most`. Asks the system now and then only.
     fn is_short_of(&self, most: usize) -> bool {
         static BEGIN: OnceLock<Instant> = OnceLock::new();
@@ -234,6 +246,15 @@ mod tests {
         let control = Control::new().with_memory_limit(1 << 12);
         assert_eq!(control.check(), Err(Interrupt::MemoryLimit));
         assert_eq!(Control::new().with_memory_limit(usize::MAX).check(), Ok(()));
+    }
+
+    #[test]
+    fn what_would_not_fit_is_not_begun() {
+        let control = Control::new().with_memory_limit(1 << 40);
+        assert_eq!(control.needs(1 << 20), Ok(()));
+        assert_eq!(control.needs(1 << 41), Err(Interrupt::MemoryLimit));
+        assert_eq!(control.check(), Ok(()), "smaller work may go on");
+        assert_eq!(Control::new().needs(usize::MAX), Ok(()));
     }
 
     #[test]

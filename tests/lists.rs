@@ -357,6 +357,20 @@ fn own_appends_are_the_tail_of_what_is_read() {
 }
 
 #[test]
+fn whose_append_stands_in_a_wrong_list_took_part_too() {
+    // The own append of a is not the end of what it read, which violates read committed. But b's appends stand in that list,
+    // so b committed, and its reads are torn: that violates cut isolation. A list without them says nothing of b.
+    for (list, expected) in [("[1 2 3 6 1]", "-------"), ("[1 6 1]", "+------")] {
+        let text = format!("c: [a x 1]\na: [a x 6, r x {list}]\nb: [r x [], a x 2, r x [1 2], a x 3]?\n");
+        let history = formats::text::parse(&text).expect("a history in our notation");
+        let findings = examine::check(&history);
+        assert_eq!(examine::signs(examine::engine_verdicts(&findings)), expected, "{text}");
+        assert_eq!(examine::signs(oracle::verdicts(&history).map(Some)), expected, "{text}");
+        examine::evidence(&history, &findings).expect("evidence holds");
+    }
+}
+
+#[test]
 fn an_element_twice_in_a_list_violates_read_committed() {
     expect(&[("a", &[("a x", &[1])]), ("b", &[("r x", &[1, 1])])], "+------", &[Pattern::DuplicateElement]);
 }

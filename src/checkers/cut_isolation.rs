@@ -26,11 +26,21 @@ pub(super) fn verdict(history: &History, resolution: &Resolution) -> Verdict {
 }
 
 /// What violates cut isolation under every choice of sources: two reads that can share no writer, or a tree of cases
-/// that all end in such. `None` if it is satisfied or the tree would be too large.
+/// that all end in such; where that would be too large, reads that can share no writer that could have taken part. `None`
+/// if it is satisfied.
 pub(super) fn refutation(history: &History, resolution: &Resolution) -> Option<Violation> {
+    refutation_in(history, resolution, MOST_CASES)
+}
+
+/// The same with a tree of at most so many divided cases.
+fn refutation_in(history: &History, resolution: &Resolution, most_cases: usize) -> Option<Violation> {
     let cut = Cut::new(history, resolution);
-    let mut left = MOST_CASES;
-    cut.refute(cut.broken()?, u32::MAX, 0, &mut left)
+    let broken = cut.broken()?;
+    let mut left = most_cases;
+    cut.refute(broken, ALLOWED, 0, &mut left).or_else(|| {
+        let group = cut.group_without_writer(broken, ALLOWED)?;
+        Some(cut.non_repeatable(broken, group.into_iter().map(|(read, _)| read).collect()))
+    })
 }
 
 /// By transaction: whether it takes part under every choice of sources, all counted that anybody may have read from.
@@ -122,7 +132,7 @@ impl<'a> Cut<'a> {
         for (at, (first, writers)) in group.iter().enumerate() {
             let mut later = group[at + 1..].iter();
             if let Some((second, _)) = later.find(|(_, others)| others.iter().all(|w| !writers.contains(w))) {
-                return Some(self.non_repeatable(t, *first, *second));
+                return Some(self.non_repeatable(t, vec![*first, *second]));
             }
         }
         if depth > MOST_NESTED || *left == 0 {
@@ -138,7 +148,7 @@ impl<'a> Cut<'a> {
         let mut case = |&writer: &TransactionId| {
             let other = group.iter().find(|(_, others)| !others.contains(&writer));
             Some(match other {
-                Some((other, _)) => self.non_repeatable(t, *read.min(other), *read.max(other)),
+                Some((other, _)) => self.non_repeatable(t, vec![*read.min(other), *read.max(other)]),
                 None => self.refute(writer, self.fallen[writer.index()], depth + 1, left)?,
             })
         };
@@ -147,20 +157,21 @@ impl<'a> Cut<'a> {
         Some(merged(*read, cases.next()?, cases))
     }
 
-    fn non_repeatable(&self, t: TransactionId, first: OperationId, second: OperationId) -> Violation {
+    /// Reads of one key that can share no writer.
+    fn non_repeatable(&self, t: TransactionId, reads: Vec<OperationId>) -> Violation {
         let pattern = Pattern::NonRepeatableRead;
-        let writes = |read| possible_writes(self.history, self.resolution, read);
-        let mut operations: Vec<OperationId> = [writes(first), writes(second), vec![first, second]].concat();
+        let writes = |&read: &OperationId| possible_writes(self.history, self.resolution, read);
+        let mut operations: Vec<OperationId> = reads.iter().flat_map(writes).chain(reads.iter().copied()).collect();
         operations.dedup();
         Violation {
             id: ViolationId { pattern, ordinal: 1 },
             also: vec!["C4 TAP-f".to_owned()],
             levels: LevelSet::upward(Level::CutIsolation),
-            key: Some(self.history.keys()[first.index()]),
+            key: reads.first().map(|read| self.history.keys()[read.index()]),
             transactions: vec![t],
             operations,
             edges: Vec::new(),
-            proof: Proof::Reads { pattern, reads: vec![first, second] },
+            proof: Proof::Reads { pattern, reads },
             implied: false,
             group: 1,
         }

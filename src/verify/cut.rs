@@ -8,20 +8,51 @@ use rustc_hash::FxHashSet;
 /// outcome need not take part unless somebody reads from them; those that cannot keep the rule themselves are no writers
 /// for others. O(operations · log), and O(writers of the values) for transactions that read several values of a key.
 pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
+    let excluded = excluded(history, resolution);
+    let mut reads = Vec::new();
+    let mut committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed);
+    committed.try_for_each(|t| keeps(history, resolution, t, &excluded, &mut reads))
+}
+
+/// Transactions of unknown outcome that cannot have been read from, since then they would break the rule themselves.
+fn excluded(history: &History, resolution: &Resolution<'_>) -> FxHashSet<TransactionId> {
     let mut excluded: FxHashSet<TransactionId> = FxHashSet::default();
-    let with = |outcome| move |t: &TransactionId| history.outcome(*t) == outcome;
     let mut reads = Vec::new();
     loop {
-        let unknown = history.transactions().filter(with(Outcome::Unknown)).filter(|t| !excluded.contains(t));
+        let unknown = history.transactions().filter(|&t| history.outcome(t) == Outcome::Unknown);
+        let unknown = unknown.filter(|t| !excluded.contains(t));
         let falls = |&t: &TransactionId| keeps(history, resolution, t, &excluded, &mut reads).is_err();
         let more: Vec<TransactionId> = unknown.filter(falls).collect();
         if more.is_empty() {
-            break;
+            return excluded;
         }
         excluded.extend(more);
     }
-    let mut committed = history.transactions().filter(with(Outcome::Committed));
-    committed.try_for_each(|t| keeps(history, resolution, t, &excluded, &mut reads))
+}
+
+/// Whether these reads of one key by one committed transaction can share no writer that can have been read from.
+pub(super) fn share_no_writer(
+    history: &History,
+    resolution: &Resolution<'_>,
+    reads: &[OperationId],
+) -> Result<(), String> {
+    let seen = |&read: &OperationId| {
+        let (operation, _) = resolution.seen(read);
+        (operation.kind == OperationKind::Read).then_some((operation.key, operation.value, read))
+    };
+    let of_key: Option<Vec<Read>> = reads.iter().map(seen).collect();
+    let of_key = of_key.filter(|of_key| !of_key.is_empty()).ok_or("it does not name reads")?;
+    let t = resolution.owner(reads[0]);
+    let are_one = of_key.iter().all(|read| read.0 == of_key[0].0 && resolution.owner(read.2) == t);
+    if !are_one || history.outcome(t) != Outcome::Committed {
+        return Err("these reads are not of one key by a transaction that committed".to_owned());
+    }
+    let mut of_key = of_key;
+    of_key.sort_unstable();
+    match share_writer(resolution, &of_key, &excluded(history, resolution)) {
+        true => Err("these reads can share a writer".to_owned()),
+        false => Ok(()),
+    }
 }
 
 /// A read by key and value.

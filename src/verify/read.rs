@@ -74,6 +74,11 @@ pub(super) fn contradict(
     reads: &[OperationId],
 ) -> Result<(), String> {
     match *reads {
+        [first, second] if pattern == NON_REPEATABLE && are_torn(history, setting, first, second).is_ok() => Ok(()),
+        // Whoever may have written what they returned: what violates cut isolation violates all levels that imply it.
+        _ if pattern == NON_REPEATABLE && !setting.has_cases() => {
+            super::cut::share_no_writer(history, setting.resolution(), reads)
+        }
         [first, second] if pattern == NON_REPEATABLE => are_torn(history, setting, first, second),
         [first, second] if pattern == "IncompatibleOrder" => {
             let members = [first, second].iter().all(|&o| setting.is_member(history.transaction_of(o)));

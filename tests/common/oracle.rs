@@ -75,6 +75,9 @@ pub(crate) struct Observation {
     pub(crate) place: Vec<usize>,
     /// By transaction and operation: the list that a read of one returned, without the reader's own appends before it.
     pub(crate) lists: Vec<Vec<Option<Vec<Value>>>>,
+    /// By transaction and operation: the elements that a read of a list shows; where the reader's own appends are not its
+    /// end, all of them.
+    elements: Vec<Vec<Option<Vec<Value>>>>,
 }
 
 /// One way to explain the reads.
@@ -182,8 +185,19 @@ impl Observation {
                     .collect()
             })
             .collect();
+        let elements = (0..transactions.len())
+            .map(|t| {
+                let ids = history.operations_of(TransactionId::new(place[t]));
+                let whole = ids.map(|o| history.lists().read_by(o));
+                let found = whole.zip(&lists[t]).map(|(whole, found)| match found {
+                    Some(Some(list)) => Some(list.clone()),
+                    _ => whole.map(<[Value]>::to_vec),
+                });
+                found.collect()
+            })
+            .collect();
         let lists = lists.into_iter().map(|of| of.into_iter().map(Option::flatten).collect()).collect();
-        Observation { transactions, meaning, set_up, place, lists }
+        Observation { transactions, meaning, set_up, place, lists, elements }
     }
 
     /// Number of reads with more than one possible writer.
@@ -236,7 +250,7 @@ impl Observation {
     /// Whether an element was appended to a list more than once by transactions that did not abort.
     fn has_repeated_elements(&self) -> bool {
         let keys: BTreeSet<usize> = (0..self.transactions.len())
-            .flat_map(|t| self.lists[t].iter().zip(&self.transactions[t].operations))
+            .flat_map(|t| self.elements[t].iter().zip(&self.transactions[t].operations))
             .filter_map(|(list, operation)| list.as_ref().map(|_| operation.key))
             .collect();
         let mut seen = BTreeSet::new();
@@ -292,9 +306,10 @@ impl Observation {
         letters
     }
 
-    /// The transactions of unknown outcome that appended what `t` found in lists.
+    /// The transactions of unknown outcome that appended what `t` saw in lists, which therefore committed: also in lists
+    /// that are wrong because the own appends are not their end.
     fn appenders(&self, t: usize) -> impl Iterator<Item = usize> + '_ {
-        let lists = self.lists[t].iter().enumerate().filter_map(|(at, list)| Some((at, list.as_ref()?)));
+        let lists = self.elements[t].iter().enumerate().filter_map(|(at, list)| Some((at, list.as_ref()?)));
         lists.flat_map(move |(at, list)| {
             let key = self.transactions[t].operations[at].key;
             let unknown = |&u: &usize| self.transactions[u].outcome == Outcome::Unknown;

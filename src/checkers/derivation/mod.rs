@@ -33,17 +33,23 @@ pub struct Limits {
     pub case_steps: u64,
     /// Wrong turns of the solver that takes over.
     pub conflicts: usize,
+    /// Largest history that is looked at, in transactions: what reaches what takes (2 · 10,000)² / 8 bytes a case.
+    pub nodes: usize,
+}
+
+impl Limits {
+    /// A log of whatever length, where a proof must be found.
+    pub fn until_proved() -> Limits {
+        Limits { case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX, ..Limits::default() }
+    }
 }
 
 impl Default for Limits {
     /// Some seconds each.
     fn default() -> Limits {
-        Limits { steps: 300_000_000, case_steps: 20_000_000, conflicts: 200_000 }
+        Limits { steps: 300_000_000, case_steps: 20_000_000, conflicts: 200_000, nodes: 10_000 }
     }
 }
-
-/// Largest history that is looked at, in transactions: the closure takes (2 · 10,000)² / 8 bytes a case.
-const MOST_NODES: usize = 10_000;
 
 /// Proves that the history violates PC, SI or SER (any other level is taken for SER): the edges of the argument,
 /// premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied
@@ -62,10 +68,12 @@ pub fn prove(
         Level::PrefixConsistency | Level::SnapshotIsolation | Level::StrictSerializability => level,
         _ => Level::Serializability,
     };
-    if index.n_nodes() > MOST_NODES {
+    if index.n_nodes() > limits.nodes {
         return Ok(None);
     }
     let mut facts = Facts::new(index, level);
+    // What reaches what, twice while cases are looked at.
+    control.needs(facts.events.n_events().pow(2) / 4)?;
     let mut case = facts.given();
     let mut effort = Effort { steps: limits.steps };
     match saturate(&mut facts, &mut case, &mut effort, control)? {

@@ -42,7 +42,7 @@ pub(super) fn saturate(
         if is_cyclic(facts, case) {
             return shortest_cycle(facts, case, control).map(End::Cycle);
         }
-        let new = consequences(facts, case, effort);
+        let new = consequences(facts, case, effort, control)?;
         if effort.steps == 0 {
             return Ok(End::TooLong);
         }
@@ -52,6 +52,7 @@ pub(super) fn saturate(
         // Each of them took a search for a path and takes an update of what reaches what.
         effort.spend(new.len() * (case.visible.len() + facts.events.n_events()));
         for fact in new {
+            control.check()?;
             facts.add(case, fact);
         }
     }
@@ -62,13 +63,19 @@ fn is_cyclic(facts: &Facts<'_>, case: &Case) -> bool {
 }
 
 /// What follows in one step from the facts of the case and is not implied by them.
-fn consequences(facts: &Facts<'_>, case: &Case, effort: &mut Effort) -> Vec<Fact> {
+fn consequences(
+    facts: &Facts<'_>,
+    case: &Case,
+    effort: &mut Effort,
+    control: &Control,
+) -> Result<Vec<Fact>, Interrupt> {
     let events = facts.events;
     let mut new = Vec::new();
     for &ReadOf { read, t3, t1, key } in &facts.reads {
+        control.check()?;
         let writers = facts.writers(key);
         if !effort.spend(writers.len() + 1) {
-            return new;
+            return Ok(new);
         }
         for &t2 in writers.iter().filter(|&&t2| t2 != t1 && t2 != t3) {
             // t3 reads the key from t1, and t2 writes it too.
@@ -85,7 +92,7 @@ fn consequences(facts: &Facts<'_>, case: &Case, effort: &mut Effort) -> Vec<Fact
     if events.forbids_conflicts() {
         conflicts(facts, case, effort, &mut new);
     }
-    new
+    Ok(new)
 }
 
 /// All that follows in one step about readers of versions that are overwritten.

@@ -19,7 +19,7 @@ fn index_of(history: &History) -> Index {
 }
 
 /// No tree of cases is looked for.
-const LOGS_ONLY: Limits = Limits { steps: u64::MAX, case_steps: 0, conflicts: usize::MAX };
+const LOGS_ONLY: Limits = Limits { steps: u64::MAX, case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX };
 
 fn proof_of(text: &str, level: Level) -> Option<(Vec<Edge>, Proof)> {
     proof_within(text, level, Limits::default())

@@ -94,11 +94,29 @@ pub(super) fn fallback(
         return Ok(());
     }
     let Some(core) = components::core(index, level, control)? else { return Ok(()) };
-    if let Some(violation) = prove(history, index, core, level, false, control)? {
+    let violation = match prove(history, index, core.clone(), level, false, control)? {
+        Some(violation) => Some(violation),
+        None => prove_at_any_cost(history, index, &core, level, control)?,
+    };
+    if let Some(violation) = violation {
         let group = listing.new_group();
         listing.add_new(violation, group);
     }
     Ok(())
+}
+
+/// The violation that all transactions of a core show, by a log of clauses of whatever length. Exponential in the worst
+/// case.
+fn prove_at_any_cost(
+    history: &History,
+    index: &Index,
+    core: &[Node],
+    level: Level,
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    let limits = derivation::Limits::until_proved();
+    let proved = derivation::prove(history, &index.part(core), level, limits, control)?;
+    Ok(proved.map(|(edges, proof)| told(history, (level, edges, proof))))
 }
 
 /// The violation of `level` that a few transactions, given as ascending nodes, show by themselves; `None` if they do not
@@ -142,7 +160,11 @@ fn prove(
         true => prove_hard(history, &small, level, control)?,
         false => prove_weakest(history, &small, level, skip_known, control)?,
     };
-    let Some((weakest, mut edges, mut proof)) = proved else { return Ok(None) };
+    Ok(proved.map(|proved| told(history, proved)))
+}
+
+/// The violation that an argument about a part of the history is.
+fn told(history: &History, (weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
     // The part numbers keys anew; operations know their keys.
     for edge in &mut edges {
         let operation = edge.from_operation.or(edge.to_operation);
@@ -158,7 +180,7 @@ fn prove(
         Pattern::LostUpdate => edges.last().and_then(|edge| edge.key),
         _ => None,
     };
-    Ok(Some(violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)))
+    violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
 }
 
 /// Sets the keys of case splits from the assumed edges.
