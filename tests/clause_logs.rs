@@ -20,7 +20,7 @@ use isoscope::verify::verify;
 const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
 /// Nothing is concluded from the reads, and no tree of cases is looked for: the log does it all.
-const LOG_OF_ALL: Limits = Limits { steps: 0, case_steps: 0, conflicts: usize::MAX };
+const LOG_OF_ALL: Limits = Limits { steps: 0, case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX };
 /// No tree of cases is looked for.
 const LOG_OF_CASES: Limits = Limits { steps: u64::MAX, ..LOG_OF_ALL };
 

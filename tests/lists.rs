@@ -405,6 +405,18 @@ fn elements_that_were_appended_more_than_once_are_nobodys_fault() {
 }
 
 #[test]
+fn appends_that_exclude_each_other_end_a_case() {
+    // Supposed that b appended what a's first transaction found first, two lists each leave the next place to the other's
+    // reader: which of the two is told first makes no difference.
+    let text = "initial: none\na: [r x [1 1]] [r x [1 1], r x [], a x 1, r x [1 1]]? [r x [1 1], a x 1] \
+        [r x [1 1], r x [1]]\nb: [a x 1, r x [1]]\n";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+------");
+    examine::evidence(&history, &findings).expect("evidence holds");
+}
+
+#[test]
 fn a_counterexample_says_no_more_of_repeated_elements_than_the_whole_does() {
     // A lost update; read committed is not violated by it or by any part of it.
     let text = "a: [a x 1]\nc: [r x [1], a x 2]\nb: [r x [1 2], a x 1]\nd: [r x [1 2], a x 3]\n";

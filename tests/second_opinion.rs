@@ -167,6 +167,12 @@ fn mutate_proof(proof: &mut ProofEntry, n_transactions: usize, n_edges: usize, r
         ProofEntry::Cycle { edges } => edges.iter_mut().for_each(|edge| *edge = rng.usize(0..n_edges.max(1))),
         ProofEntry::Split { first, second, .. } => std::mem::swap(first, second),
         ProofEntry::Clauses { lemmas, clauses } => drop(if rng.bool() { lemmas.pop() } else { clauses.pop() }),
+        ProofEntry::Combinations { options, excluded, clauses } => match rng.u8(0..4) {
+            0 => drop(options.pop()),
+            1 => drop(excluded.pop()),
+            2 => clauses.extend([vec![rng.i64(-4..5)]]),
+            _ => excluded.iter_mut().for_each(|combination| combination.options.rotate_left(1)),
+        },
         ProofEntry::Appends { cases, place, .. } => *place += usize::from(cases.pop().is_none()),
         ProofEntry::Read => {}
     }

@@ -339,12 +339,17 @@ impl Run<'_> {
         let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
         let mut choices: Vec<Choice> = Vec::new();
         let mut refuted = LevelSet::default();
+        let tears = self.tears_reads(resolution);
         // Strongest first: the choice that satisfies a level satisfies all weaker ones.
         for (&level, (decision, seconds)) in decisions.iter().rev() {
             let begin = Instant::now();
             let verdict = match decision {
                 Decision::Violated => Some(Verdict::Violated),
                 Decision::Undecided(interrupt) => Some(undecided(*interrupt)),
+                Decision::Satisfied(_) if tears && level.implies(Level::CutIsolation) => {
+                    refuted.insert(level);
+                    Some(Verdict::Violated)
+                }
                 Decision::Satisfied(_) => match decide_or_guess(&chooser, level, index, &choices) {
                     Ok(Some(Found::Satisfied(choice, witness))) => {
                         self.keep_sources(level, chooser.sources(&choice, &witness));
@@ -395,6 +400,14 @@ impl Run<'_> {
         }
         self.spread_violations();
         violated
+    }
+
+    /// Whether every choice of writers violates cut isolation, which takes no search.
+    fn tears_reads(&self, resolution: &Resolution) -> bool {
+        match self.verdicts.get(&Level::CutIsolation) {
+            Some((verdict, _)) => *verdict == Verdict::Violated,
+            None => cut_isolation::verdict(self.history, resolution) == Verdict::Violated,
+        }
     }
 
     /// Keeps the writers of ambiguous reads where the order of the witness does not say them.

@@ -105,10 +105,10 @@ pub enum Cause {
     /// The level needs real-time intervals and the history has none.
     #[error("no timestamps")]
     NoTimestamps,
-    /// Some reads have several possible writers, and there are too many combinations to try.
+    /// Some reads have several possible writers, which the checker that was asked does not tell apart.
     #[error("ambiguous reads ({0})")]
     AmbiguousReads(usize),
-    /// Lists contain elements that were appended more than once, and there are too many choices of appends to try.
+    /// Lists contain elements that were appended more than once, which the checker that was asked does not tell apart.
     #[error("elements of lists that were appended more than once ({0})")]
     RepeatedElements(usize),
     /// The checker would need more memory than it may take.

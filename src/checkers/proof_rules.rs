@@ -182,7 +182,9 @@ impl Rules<'_> {
     fn proof(&self, proof: &Proof, assumed: &[EdgeIndex]) {
         match proof {
             Proof::Read | Proof::Reads { .. } => panic!("no proof by a read alone"),
-            Proof::Writers { .. } | Proof::Appends { .. } | Proof::Combinations { .. } => panic!("no read has several writers here"),
+            Proof::Writers { .. } | Proof::Appends { .. } | Proof::Combinations { .. } => {
+                panic!("no read has several writers here")
+            }
             Proof::Cycle(cycle) => {
                 let rests_on = self.cycle(cycle);
                 assert!(rests_on.iter().all(|e| assumed.contains(e)));

@@ -167,7 +167,9 @@ fn appends_summary(
 fn combinations_summary(options: &[Supposed], n_combinations: usize) -> String {
     let reads: BTreeSet<OperationId> = options.iter().map(|option| option.read()).collect();
     let n = reads.len();
-    format!("Whoever wrote what {n} reads returned, one of {n_combinations} combinations is there, and each contradicts.")
+    format!(
+        "Whoever wrote what {n} reads returned, one of {n_combinations} combinations is there, and each contradicts."
+    )
 }
 
 /// "In whatever orders these 40 transactions wrote their keys, one of 60 cycles closes: …".

@@ -122,10 +122,9 @@ fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> 
 
 fn translate_option(option: Supposed, dictionary: &Dictionary<'_>) -> Option<Supposed> {
     match option {
-        Supposed::Writer { read, writer } => Some(Supposed::Writer {
-            read: (dictionary.operation)(read)?,
-            writer: (dictionary.transaction)(writer)?,
-        }),
+        Supposed::Writer { read, writer } => {
+            Some(Supposed::Writer { read: (dictionary.operation)(read)?, writer: (dictionary.transaction)(writer)? })
+        }
         Supposed::Append { .. } => None,
     }
 }

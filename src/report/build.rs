@@ -332,7 +332,8 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
                 options: together.iter().map(|option| option + 1).collect(),
                 proof: proof_entry(places, proof),
             };
-            let signed = |&(option, holds): &(usize, bool)| if holds { option as i64 + 1 } else { -(option as i64 + 1) };
+            let signed =
+                |&(option, holds): &(usize, bool)| if holds { option as i64 + 1 } else { -(option as i64 + 1) };
             ProofEntry::Combinations {
                 options,
                 excluded: excluded.iter().map(combination).collect(),
@@ -347,10 +348,8 @@ fn option_entry(places: &mut Places<'_>, option: Supposed) -> OptionEntry {
         Supposed::Writer { read, writer } => {
             OptionEntry::Writer { read: places.operation_entry(read), writer: places.of(writer) }
         }
-        Supposed::Append { read, place, append } => OptionEntry::Append {
-            read: places.operation_entry(read),
-            place,
-            append: places.operation_entry(append),
-        },
+        Supposed::Append { read, place, append } => {
+            OptionEntry::Append { read: places.operation_entry(read), place, append: places.operation_entry(append) }
+        }
     }
 }

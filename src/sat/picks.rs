@@ -112,7 +112,8 @@ impl<'a> Picks<'a> {
         clauses.extend(self.forbidden.iter().map(of_forbidden));
         let (n_questions, n_given) = (self.questions.len(), clauses.len());
         if let Some(empty) = clauses.iter().position(Vec::is_empty) {
-            let (questions, forbidden) = if empty < n_questions { (vec![empty], vec![]) } else { (vec![], vec![empty - n_questions]) };
+            let (questions, forbidden) =
+                if empty < n_questions { (vec![empty], vec![]) } else { (vec![], vec![empty - n_questions]) };
             return Ok(Some(NoPick { questions, forbidden, clauses: Vec::new() }));
         }
         clauses.extend(self.solver.cb().learnt.iter().cloned());

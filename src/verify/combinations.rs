@@ -182,7 +182,11 @@ impl Argument<'_> {
                     }
                     apart = Some(next);
                 }
-                _ => return Err("a combination supposes two things of one read, or of reads and lists at once".to_owned()),
+                _ => {
+                    return Err(
+                        "a combination supposes two things of one read, or of reads and lists at once".to_owned()
+                    );
+                }
             }
         }
         Ok(match apart {

@@ -356,7 +356,7 @@ impl<'a> Argument<'a> {
                         let told = questions.options_of(combination)?;
                         match self.supposed(&told, &setting)? {
                             Case::Of(setting) => stack.push((&combination.proof, assumed.clone(), setting)),
-                            Case::Impossible => {}
+                            Case::Impossible => self.pass_over(&combination.proof, open),
                             Case::Apart(apart) => {
                                 let resolution = Resolution::new(&apart.history);
                                 let inner = Argument::new(
@@ -384,6 +384,7 @@ impl<'a> Argument<'a> {
                     for (case, append) in cases.iter().zip(appends) {
                         let apart = elements::with(self.history, read, *place, append);
                         if apart.is_impossible {
+                            self.pass_over(&case.proof, open);
                             continue;
                         }
                         let resolution = Resolution::new(&apart.history);
@@ -395,6 +396,33 @@ impl<'a> Argument<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Takes the edges that a proof mentions for told: its case cannot be, so everything holds in it.
+    fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
+        let mut edges: Vec<usize> = Vec::new();
+        let mut stack = vec![proof];
+        while let Some(proof) = stack.pop() {
+            match proof {
+                ProofEntry::Read | ProofEntry::Reads { .. } => {}
+                ProofEntry::Cycle { edges: cycle } => edges.extend(cycle),
+                ProofEntry::Clauses { lemmas, clauses } => edges.extend(lemmas.iter().chain(clauses).flatten()),
+                ProofEntry::Split { first, second, .. } => {
+                    edges.extend([first.assume, second.assume]);
+                    stack.extend([&*first.proof, &*second.proof]);
+                }
+                ProofEntry::Writers { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
+                ProofEntry::Appends { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
+                ProofEntry::Combinations { excluded, .. } => stack.extend(excluded.iter().map(|case| &case.proof)),
+            }
+        }
+        let mut told = vec![false; self.violation.edges.len()];
+        while let Some(edge) = edges.pop() {
+            if told.get_mut(edge).is_some_and(|told| !std::mem::replace(told, true)) {
+                edges.extend(self.violation.edges[edge].reason.premises());
+            }
+        }
+        open.retain(|&edge| !told[edge]);
     }
 
     /// Whether the reader of a list takes part and there is a case for every append that may have made the element at a

@@ -8,8 +8,8 @@
 
 use super::lists::found;
 use super::resolution::Resolution;
-use crate::history::{History, ListRule, OperationId, OperationKind, Outcome};
-use rustc_hash::FxHashSet;
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A history whose elements are told apart as far as that follows.
 pub(super) struct Apart {
@@ -29,7 +29,12 @@ pub(super) fn concerns(history: &History) -> bool {
 }
 
 /// Tells apart what follows. O((operations + elements read) · rounds), each of which names an append.
-pub(super) fn told_apart(mut history: History) -> Apart {
+pub(super) fn told_apart(history: History) -> Apart {
+    go_on(history, false)
+}
+
+/// The same where it may be known already that it is impossible.
+fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
     loop {
         let mut forced = Vec::new();
         {
@@ -54,15 +59,19 @@ pub(super) fn told_apart(mut history: History) -> Apart {
             }
         }
         if forced.is_empty() {
-            return Apart { history, is_impossible: false };
+            return Apart { history, is_impossible };
         }
-        history = named(&history, &forced);
+        // Each of them follows: if they exclude each other, nothing explains the history.
+        let (next, exclude_each_other) = named(&history, &forced);
+        history = next;
+        is_impossible |= exclude_each_other;
     }
 }
 
 /// The history in which `append` made the element at a place, with all that follows.
 pub(super) fn with(history: &History, read: OperationId, place: usize, append: OperationId) -> Apart {
-    told_apart(named(history, &[(read, place, append)]))
+    let (history, is_impossible) = named(history, &[(read, place, append)]);
+    go_on(history, is_impossible)
 }
 
 /// The appends that may have made the element at a place of a list that a transaction found, ascending.
@@ -112,20 +121,29 @@ fn appends_beside(history: &History, append: OperationId) -> Vec<OperationId> {
 }
 
 /// Gives the appends of transactions to keys elements of their own, at the places around those of some of them (read,
-/// place, append). Of two that exclude each other the first counts: the other place is then seen to be impossible.
-fn named(history: &History, made: &[(OperationId, usize, OperationId)]) -> History {
+/// place, append), and tells whether two of them exclude each other: an append would stand in two places or a place have
+/// two. Of those the first counts.
+fn named(history: &History, made: &[(OperationId, usize, OperationId)]) -> (History, bool) {
     let mut appends: Vec<OperationId> = Vec::new();
     let mut listed: Vec<(OperationId, usize, OperationId)> = Vec::new();
-    let mut taken = FxHashSet::default();
+    let mut made_by: FxHashMap<(KeyId, usize), OperationId> = FxHashMap::default();
+    let mut stands_at: FxHashMap<OperationId, usize> = FxHashMap::default();
+    let mut exclude_each_other = false;
     for &(read, place, append) in made {
         let all = appends_beside(history, append);
         let begin = place - all.iter().take_while(|&&o| o < append).count();
         let key = history.operation(read).key;
-        let is_taken =
-            (begin..).zip(&all).any(|(at, o)| taken.contains(&(key, at, None)) || taken.contains(&(key, 0, Some(*o))));
+        let known = (begin..).zip(&all).map(|(at, o)| (made_by.get(&(key, at)), stands_at.get(o), at, o));
+        let (mut is_taken, mut differs) = (false, false);
+        for (other, elsewhere, at, o) in known {
+            is_taken |= other.is_some() || elsewhere.is_some();
+            differs |= other.is_some_and(|other| other != o) || elsewhere.is_some_and(|&elsewhere| elsewhere != at);
+        }
+        exclude_each_other |= differs;
         let (Some(list), false) = (history.lists().read_by(read), is_taken) else { continue };
         for (at, &o) in (begin..).zip(&all) {
-            taken.extend([(key, at, None), (key, 0, Some(o))]);
+            made_by.insert((key, at), o);
+            stands_at.insert(o, at);
         }
         for (other, elements) in history.lists().iter().filter(|(other, _)| history.operation(*other).key == key) {
             let found = found(history, history.transaction_of(other), other).map_or(elements, |(found, _)| found);
@@ -135,5 +153,5 @@ fn named(history: &History, made: &[(OperationId, usize, OperationId)]) -> Histo
         }
         appends.extend(all);
     }
-    history.with_own_elements(&appends, &listed)
+    (history.with_own_elements(&appends, &listed), exclude_each_other)
 }

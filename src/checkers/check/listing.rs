@@ -49,6 +49,16 @@ impl Run<'_> {
     /// choice in another way.
     fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
         refutation::tell_hopeless_reads_apart(self.history, resolution, found);
+        self.take_uncertain_off_cut_isolation(resolution, found);
+        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
+        // What every choice violates down to cut isolation takes no cases at the levels above.
+        let is_torn = by_choice.iter().any(|level| level.implies(Level::CutIsolation) && !names(found, level));
+        if (cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
+            || cut_isolation.is_none() && is_torn)
+            && let Some(violation) = cut_isolation::refutation(self.history, resolution)
+        {
+            add(found, violation);
+        }
         for level in by_choice.iter() {
             if names(found, level) {
                 continue;
@@ -61,10 +71,6 @@ impl Run<'_> {
                 )),
                 Err(_) => {}
             }
-        }
-        let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
-        if cut_isolation == Some(&Verdict::Violated) {
-            self.list_cut_isolation(resolution, found);
         }
     }
 
@@ -83,19 +89,18 @@ impl Run<'_> {
         })
     }
 
-    /// At cut isolation all writers count, also those that stronger levels rule out.
-    fn list_cut_isolation(&self, resolution: &Resolution, found: &mut Instances) {
+    /// At cut isolation all writers count, also those that stronger levels rule out: what rests on their being ruled out
+    /// says nothing there, whether the level was asked for or not.
+    fn take_uncertain_off_cut_isolation(&self, resolution: &Resolution, found: &mut Instances) {
+        if !names(found, Level::CutIsolation) {
+            return;
+        }
         let certain = cut_isolation::certain(self.history, resolution);
         for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
             let reader = violation.edges.first().map(|edge| edge.to);
             if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
                 violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
             }
-        }
-        if !names(found, Level::CutIsolation)
-            && let Some(violation) = cut_isolation::refutation(self.history, resolution)
-        {
-            add(found, violation);
         }
     }
 }

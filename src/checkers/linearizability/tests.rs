@@ -46,7 +46,7 @@ fn blocks_and_search_agree() {
         let resolution = resolve(&history, &control).expect("not stopped");
         let keyed = Keyed::new(&history, &resolution);
         let ops = keyed.of(0);
-        let search = Search::new(&history, KeyId(0), ops, vec![0; ops.len()], u64::MAX);
+        let search = Search::new(&history, KeyId(0), ops, vec![0; ops.len()], None);
         let is_ordered = match (blocks::arrange(ops), search.run(&control).expect("not stopped")) {
             (Arranged::Order(order), Searched::Order(other)) => {
                 assert_eq!(order.len(), other.len());

@@ -179,10 +179,10 @@ impl<'r, 'a> Search<'r, 'a> {
     /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are forgotten, and
     /// from then on each is tried before it is kept.
     fn is_sound(&mut self) -> Result<bool, Interrupt> {
-        self.no_pick = self.picks.refutation()?.unwrap_or_else(|| NoPick {
-            forbidden: (0..self.learnt.len()).collect(),
-            ..NoPick::default()
-        });
+        self.no_pick = self
+            .picks
+            .refutation()?
+            .unwrap_or_else(|| NoPick { forbidden: (0..self.learnt.len()).collect(), ..NoPick::default() });
         if self.careful {
             return Ok(true);
         }

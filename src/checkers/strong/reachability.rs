@@ -172,6 +172,7 @@ impl Vectors {
         for (at, &v) in (0..).zip(order) {
             position[v as usize] = at;
         }
+        control.needs(width * order.len() * size_of::<u32>())?;
         let mut entry = vec![0u32; width * order.len()];
         let mut row = vec![0u32; width];
         for (at, &v) in order.iter().enumerate() {

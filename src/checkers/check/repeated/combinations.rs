@@ -202,7 +202,10 @@ impl<'s, 'a> Combinations<'s, 'a> {
             };
             combinations.push((made.iter().map(|made| made.option).collect::<Vec<_>>(), violation));
         }
-        let mentioned = combinations.iter().flat_map(|(options, _)| options).chain(no_pick.clauses.iter().flatten().map(|(option, _)| option));
+        let mentioned = combinations
+            .iter()
+            .flat_map(|(options, _)| options)
+            .chain(no_pick.clauses.iter().flatten().map(|(option, _)| option));
         let mut questions: Vec<(OperationId, usize)> =
             mentioned.map(|&option| self.options[option as usize]).map(|made| (made.read, made.place)).collect();
         questions.sort_unstable();
@@ -216,10 +219,11 @@ impl<'s, 'a> Combinations<'s, 'a> {
                 options.push(Supposed::Append { read, place, append });
             }
         }
-        let combinations = combinations.into_iter().map(|(options, violation)| {
-            (options.iter().map(|option| place_of[option]).collect(), violation)
-        });
-        let clause = |clause: &Vec<(OptionId, bool)>| clause.iter().map(|(option, holds)| (place_of[option], *holds)).collect();
+        let combinations = combinations
+            .into_iter()
+            .map(|(options, violation)| (options.iter().map(|option| place_of[option]).collect(), violation));
+        let clause =
+            |clause: &Vec<(OptionId, bool)>| clause.iter().map(|(option, holds)| (place_of[option], *holds)).collect();
         let clauses = no_pick.clauses.iter().map(clause).collect();
         Ok(merged_by_combinations(options, combinations.collect(), clauses))
     }

@@ -30,16 +30,15 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         Ok(world) => world,
         Err(_) => return check_with(history, None, options, control, open, &|_| {}),
     };
-    let mut whole =
-        Whole {
-            history,
-            options,
-            control,
-            manner: open,
-            verdicts: BTreeMap::new(),
-            found: Instances::default(),
-            assumptions: Vec::new(),
-        };
+    let mut whole = Whole {
+        history,
+        options,
+        control,
+        manner: open,
+        verdicts: BTreeMap::new(),
+        found: Instances::default(),
+        assumptions: Vec::new(),
+    };
     let (of_reads, others): (Vec<Level>, Vec<Level>) =
         options.levels.iter().partition(|level| **level == Level::CutIsolation);
     // At cut isolation an element counts as that of everybody who appended it.

@@ -85,16 +85,15 @@ impl<'a> Search<'a> {
         }
         let Some(next) = self.narrowest(&world)? else { return Ok(Answer::Unknown) };
         let mut cases: Vec<(OperationId, Violation)> = Vec::with_capacity(next.candidates.len());
-        let mut is_known = true;
         for &append in &next.candidates {
             let inner = world.with(&[(next.read, next.place, append)], self.control)?;
             match self.decide_by_cases(inner, depth + 1)? {
                 Answer::Violated(Some(violation)) => cases.push((append, *violation)),
-                Answer::Violated(None) | Answer::Unknown => is_known = false,
-                satisfied => return Ok(satisfied),
+                Answer::Violated(None) => return Ok(Answer::Unknown),
+                satisfied_or_unknown => return Ok(satisfied_or_unknown),
             }
         }
-        let violation = merged_by_appends(&world.history, (next.read, next.place), cases).filter(|_| is_known);
+        let violation = merged_by_appends(&world.history, (next.read, next.place), cases);
         Ok(violation.map_or(Answer::Unknown, |violation| Answer::Violated(Some(Box::new(violation)))))
     }
 
