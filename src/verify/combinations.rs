@@ -22,7 +22,7 @@ pub(super) enum Case<'a> {
     /// Writers are known.
     Of(Setting<'a>),
     /// Elements are told apart.
-    Apart(Apart),
+    Apart(Box<Apart>),
     /// There is none.
     Impossible,
 }
@@ -190,7 +190,7 @@ impl Argument<'_> {
             }
         }
         Ok(match apart {
-            Some(apart) => Case::Apart(apart),
+            Some(apart) => Case::Apart(Box::new(apart)),
             None => Case::Of(inner),
         })
     }

@@ -112,7 +112,7 @@ impl<'r, 'a> Search<'r, 'a> {
         for combination in found.into_iter().take(LEARNT_AT_ONCE) {
             let mut options = combination.options.clone();
             options.sort_unstable();
-            if seen.insert(options) && !(self.careful && !self.contradicts(&combination)?) {
+            if seen.insert(options) && (!self.careful || self.contradicts(&combination)?) {
                 self.keep(combination);
             }
         }
