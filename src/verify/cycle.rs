@@ -398,13 +398,23 @@ impl<'a> Argument<'a> {
         Ok(())
     }
 
-    /// Takes the edges that a proof mentions for told: its case cannot be, so everything holds in it.
+    /// Takes the edges that a proof mentions, or that say whom its reads read from, for told: its case cannot be, so
+    /// everything holds in it.
     fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
         let mut edges: Vec<usize> = Vec::new();
         let mut stack = vec![proof];
         while let Some(proof) = stack.pop() {
             match proof {
-                ProofEntry::Read | ProofEntry::Reads { .. } => {}
+                ProofEntry::Read => {}
+                ProofEntry::Reads { reads, .. } => {
+                    let shows = |edge: &EdgeEntry| {
+                        let is = |read: &OperationEntry| {
+                            (read.transaction, Some(read.index)) == (edge.to, edge.to_operation)
+                        };
+                        matches!(edge.reason, ReasonEntry::Reads) && reads.iter().any(is)
+                    };
+                    edges.extend((0..self.violation.edges.len()).filter(|&edge| shows(&self.violation.edges[edge])));
+                }
                 ProofEntry::Cycle { edges: cycle } => edges.extend(cycle),
                 ProofEntry::Clauses { lemmas, clauses } => edges.extend(lemmas.iter().chain(clauses).flatten()),
                 ProofEntry::Split { first, second, .. } => {
