@@ -398,43 +398,6 @@ impl<'a> Argument<'a> {
         Ok(())
     }
 
-    /// Takes the edges that a proof mentions, or that say whom its reads read from, for told: its case cannot be, so
-    /// everything holds in it.
-    fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
-        let mut edges: Vec<usize> = Vec::new();
-        let mut stack = vec![proof];
-        while let Some(proof) = stack.pop() {
-            match proof {
-                ProofEntry::Read => {}
-                ProofEntry::Reads { reads, .. } => {
-                    let shows = |edge: &EdgeEntry| {
-                        let is = |read: &OperationEntry| {
-                            (read.transaction, Some(read.index)) == (edge.to, edge.to_operation)
-                        };
-                        matches!(edge.reason, ReasonEntry::Reads) && reads.iter().any(is)
-                    };
-                    edges.extend((0..self.violation.edges.len()).filter(|&edge| shows(&self.violation.edges[edge])));
-                }
-                ProofEntry::Cycle { edges: cycle } => edges.extend(cycle),
-                ProofEntry::Clauses { lemmas, clauses } => edges.extend(lemmas.iter().chain(clauses).flatten()),
-                ProofEntry::Split { first, second, .. } => {
-                    edges.extend([first.assume, second.assume]);
-                    stack.extend([&*first.proof, &*second.proof]);
-                }
-                ProofEntry::Writers { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
-                ProofEntry::Appends { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
-                ProofEntry::Combinations { excluded, .. } => stack.extend(excluded.iter().map(|case| &case.proof)),
-            }
-        }
-        let mut told = vec![false; self.violation.edges.len()];
-        while let Some(edge) = edges.pop() {
-            if told.get_mut(edge).is_some_and(|told| !std::mem::replace(told, true)) {
-                edges.extend(self.violation.edges[edge].reason.premises());
-            }
-        }
-        open.retain(|&edge| !told[edge]);
-    }
-
     /// Whether the reader of a list takes part and there is a case for every append that may have made the element at a
     /// place, and no other; the appends in the order of the cases.
     fn are_all_appends(
