@@ -24,7 +24,12 @@ impl<T: Copy> Ahead<T> {
     /// The thing at `place`, which must not descend from call to call and lies before `end`. `fetch` gets the things of a
     /// stretch of places.
     #[inline]
-    pub(super) fn at<I: Iterator<Item = T>>(&mut self, place: usize, end: usize, fetch: impl FnOnce(Range<usize>) -> I) -> T {
+    pub(super) fn at<I: Iterator<Item = T>>(
+        &mut self,
+        place: usize,
+        end: usize,
+        fetch: impl FnOnce(Range<usize>) -> I,
+    ) -> T {
         if place >= self.begin + self.things.len() {
             self.begin = place;
             self.things.clear();

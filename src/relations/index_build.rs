@@ -92,7 +92,12 @@ impl Index {
     }
 
     /// Numbers the last writes by (key, node); by write operation of a node, the version that it makes or leads to.
-    fn number_slots(&mut self, history: &History, parts: &[Part], control: &Control) -> Result<Vec<Version>, Interrupt> {
+    fn number_slots(
+        &mut self,
+        history: &History,
+        parts: &[Part],
+        control: &Control,
+    ) -> Result<Vec<Version>, Interrupt> {
         let n_keys = history.n_keys();
         let counted: Vec<Counted> = parts.par_iter().map(|part| Counted::new(history, self, part)).collect();
         control.check()?;
@@ -319,7 +324,8 @@ impl Reads {
         let mut versions = Ahead::new();
         for node in part.nodes.clone() {
             reads.begin.push(reads.key.len() as u32);
-            for o in history.operations_of(index.transaction[node]).filter(|o| kinds[o.index()] == OperationKind::Read) {
+            for o in history.operations_of(index.transaction[node]).filter(|o| kinds[o.index()] == OperationKind::Read)
+            {
                 let version = match resolution.code[o.index()] {
                     _ if may_be_open && resolution.is_open_after_own_write(o) => continue,
                     resolution::INITIAL => initial,
@@ -329,14 +335,16 @@ impl Reads {
                         _ => continue,
                     },
                     // Own writes (future or overwritten) and writes of aborted transactions are no versions to read.
-                    write if write < resolution::FIRST_SPECIAL => match versions.at(o.index(), part.operations.end, |stretch| {
-                        // Reads without a write get anything.
-                        resolution.code[stretch].iter().map(|&write| version_of_write[last.min(write as usize)])
-                    }) {
-                        Version { slot: NONE, .. } => continue,
-                        version if version.node == node as u32 => continue,
-                        version => version,
-                    },
+                    write if write < resolution::FIRST_SPECIAL => {
+                        match versions.at(o.index(), part.operations.end, |stretch| {
+                            // Reads without a write get anything.
+                            resolution.code[stretch].iter().map(|&write| version_of_write[last.min(write as usize)])
+                        }) {
+                            Version { slot: NONE, .. } => continue,
+                            version if version.node == node as u32 => continue,
+                            version => version,
+                        }
+                    }
                     _ => continue,
                 };
                 reads.key.push(keys[o.index()].0);

@@ -139,7 +139,12 @@ impl Sweep {
 
     /// Computes one block, in the memory of an earlier one. O(nodes + reads), a cache line per node. Questions about nodes
     /// far back may stay open.
-    pub(super) fn block(&self, number: usize, used: Option<Block<'_>>, control: &Control) -> Result<Block<'_>, Interrupt> {
+    pub(super) fn block(
+        &self,
+        number: usize,
+        used: Option<Block<'_>>,
+        control: &Control,
+    ) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
         let columns = match (self.entries(), used.map(|block| block.columns)) {
             (Entries::Short, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
@@ -415,7 +420,10 @@ mod tests {
                         }
                         let chain = chains.chain[a as usize];
                         let count = narrow.count(place, chain);
-                        assert!(count.is_none() || count == wide.count(place, chain), "seed {seed}: {chain} at {place}");
+                        assert!(
+                            count.is_none() || count == wide.count(place, chain),
+                            "seed {seed}: {chain} at {place}"
+                        );
                     }
                 }
             }
