@@ -4,7 +4,7 @@ use super::*;
 use crate::checkers::{
     C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation, Witness,
 };
-use crate::counterexample::edge_reason;
+use crate::counterexample::{components, edge_reason};
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Axiom, Reason};
@@ -27,11 +27,7 @@ impl Report {
             part: findings.shared.as_ref().map(PartEntry::of_components),
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
-            violations: findings
-                .violations
-                .iter()
-                .map(|v| violation_entry(history, v, levels_of(findings, v)))
-                .collect(),
+            violations: violation_entries(history, findings),
             timings: Timings {
                 read: rounded(settings.read_seconds),
                 index: rounded(findings.index_seconds),
@@ -228,6 +224,16 @@ fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
     named.map(|level| level.code().to_owned()).collect()
 }
 
+fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEntry> {
+    let entry = |violation| violation_entry(history, violation, levels_of(findings, violation));
+    let mut entries: Vec<ViolationEntry> = findings.violations.iter().map(entry).collect();
+    for (component, number) in components(&findings.violations).into_iter().zip(1..) {
+        component.members.into_iter().for_each(|place| entries[place].component = number);
+    }
+    entries
+}
+
+/// The entry of one instance, but for its component.
 fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>) -> ViolationEntry {
     let mut places = Places::new(history, violation.transactions.clone());
     let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
@@ -247,6 +253,7 @@ fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>
         proof,
         implied: violation.implied,
         group: violation.group,
+        component: 0,
     }
 }
 

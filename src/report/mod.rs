@@ -260,6 +260,10 @@ pub struct ViolationEntry {
     pub implied: bool,
     /// Root cause: equal numbers belong together.
     pub group: u32,
+    /// Instances of any pattern that share transactions, directly or through others, have the same number: from 1, the
+    /// component with the most convincing instance first. 0 in reports that do not say.
+    #[serde(default)]
+    pub component: u32,
 }
 
 /// Names an operation.

@@ -55,7 +55,7 @@ pub(super) fn parse(bytes: &[u8], control: &Control) -> Result<Piece, Bad> {
     let mut cursor = Cursor { bytes, at: 0 };
     let mut reported = 0;
     while cursor.at < bytes.len() {
-        if piece.n_lines % LINES_PER_CHECK == 0 {
+        if piece.n_lines.is_multiple_of(LINES_PER_CHECK) {
             control.advance((cursor.at - reported) as u64);
             reported = cursor.at;
             let stopped = |interrupt| Bad { line: piece.n_lines + 1, column: 0, problem: Problem::from(interrupt) };
