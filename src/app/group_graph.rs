@@ -58,6 +58,8 @@ pub struct GroupGraph {
 pub struct GroupPicture {
     /// What is drawn, and where. Its arrows name places in `edges`.
     pub sketch: Arc<Sketch>,
+    /// What the legend explains.
+    pub relations: BTreeSet<Relation>,
     /// Each with the first anomaly that it belongs to.
     pub edges: Vec<(Edge, ViolationId)>,
     /// By anomaly: its edges.
@@ -161,6 +163,7 @@ impl Gathered {
             return None;
         }
         let layout = layout::lanes(&diagram);
-        Some(GroupPicture { sketch: Arc::new(Sketch::new(diagram, layout)), edges, edges_of })
+        let relations = edges.iter().map(|(edge, _)| edge.relation).collect();
+        Some(GroupPicture { sketch: Arc::new(Sketch::new(diagram, layout)), relations, edges, edges_of })
     }
 }

@@ -73,7 +73,7 @@ impl Sketch {
     pub fn is_nearly(&self, other: &Sketch) -> bool {
         let pairs = || self.layout.cards.iter().zip(&other.layout.cards);
         let n_moved = pairs().filter(|(a, b)| a.rect != b.rect).count();
-        self.diagram == other.diagram && (n_moved <= 1 || 2 * n_moved <= self.layout.cards.len())
+        (n_moved <= 1 || 2 * n_moved <= self.layout.cards.len()) && self.diagram == other.diagram
     }
 
     /// The same with the upper left corner of a card elsewhere.

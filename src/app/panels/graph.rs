@@ -67,7 +67,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     let edges = &picture.argument.counterexample.violation.edges;
     let rejected = picture.drawn.iter().filter_map(|&e| picture.edges().get(e));
     let present = edges.iter().chain(rejected).map(|edge| edge.relation).collect();
-    legend_ui(ui, area, state, present, requests);
+    legend_ui(ui, area, state, &present, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");
     } else if let Some(note) = &picture.note {
@@ -313,7 +313,7 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
 }
 
 /// Which line means what; a click shows or hides the edges.
-pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: BTreeSet<Relation>, requests: &mut Requests) {
+pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeSet<Relation>, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));
     let mut left = area.left() + 10.0;

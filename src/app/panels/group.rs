@@ -88,8 +88,7 @@ fn picture_ui(
     let menu = answer.menu;
     forward(ui, document, picture, answer, requests);
     response.context_menu(|ui| menu_ui(ui, document, menu, requests));
-    let present = picture.edges.iter().map(|(edge, _)| edge.relation).collect();
-    super::graph::legend_ui(ui, area, state, present, requests);
+    super::graph::legend_ui(ui, area, state, &picture.relations, requests);
 }
 
 /// What has attention, and the edges of its anomaly; else those of the chosen anomaly.

@@ -185,8 +185,7 @@ impl Sweep {
         mut lines: Vec<Line<T, W>>,
         control: &Control,
     ) -> Result<Vec<Line<T, W>>, Interrupt> {
-        lines.clear();
-        lines.reserve(self.begin.len() - 1);
+        self.make_room(&mut lines, control)?;
         for (step, range) in self.begin.windows(2).enumerate() {
             tick(step, control)?;
             let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
@@ -218,8 +217,7 @@ impl Sweep {
             std::array::from_fn(|column| base.uncounted.get(first as usize + column).copied().unwrap_or(0))
         };
         let bases: Vec<[u32; W]> = self.bases.iter().map(of_block).collect();
-        lines.clear();
-        lines.reserve(self.begin.len() - 1);
+        self.make_room(&mut lines, control)?;
         let mut part = 0;
         for (step, range) in self.begin.windows(2).enumerate() {
             tick(step, control)?;
@@ -247,6 +245,17 @@ impl Sweep {
             }
         }
         Ok(lines)
+    }
+
+    /// Makes room for a line per node, if the memory is there.
+    fn make_room<L>(&self, lines: &mut Vec<L>, control: &Control) -> Result<(), Interrupt> {
+        lines.clear();
+        let n = self.begin.len() - 1;
+        if lines.capacity() < n {
+            control.needs(n * size_of::<L>())?;
+            lines.reserve(n);
+        }
+        Ok(())
     }
 
     fn part_of(&self, place: u32) -> usize {

@@ -76,6 +76,7 @@ impl<'a> Vectors<'a> {
         let width = block_width(&window);
         let work = Work { causality, components, chains, rows, direction, width };
         let starts: Vec<u32> = window.clone().step_by(width).collect();
+        control.needs(starts.len() * work.rows.len * width * size_of::<u32>())?;
         let blocks =
             starts.par_iter().map(|&first| work.block(first, control)).collect::<Result<Vec<_>, Interrupt>>()?;
         Ok(Vectors { rows, chains, first: window.start, width, blocks })

@@ -88,7 +88,7 @@ pub(super) fn resolve(
         return Ok(None);
     }
     let Some(addresses) = Addresses::of(history, standing) else { return Ok(None) };
-    control.check()?;
+    control.needs(addresses.len * size_of::<AtomicU64>())?;
     let places = (0..addresses.len + 1).into_par_iter().with_min_len(LONG);
     let table: Vec<AtomicU64> = places.map(|_| AtomicU64::new(Entry::NONE.0)).collect();
     let intricate: Vec<AtomicBool> = (0..history.n_keys()).map(|_| AtomicBool::new(false)).collect();

@@ -37,6 +37,15 @@ use std::sync::atomic::AtomicU32;
 /// O(operations) expected time, in parallel by keys in the current rayon pool; the result is the same for any number of
 /// threads. About 12 bytes an operation while it runs (up to 16 a write where values are dense), 4 after. Errors: only when `control` says to stop.
 pub fn resolve(history: &History, control: &Control) -> Result<Resolution, Interrupt> {
+    resolve_by(history, direct::resolve, control)
+}
+
+/// [`resolve`] with a table, or without where `table` is none.
+fn resolve_by(
+    history: &History,
+    table: impl Fn(&History, &[Standing], &Control) -> Result<Option<Direct>, Interrupt>,
+    control: &Control,
+) -> Result<Resolution, Interrupt> {
     if history.n_operations() >= super::resolution::FIRST_SPECIAL as usize {
         return Err(Interrupt::MemoryLimit);
     }
@@ -51,7 +60,7 @@ pub fn resolve(history: &History, control: &Control) -> Result<Resolution, Inter
         })
         .collect();
     set_up.iter().for_each(|t| standing[t.index()] = Standing::Initial);
-    let direct = direct::resolve(history, &standing, control)?;
+    let direct = table(history, &standing, control)?;
     let Sources { code, exceptions } = join_rest(history, &standing, direct, control)?;
     let operation_begins = history.transactions().map(|t| history.operation_range(t).start as u32);
     let mut resolution = Resolution {
@@ -222,4 +231,68 @@ fn assumptions(history: &History, resolution: &Resolution, set_up: &[Transaction
         ));
     }
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Builder, OperationKind, Origin, Value};
+
+    /// Values are counters, of the history or of the key, with few exceptions; most reads return one of the last values.
+    fn counters(random: &mut fastrand::Rng) -> History {
+        let mut builder = Builder::new(Origin::default());
+        builder.initial_value(Value(0));
+        let (n_keys, per_key, exceptions) = (random.u64(1..6), random.bool(), random.u8(1..40));
+        let mut last = vec![random.u64(0..2); n_keys as usize];
+        for _ in 0..random.usize(1..12) {
+            let session = builder.session_number(random.u64(0..3));
+            let outcome = match random.u8(0..16) {
+                0 => Outcome::Aborted,
+                1 => Outcome::Unknown,
+                _ => Outcome::Committed,
+            };
+            let draft = builder.transaction(session, outcome);
+            for _ in 0..random.usize(0..7) {
+                let at = random.usize(0..last.len());
+                let key = builder.key_number(at as u64);
+                let is_exception = random.u8(0..exceptions) == 0;
+                let (kind, value) = match (random.bool(), is_exception) {
+                    (true, false) => {
+                        let next = if per_key { last[at] } else { last.iter().copied().max().unwrap_or(0) } + 1;
+                        last[at] = next;
+                        (OperationKind::Write, next)
+                    }
+                    (true, true) => (OperationKind::Write, random.u64(0..6)),
+                    (false, false) => (OperationKind::Read, last[at].saturating_sub(random.u64(0..2))),
+                    (false, true) => (OperationKind::Read, random.u64(0..30)),
+                };
+                builder.operation(draft, kind, key, Value(value), 0);
+            }
+        }
+        builder.finish().expect("small")
+    }
+
+    #[test]
+    fn the_table_and_the_join_find_the_same() {
+        let control = Control::new();
+        let mut random = fastrand::Rng::with_seed(77);
+        let (mut simple, mut mixed) = (0, 0);
+        for round in 0..20_000 {
+            let history = counters(&mut random);
+            let standing = vec![Standing::Committed; history.n_transactions()];
+            if let Some(direct) = direct::resolve(&history, &standing, &control).expect("not stopped") {
+                let n_intricate = direct.intricate.iter().filter(|&&is| is).count();
+                simple += usize::from(n_intricate == 0);
+                mixed += usize::from(n_intricate > 0 && n_intricate < history.n_keys());
+            }
+            let by_table = resolve(&history, &control).expect("not stopped");
+            let by_join = resolve_by(&history, |_, _, _| Ok(None), &control).expect("not stopped");
+            let all = |r: &Resolution| {
+                let exceptions = (r.after_own_write.clone(), r.intermediate.clone(), r.multiple.clone());
+                (r.code.clone(), exceptions, r.demands.clone(), r.repeated.clone(), r.standing.clone())
+            };
+            assert_eq!(all(&by_table), all(&by_join), "round {round}: {history:?}");
+        }
+        assert!(simple > 3_000 && mixed > 3_000, "{simple} {mixed}");
+    }
 }
