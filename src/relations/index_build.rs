@@ -63,7 +63,7 @@ impl Index {
         if history.origin().parts.is_empty() {
             let first = |t: &TransactionId| history.operation_range(*t).next().map(OperationId::new);
             let line = |t: &TransactionId| first(t).map_or(0, |operation| history.line_of(operation));
-            index.recorded_at = index.transaction.iter().map(line).collect();
+            index.recorded_at = index.transaction.par_iter().with_min_len(LONG).map(line).collect();
         }
         if history.has_times() {
             index.interval = index.transaction.iter().map(|&t| real_time::interval(history, t)).collect();
@@ -130,7 +130,8 @@ impl Index {
             (0..n_slots).into_par_iter().with_min_len(LONG).map(|_| AtomicU64::new(0)).collect();
         self.write_key = vec![0; n_slots];
         self.write_slot = vec![0; n_slots];
-        let mut version_of_write = vec![Version::NONE; history.n_operations()];
+        let operations = (0..history.n_operations()).into_par_iter().with_min_len(LONG);
+        let mut version_of_write: Vec<Version> = operations.map(|_| Version::NONE).collect();
         let mut work = Vec::with_capacity(parts.len());
         let mut rest = (self.write_key.as_mut_slice(), self.write_slot.as_mut_slice(), version_of_write.as_mut_slice());
         for (part, next) in parts.iter().zip(next) {

@@ -42,9 +42,22 @@ pub(super) struct Bad {
 /// Lines between two looks at the control.
 const LINES_PER_CHECK: u64 = 8192;
 
-/// Reads the lines of a piece, which ends with a line end or with the file.
-pub(super) fn parse(bytes: &[u8], control: &Control) -> Result<Piece, Bad> {
-    let mut piece = Piece { n_bytes: bytes.len(), ..Piece::default() };
+impl Piece {
+    /// Empty, in the memory of one that was used.
+    fn emptied(mut self) -> Piece {
+        self.kinds.clear();
+        self.keys.clear();
+        self.key_numbers.clear();
+        self.values.clear();
+        self.lines.clear();
+        self.runs.clear();
+        Piece { n_lines: 0, n_bytes: 0, ..self }
+    }
+}
+
+/// Reads the lines of a piece, which ends with a line end or with the file, into the memory of one that was used.
+pub(super) fn parse(bytes: &[u8], used: Piece, control: &Control) -> Result<Piece, Bad> {
+    let mut piece = Piece { n_bytes: bytes.len(), ..used.emptied() };
     // The shortest line has eleven bytes; common ones have about twice as many.
     let guess = bytes.len() / 14;
     piece.kinds.reserve(guess);

@@ -35,6 +35,7 @@ use crate::control::Control;
 use crate::history::{Builder, Draft, History, KeyId, NumberTable, OperationRun, Outcome, SessionId, Value};
 use lines::{Piece, Run};
 use rayon::prelude::*;
+use std::sync::Mutex;
 
 /// The row of the table.
 pub const FORMAT: Format = Format {
@@ -77,16 +78,22 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     // joined while the next is parsed.
     let wave = 2 * rayon::current_num_threads();
     let piece_len = (bytes.len() / 64).clamp(PIECE.0, PIECE.1);
+    // Pieces are used again: fresh memory costs as much as parsing into it.
+    let spare: Mutex<Vec<Piece>> = Mutex::default();
     let mut next_wave = || -> Vec<Result<Piece, lines::Bad>> {
         let mut pieces = Vec::with_capacity(wave);
         while pieces.len() < wave && !rest.is_empty() {
             pieces.push(split_piece(&mut rest, piece_len));
         }
-        pieces.par_iter().map(|piece| lines::parse(piece, control)).collect()
+        let parse = |piece: &&[u8]| {
+            let used = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+            lines::parse(piece, used, control)
+        };
+        pieces.par_iter().map(parse).collect()
     };
     let mut parsed = next_wave();
     while !parsed.is_empty() {
-        let (appended, next) = rayon::join(|| joined.append_all(parsed, bytes.len()), &mut next_wave);
+        let (appended, next) = rayon::join(|| joined.append_all(parsed, bytes.len(), &spare), &mut next_wave);
         appended?;
         parsed = next;
     }
@@ -140,8 +147,13 @@ impl Joined {
         }
     }
 
-    /// Appends the pieces of a wave of a file of `len` bytes.
-    fn append_all(&mut self, pieces: Vec<Result<Piece, lines::Bad>>, len: usize) -> Result<(), ReadError> {
+    /// Appends the pieces of a wave of a file of `len` bytes and lays them by for the next.
+    fn append_all(
+        &mut self,
+        pieces: Vec<Result<Piece, lines::Bad>>,
+        len: usize,
+        spare: &Mutex<Vec<Piece>>,
+    ) -> Result<(), ReadError> {
         for piece in pieces {
             let piece = piece.map_err(|bad| {
                 let line = self.n_lines + bad.line;
@@ -150,6 +162,9 @@ impl Joined {
             })?;
             self.append(&piece)?;
             self.n_bytes += piece.n_bytes;
+            if let Ok(mut spare) = spare.lock() {
+                spare.push(piece);
+            }
         }
         self.expect_more(len);
         Ok(())

@@ -87,19 +87,20 @@ pub(super) fn resolve(
     if !history.lists().is_empty() || history.n_keys() >= MOST_KEYS {
         return Ok(None);
     }
-    let Some(addresses) = Addresses::of(history, standing) else { return Ok(None) };
+    let pieces = pieces(history);
+    let Some(addresses) = Addresses::of(history, standing, &pieces) else { return Ok(None) };
     control.needs(addresses.len * size_of::<AtomicU64>())?;
     let places = (0..addresses.len + 1).into_par_iter().with_min_len(LONG);
     let table: Vec<AtomicU64> = places.map(|_| AtomicU64::new(Entry::NONE.0)).collect();
     let intricate: Vec<AtomicBool> = (0..history.n_keys()).map(|_| AtomicBool::new(false)).collect();
     let pass = Pass { history, standing, addresses: &addresses, table: &table, intricate: &intricate };
-    let pieces = pieces(history);
     pieces.par_iter().try_for_each(|piece| {
         control.check()?;
         pass.fill(piece.clone());
         Ok(())
     })?;
-    let mut code = vec![OUTSIDE; history.n_operations()];
+    let operations = (0..history.n_operations()).into_par_iter().with_min_len(LONG);
+    let mut code: Vec<u32> = operations.map(|_| OUTSIDE).collect();
     let of_pieces = split(&pieces, history, &mut code);
     let exceptions: Vec<Exceptions> = pieces
         .par_iter()
@@ -179,6 +180,10 @@ impl OfKey {
         self.greatest = self.greatest.max(value);
     }
 
+    fn and(self, other: OfKey) -> OfKey {
+        OfKey { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest), begin: 0 }
+    }
+
     /// Places that the values take, 0 without values.
     fn len(&self) -> u64 {
         match self.least <= self.greatest {
@@ -191,19 +196,24 @@ impl OfKey {
 impl Addresses {
     /// Values as addresses if nothing speaks against it being unique in the history; else (key, value); `None` if both
     /// are too sparse.
-    fn of(history: &History, standing: &[Standing]) -> Option<Addresses> {
+    fn of(history: &History, standing: &[Standing], pieces: &[Range<u32>]) -> Option<Addresses> {
         let (kinds, values) = (history.kinds(), history.values());
-        let (mut all, mut n_writes) = (OfKey::NONE, 0u64);
         let takes_part = |t: &TransactionId| standing[t.index()] != Standing::Initial;
-        for t in history.transactions().filter(takes_part) {
-            let operations = history.operation_range(t);
-            for (&kind, &value) in kinds[operations.clone()].iter().zip(&values[operations]) {
-                let is_write = kind == OperationKind::Write;
-                n_writes += u64::from(is_write);
-                all.least = all.least.min(if is_write { value.0 } else { u64::MAX });
-                all.greatest = all.greatest.max(if is_write { value.0 } else { 0 });
+        let of_piece = |piece: &Range<u32>| {
+            let (mut all, mut n_writes) = (OfKey::NONE, 0u64);
+            for t in piece.clone().map(TransactionId).filter(takes_part) {
+                let operations = history.operation_range(t);
+                for (&kind, &value) in kinds[operations.clone()].iter().zip(&values[operations]) {
+                    let is_write = kind == OperationKind::Write;
+                    n_writes += u64::from(is_write);
+                    all.least = all.least.min(if is_write { value.0 } else { u64::MAX });
+                    all.greatest = all.greatest.max(if is_write { value.0 } else { 0 });
+                }
             }
-        }
+            (all, n_writes)
+        };
+        let both = |(a, n): (OfKey, u64), (b, m): (OfKey, u64)| (a.and(b), n + m);
+        let (all, n_writes) = pieces.par_iter().map(of_piece).reduce(|| (OfKey::NONE, 0), both);
         let most = n_writes.saturating_mul(PLACES_PER_WRITE);
         if (n_writes..=most).contains(&all.len()) {
             return Some(Addresses { by_key: None, least: all.least, len: all.len() as usize });
