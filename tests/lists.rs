@@ -422,6 +422,19 @@ fn appends_that_exclude_each_other_end_a_case() {
 }
 
 #[test]
+fn who_certainly_took_part_tells_elements_apart_beside_a_read_that_nobody_can_have_answered() {
+    // Whoever appended the 1 that a's first transaction read from y overwrote it or came later. In the case in which that
+    // transaction appended the first element of x it took part, so that its two lists tell who appended to y.
+    let text = "initial: none\na: [r y [1], r y [1 1 1], a x 1]? [a x 1, a y 1, a y 1]? \
+        [r y [1], r x [1 1 1 1], a x 1, r y [1 1]]? [a x 1, a y 1, r x [1 1 1 1], a x 1]\n";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+------");
+    assert_eq!(examine::signs(oracle::verdicts(&history).map(Some))[1..], *"------");
+    examine::evidence(&history, &findings).expect("evidence holds");
+}
+
+#[test]
 fn a_counterexample_says_no_more_of_repeated_elements_than_the_whole_does() {
     // A lost update; read committed is not violated by it or by any part of it.
     let text = "a: [a x 1]\nc: [r x [1], a x 2]\nb: [r x [1 2], a x 1]\nd: [r x [1 2], a x 3]\n";

@@ -33,6 +33,8 @@ impl Open {
 pub(super) struct World {
     pub(super) history: History,
     pub(super) resolution: Arc<Resolution>,
+    /// By transaction: whether it takes part, whatever is open.
+    participants: Arc<Vec<bool>>,
     /// The places that several appends may have made; those of a key stand in the order of its list, each once.
     pub(super) open: Vec<Open>,
     /// A place that no append can have made: then nothing explains the history at read committed.
@@ -67,16 +69,17 @@ impl World {
         loop {
             control.check()?;
             let resolution = Arc::new(resolve(&history, control)?);
-            let places = open_places(&history, &resolution);
+            let participants = Arc::new(participants(&history, &resolution));
+            let places = open_places(&history, &participants);
             if let Some(place) = places.iter().find(|open| open.candidates.is_empty()) {
                 let impossible = Some((place.read, place.place));
-                return Ok(World { history, resolution, open: Vec::new(), impossible });
+                return Ok(World { history, resolution, participants, open: Vec::new(), impossible });
             }
             let (forced, open): (Vec<Open>, Vec<Open>) =
                 places.into_iter().partition(|open| open.candidates.len() == 1);
             if forced.is_empty() {
                 let open = each_once(&history, open);
-                return Ok(World { history, resolution, open, impossible: None });
+                return Ok(World { history, resolution, participants, open, impossible: None });
             }
             let forced: Vec<_> = forced.iter().map(|open| (open.read, open.place, open.candidates[0])).collect();
             history = with(&history, &forced);
@@ -85,8 +88,7 @@ impl World {
 
     /// Whether the reader of a list takes part.
     pub(super) fn takes_part(&self, read: OperationId) -> bool {
-        let standing = self.resolution.standing(self.history.transaction_of(read));
-        matches!(standing, Standing::Committed | Standing::Promoted)
+        self.participants[self.history.transaction_of(read).index()]
     }
 
     /// The same where these appends made these places.
@@ -101,20 +103,16 @@ impl World {
 
 /// The places of lists read by those who take part whose elements were appended more than once, with the appends that may
 /// have made them.
-fn open_places(history: &History, resolution: &Resolution) -> Vec<Open> {
+fn open_places(history: &History, participants: &[bool]) -> Vec<Open> {
     let repeated = repeated(history);
     let mut places = Vec::new();
     if repeated.is_empty() {
         return places;
     }
-    // Where nobody can have been read from, one counts as read from that need not have taken part.
-    let is_sure = !resolution.reads_with_multiple_sources().iter().any(|read| is_hopeless(history, read));
     for (read, _) in history.lists().iter() {
         let reader = history.transaction_of(read);
-        match resolution.standing(reader) {
-            Standing::Committed => {}
-            Standing::Promoted if is_sure => {}
-            _ => continue,
+        if !participants[reader.index()] {
+            continue;
         }
         let Some(outside) = list_from_outside(history, reader, read) else { continue };
         let key = history.keys()[read.index()];
@@ -153,6 +151,59 @@ pub(super) fn candidates_at(history: &History, read: OperationId, place: usize) 
     };
     let appends = committed.flat_map(|t| history.operations_of(t)).filter(is_append);
     appends.filter(|&append| fits(history, reader, outside, place, append)).collect()
+}
+
+/// By transaction: whether it takes part, whatever is open.
+///
+/// A read all of whose possible writers violate read committed by themselves counts in a resolution as one from the first
+/// of them, who need not have taken part. So where there is such a read, who must have committed is worked out without
+/// it. O(operations + elements read).
+fn participants(history: &History, resolution: &Resolution) -> Vec<bool> {
+    let multiple = resolution.reads_with_multiple_sources();
+    let is_sure = !multiple.iter().any(|read| is_hopeless(history, read));
+    let takes_part = |t: TransactionId| match resolution.standing(t) {
+        Standing::Committed => true,
+        Standing::Promoted => is_sure,
+        _ => false,
+    };
+    let mut participants: Vec<bool> = history.transactions().map(takes_part).collect();
+    if is_sure {
+        return participants;
+    }
+    let appenders = only_appenders(history);
+    let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| participants[t.index()]).collect();
+    while let Some(t) = waiting.pop() {
+        for o in history.operations_of(t) {
+            let is_open = resolution.is_open_after_own_write(o)
+                || resolution.multiple_sources(o).is_some_and(|multiple| is_hopeless(history, multiple));
+            let writer = resolution.source_in(t, o).writer().filter(|writer| !is_open && !writer.is_initial());
+            let list = list_from_outside(history, t, o).or_else(|| history.lists().read_by(o)).unwrap_or_default();
+            let key = history.keys()[o.index()];
+            let of_list = list.iter().filter_map(|&element| appenders.get(&(key, element)).copied().flatten());
+            for joins in writer.into_iter().chain(of_list) {
+                let may_join = resolution.standing(joins) == Standing::Promoted;
+                if may_join && !std::mem::replace(&mut participants[joins.index()], true) {
+                    waiting.push(joins);
+                }
+            }
+        }
+    }
+    participants
+}
+
+/// By key and element: the transaction that appended it, if of those that did not abort only one did.
+fn only_appenders(history: &History) -> FxHashMap<(KeyId, Value), Option<TransactionId>> {
+    let mut all: FxHashMap<(KeyId, Value), Option<TransactionId>> = FxHashMap::default();
+    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+        for o in history.operations_of(t) {
+            let operation = history.operation(o);
+            if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
+                let known = all.entry((operation.key, operation.value)).or_insert(Some(t));
+                *known = known.filter(|&other| other == t);
+            }
+        }
+    }
+    all
 }
 
 /// Whether every possible source of a read violates read committed by itself.
