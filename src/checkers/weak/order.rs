@@ -80,6 +80,7 @@ pub(super) fn linear_extension(
         index,
         before,
         order: LinearOrder { nodes: Vec::with_capacity(n), place: vec![NONE; n] },
+        is_placed: vec![0; n.div_ceil(64)],
         head: index.session_begin[..n_sessions].to_vec(),
         seen: vec![0; n_sessions],
         waiting_for: vec![NONE; n],
@@ -103,6 +104,8 @@ struct Merge<'a> {
     index: &'a Index,
     before: &'a Before,
     order: LinearOrder,
+    /// By node, a bit each: whether it is in the order. So small that it stays near where `place` does not.
+    is_placed: Vec<u64>,
     /// By session: its first node that is not in the order.
     head: Vec<Node>,
     /// By session: how many predecessors of its head are known to be in the order.
@@ -128,7 +131,7 @@ impl Merge<'_> {
         loop {
             let place = *seen as usize;
             let Some(&predecessor) = writers.get(place).or_else(|| before.get(place - writers.len())) else { break };
-            if predecessor != NONE && self.order.place[predecessor as usize] == NONE {
+            if predecessor != NONE && self.is_placed[predecessor as usize / 64] >> (predecessor % 64) & 1 == 0 {
                 let first = &mut self.waiting_for[predecessor as usize];
                 self.waiting_next[session as usize] = std::mem::replace(first, session);
                 return;
@@ -143,6 +146,7 @@ impl Merge<'_> {
     fn take(&mut self, session: u32) {
         let node = self.head[session as usize];
         self.order.place[node as usize] = self.order.nodes.len() as u32;
+        self.is_placed[node as usize / 64] |= 1 << (node % 64);
         self.order.nodes.push(node);
         self.head[session as usize] += 1;
         self.seen[session as usize] = 0;
@@ -159,7 +163,8 @@ impl Merge<'_> {
 /// The sessions whose heads may come next.
 enum Ready<'a> {
     FirstCome(VecDeque<u32>),
-    Rank(BinaryHeap<Reverse<(u32, u32)>>, &'a [u32]),
+    /// Ranks with sessions behind them, in one number.
+    Rank(BinaryHeap<Reverse<u64>>, &'a [u32]),
 }
 
 impl Ready<'_> {
@@ -167,7 +172,9 @@ impl Ready<'_> {
     fn push(&mut self, session: u32, head: Node) {
         match self {
             Ready::FirstCome(queue) => queue.push_back(session),
-            Ready::Rank(heap, rank) => heap.push(Reverse((rank[head as usize], session))),
+            Ready::Rank(heap, rank) => {
+                heap.push(Reverse(u64::from(rank[head as usize]) << 32 | u64::from(session)));
+            }
         }
     }
 
@@ -175,7 +182,7 @@ impl Ready<'_> {
     fn pop(&mut self) -> Option<u32> {
         match self {
             Ready::FirstCome(queue) => queue.pop_front(),
-            Ready::Rank(heap, _) => heap.pop().map(|Reverse((_, session))| session),
+            Ready::Rank(heap, _) => heap.pop().map(|Reverse(ranked)| ranked as u32),
         }
     }
 }
