@@ -81,7 +81,7 @@ pub struct FieldRow {
 }
 
 #[rustfmt::skip]
-const ROWS: [FieldRow; 20] = [
+static ROWS: [FieldRow; 20] = [
     FieldRow { field: Field::Workload, name: "Workload", default: "general", about: "What kind of transactions clients run" },
     FieldRow { field: Field::Sessions, name: "Sessions", default: "10", about: "Clients, each with a connection and a thread" },
     FieldRow { field: Field::Transactions, name: "Transactions", default: "100", about: "Transactions of each session" },
