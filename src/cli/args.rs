@@ -105,7 +105,7 @@ pub struct CheckArguments {
     /// Seconds for checking one history; what is not known then is undecided
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
-    /// Megabytes that the program may use while it checks; what is not known then is undecided
+    /// Megabytes that the program may use; what is not known then is undecided, a history that does not fit is not read
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) memory_limit: Option<u32>,
     /// Threads to use [default: one per core]

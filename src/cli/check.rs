@@ -92,13 +92,13 @@ impl Job<'_> {
 
     /// Reads and checks one history, or a share of it where there is no other.
     fn check_file(&self, path: &Path) -> Result<Checked, OpenError> {
-        let (history, read_seconds) = input::open(path, &self.arguments.reading)?;
         let mut control = Control::new();
-        if let Some(seconds) = self.arguments.time_limit {
-            control = control.with_time_limit(Duration::from_secs_f64(seconds));
-        }
         if let Some(megabytes) = self.arguments.memory_limit {
             control = control.with_memory_limit((megabytes as usize) << 20);
+        }
+        let (history, read_seconds) = input::open_within(path, &self.arguments.reading, &control)?;
+        if let Some(seconds) = self.arguments.time_limit {
+            control = control.with_time_limit(Duration::from_secs_f64(seconds));
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };

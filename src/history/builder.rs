@@ -287,7 +287,7 @@ impl Builder {
         let transaction_names = self.transaction_names(&by_session);
         let intervals = (!self.interval.is_empty()).then(|| {
             self.interval.resize(by_session.len(), None);
-            by_session.iter().map(|&draft| self.interval[draft as usize]).collect()
+            in_order(std::mem::take(&mut self.interval), &by_session)
         });
         let moved = |added: u32| OperationId(moves.place_of(added));
         let lists = self.sorted_lists(&moves);
@@ -307,8 +307,8 @@ impl Builder {
             session_names: self.sessions.finish(),
             session_begin,
             transaction_names,
-            transaction_session: by_session.iter().map(|&draft| self.session[draft as usize]).collect(),
-            outcomes: by_session.iter().map(|&draft| self.outcome[draft as usize]).collect(),
+            transaction_session: in_order(self.session, &by_session),
+            outcomes: in_order(self.outcome, &by_session),
             intervals,
             operation_begin,
             kinds: self.kind,
@@ -350,25 +350,30 @@ impl Builder {
 
     /// Brings the operations into the order of `by_session` (new transaction → draft); returns where each begins.
     fn sort_operations(&mut self, by_session: &[u32]) -> (Vec<u32>, Moves) {
-        let mut new_of_draft = vec![0u32; by_session.len()];
-        for (new, &draft) in by_session.iter().enumerate() {
-            new_of_draft[draft as usize] = new as u32;
+        // No table where all stay where they are.
+        let mut new_of_draft = Vec::new();
+        if !by_session.is_sorted() {
+            new_of_draft.resize(by_session.len(), 0);
+            for (new, &draft) in by_session.iter().enumerate() {
+                new_of_draft[draft as usize] = new as u32;
+            }
         }
+        let new_of = |draft: Draft| new_of_draft.get(draft.0 as usize).copied().unwrap_or(draft.0) as usize;
         let runs = std::mem::take(&mut self.runs);
         let end_of = |run: usize| runs.get(run + 1).map_or(self.kind.len(), |&(_, begin)| begin as usize);
         let mut begin = vec![0u32; by_session.len() + 1];
         for (run, &(draft, run_begin)) in runs.iter().enumerate() {
-            begin[new_of_draft[draft.0 as usize] as usize + 1] += (end_of(run) - run_begin as usize) as u32;
+            begin[new_of(draft) + 1] += (end_of(run) - run_begin as usize) as u32;
         }
         for t in 0..by_session.len() {
             begin[t + 1] += begin[t];
         }
         let mut moves = Moves::default();
-        if !runs.is_sorted_by_key(|&(draft, _)| new_of_draft[draft.0 as usize]) {
+        if !runs.is_sorted_by_key(|&(draft, _)| new_of(draft)) {
             let mut next = begin.clone();
             moves.0.reserve(runs.len());
             for (run, &(draft, run_begin)) in runs.iter().enumerate() {
-                let place = &mut next[new_of_draft[draft.0 as usize] as usize];
+                let place = &mut next[new_of(draft)];
                 let from = run_begin as usize..end_of(run);
                 let to = *place as usize;
                 *place += from.len() as u32;
@@ -389,7 +394,7 @@ impl Builder {
         }
         self.number.resize(by_session.len(), UNNUMBERED);
         if self.name.is_empty() {
-            return Names::Numbers(by_session.iter().map(|&draft| self.number[draft as usize]).collect());
+            return Names::Numbers(in_order(std::mem::take(&mut self.number), by_session));
         }
         self.name.resize(by_session.len(), None);
         let mut previous = None;
@@ -445,6 +450,14 @@ fn counting_sort(buckets: impl Iterator<Item = u32> + Clone, n: usize) -> (Vec<u
         *place += 1;
     }
     (begin, order)
+}
+
+/// The items in this order; the memory they have if that is the one they are in.
+fn in_order<T: Copy>(items: Vec<T>, order: &[u32]) -> Vec<T> {
+    match order.is_sorted() {
+        true => items,
+        false => order.iter().map(|&item| items[item as usize]).collect(),
+    }
 }
 
 /// Where ranges of operations, in the order of adding, go. Empty when all stay.

@@ -146,12 +146,18 @@ impl Index {
         work.into_par_iter().for_each(|work| work.run(history, transactions));
         let slots: Vec<u64> = slots.into_iter().map(AtomicU64::into_inner).collect();
         let slots = || slots.par_iter().with_min_len(LONG);
-        self.slot_node = slots().map(|slot| (slot >> 32) as u32).collect();
-        self.slot_operation = slots().map(|&slot| OperationId(slot as u32)).collect();
-        self.slot_key = Vec::with_capacity(n_slots);
-        for (key, range) in (0..).zip(self.key_begin.windows(2)) {
-            self.slot_key.resize(self.slot_key.len() + (range[1] - range[0]) as usize, key);
-        }
+        let node_and_operation = || {
+            (slots().map(|slot| (slot >> 32) as u32).collect(), slots().map(|&slot| OperationId(slot as u32)).collect())
+        };
+        let key_begin = &self.key_begin;
+        let keys = || {
+            let mut slot_key = Vec::with_capacity(n_slots);
+            for (key, range) in (0..).zip(key_begin.windows(2)) {
+                slot_key.resize(slot_key.len() + (range[1] - range[0]) as usize, key);
+            }
+            slot_key
+        };
+        ((self.slot_node, self.slot_operation), self.slot_key) = rayon::join(node_and_operation, keys);
         Ok(version_of_write)
     }
 
@@ -163,24 +169,52 @@ impl Index {
         version_of_write: &[Version],
         parts: &[Part],
     ) {
-        let index = &*self;
-        let collect = |part: &Part| Reads::of(history, resolution, choice, version_of_write, index, part);
-        let collected: Vec<Reads> = parts.par_iter().map(collect).collect();
-        self.read_begin = Vec::with_capacity(self.n_nodes() + 1);
-        for mut reads in collected {
-            let before = self.read_key.len() as u32;
-            self.read_begin.extend(reads.begin.iter().map(|begin| begin + before));
-            if self.read_key.is_empty() {
-                (self.read_key, self.read_slot) = (reads.key, reads.slot);
-                (self.read_writer, self.read_operation) = (reads.writer, reads.operation);
-            } else {
-                self.read_key.append(&mut reads.key);
-                self.read_slot.append(&mut reads.slot);
-                self.read_writer.append(&mut reads.writer);
-                self.read_operation.append(&mut reads.operation);
-            }
+        let kinds = history.kinds();
+        let n_reads = |part: &Part| part.operations.clone().filter(|&o| kinds[o] == OperationKind::Read).count();
+        let most: Vec<usize> = parts.par_iter().map(n_reads).collect();
+        let n_most: usize = most.iter().sum();
+        // Each part fills in its own stretch of the arrays, as far as its reads are external.
+        let (mut key, mut slot, mut writer) = (vec![0; n_most], vec![0; n_most], vec![0; n_most]);
+        let operations = (0..n_most).into_par_iter().with_min_len(LONG);
+        let mut operation: Vec<OperationId> = operations.map(|_| OperationId::new(0)).collect();
+        let mut work = Vec::with_capacity(parts.len());
+        let mut rest = (key.as_mut_slice(), slot.as_mut_slice(), writer.as_mut_slice(), operation.as_mut_slice());
+        for (part, &most) in parts.iter().zip(&most) {
+            let (key, keys) = rest.0.split_at_mut(most);
+            let (slot, slots) = rest.1.split_at_mut(most);
+            let (writer, writers) = rest.2.split_at_mut(most);
+            let (operation, operations) = rest.3.split_at_mut(most);
+            rest = (keys, slots, writers, operations);
+            work.push((
+                part,
+                Reads { begin: Vec::with_capacity(part.nodes.len()), n: 0, key, slot, writer, operation },
+            ));
         }
-        self.read_begin.push(self.read_key.len() as u32);
+        let index = &*self;
+        let collected = work.into_par_iter().map(|(part, mut reads)| {
+            reads.collect(history, resolution, choice, version_of_write, index, part);
+            (reads.begin, reads.n)
+        });
+        let collected: Vec<(Vec<u32>, usize)> = collected.collect();
+        self.read_begin = Vec::with_capacity(self.n_nodes() + 1);
+        let (mut from, mut to) = (0, 0);
+        for ((begin, n), most) in collected.into_iter().zip(most) {
+            self.read_begin.extend(begin.iter().map(|begin| begin + to as u32));
+            if from > to {
+                key.copy_within(from..from + n, to);
+                slot.copy_within(from..from + n, to);
+                writer.copy_within(from..from + n, to);
+                operation.copy_within(from..from + n, to);
+            }
+            from += most;
+            to += n;
+        }
+        self.read_begin.push(to as u32);
+        key.truncate(to);
+        slot.truncate(to);
+        writer.truncate(to);
+        operation.truncate(to);
+        (self.read_key, self.read_slot, self.read_writer, self.read_operation) = (key, slot, writer, operation);
     }
 }
 
@@ -296,35 +330,35 @@ impl Numbering<'_> {
     }
 }
 
-/// The external reads of a part.
-#[derive(Default)]
-struct Reads {
+/// The external reads of a part, in arrays that are long enough.
+struct Reads<'a> {
     /// By node of the part.
     begin: Vec<u32>,
-    key: Vec<u32>,
-    slot: Vec<u32>,
-    writer: Vec<u32>,
-    operation: Vec<OperationId>,
+    /// How many there are.
+    n: usize,
+    key: &'a mut [u32],
+    slot: &'a mut [u32],
+    writer: &'a mut [u32],
+    operation: &'a mut [OperationId],
 }
 
-impl Reads {
-    fn of(
+impl Reads<'_> {
+    fn collect(
+        &mut self,
         history: &History,
         resolution: &Resolution,
         choice: &Choice,
         version_of_write: &[Version],
         index: &Index,
         part: &Part,
-    ) -> Reads {
+    ) {
         let (kinds, keys) = (history.kinds(), history.keys());
-        let mut reads = Reads::default();
-        reads.begin.reserve(part.nodes.len());
         let initial = Version { slot: INITIAL_SLOT, node: NONE };
         let may_be_open = resolution.has_multiple_sources();
         let last = version_of_write.len().saturating_sub(1);
         let mut versions = Ahead::new();
         for node in part.nodes.clone() {
-            reads.begin.push(reads.key.len() as u32);
+            self.begin.push(self.n as u32);
             for o in history.operations_of(index.transaction[node]).filter(|o| kinds[o.index()] == OperationKind::Read)
             {
                 let version = match resolution.code[o.index()] {
@@ -348,12 +382,12 @@ impl Reads {
                     }
                     _ => continue,
                 };
-                reads.key.push(keys[o.index()].0);
-                reads.slot.push(version.slot);
-                reads.writer.push(version.node);
-                reads.operation.push(o);
+                self.key[self.n] = keys[o.index()].0;
+                self.slot[self.n] = version.slot;
+                self.writer[self.n] = version.node;
+                self.operation[self.n] = o;
+                self.n += 1;
             }
         }
-        reads
     }
 }

@@ -222,7 +222,7 @@ impl<'a> Causal<'a> {
         // A few long rows of blocks, so that one memory serves many blocks.
         let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
         let asked = (0..n_rows).into_par_iter().map(|row| {
-            let (mut seen, mut edges, mut used): (Vec<u32>, Demands, _) = (Vec::new(), Some(Vec::new()), None);
+            let (mut seen, mut edges): (Vec<u32>, Demands) = (Vec::new(), Some(Vec::new()));
             for number in (row..sweep.n_blocks()).step_by(n_rows) {
                 let of_block = &by_block[begin[number] as usize..begin[number + 1] as usize];
                 if of_block.is_empty() && questions.long.is_empty() {
@@ -241,14 +241,14 @@ impl<'a> Causal<'a> {
                     }
                     Some((seen, self.demands_of_long(order, chains, width, block, &questions.long)?))
                 };
-                let block = sweep.block(number, used.take(), control)?;
+                let block = sweep.block(number, control)?;
                 let (seen_in_block, edges_of_block) = match answers(&block) {
                     Some(told) => told,
                     None => answers(&sweep.wide_block(number, control)?).expect("wide entries tell everything"),
                 };
                 seen.extend(seen_in_block);
                 merge(&mut edges, edges_of_block);
-                used = Some(block);
+                sweep.done_with(block);
             }
             Ok((seen, edges))
         });

@@ -16,6 +16,7 @@ use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
 use rayon::prelude::*;
+use std::sync::Mutex;
 
 /// Bytes per node and block: a cache line.
 const LINE: usize = if SMALL_LIMITS { 4 } else { 64 };
@@ -37,16 +38,31 @@ struct Predecessor {
     position: u32,
 }
 
-/// The predecessors of all nodes, in an order that contains SO ∪ WR.
-pub(super) struct Sweep {
-    /// By place in the order: first place in `predecessor`.
+/// The predecessors of the nodes of one part of an order.
+struct Part {
+    /// By place in the part: first place in `predecessor`; one more for the end.
     begin: Vec<u32>,
     predecessor: Vec<Predecessor>,
+}
+
+impl Part {
+    fn nodes(&self) -> impl Iterator<Item = &[Predecessor]> {
+        self.begin.windows(2).map(|range| &self.predecessor[range[0] as usize..range[1] as usize])
+    }
+}
+
+/// The predecessors of all nodes, in an order that contains SO ∪ WR.
+pub(super) struct Sweep {
+    n_nodes: usize,
+    /// Parts of [`PART`] nodes each, the last one may be shorter.
+    parts: Vec<Part>,
     n_chains: usize,
     /// Nodes of the longest chain.
     longest: u32,
     /// Where medium entries count from; empty if none are used, or from the beginning.
     bases: Vec<Base>,
+    /// Memory of blocks that are not needed any more.
+    spare: Mutex<Vec<Columns>>,
 }
 
 /// Where entries count from in a part of the order.
@@ -90,29 +106,29 @@ impl Sweep {
             control.check()?;
             Ok(predecessors(index, order, chains, nodes))
         });
-        let mut begin = Vec::with_capacity(order.nodes.len() + 1);
-        let mut predecessor: Vec<Predecessor> = Vec::new();
-        for (begin_of_part, mut of_part) in parts.collect::<Result<Vec<_>, Interrupt>>()? {
-            let before = predecessor.len() as u32;
-            begin.extend(begin_of_part.iter().map(|begin| begin + before));
-            predecessor.append(&mut of_part);
-        }
-        begin.push(predecessor.len() as u32);
+        let parts = parts.collect::<Result<Vec<_>, Interrupt>>()?;
         let longest = chains.length.iter().copied().max().unwrap_or(0);
         let bases = if longest > MEDIUM.0 { bases(order, chains).unwrap_or_default() } else { Vec::new() };
-        Ok(Sweep { begin, predecessor, n_chains: chains.len(), longest, bases })
+        Ok(Sweep { n_nodes: order.nodes.len(), parts, n_chains: chains.len(), longest, bases, spare: Mutex::default() })
     }
 
     /// The places of the predecessors of the node at a place; one may occur several times.
     #[inline]
     pub(super) fn predecessors(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
-        let range = self.begin[place as usize] as usize..self.begin[place as usize + 1] as usize;
-        self.predecessor[range].iter().map(|predecessor| predecessor.place)
+        let (part, place) = (&self.parts[place as usize / PART], place as usize % PART);
+        let range = part.begin[place] as usize..part.begin[place + 1] as usize;
+        part.predecessor[range].iter().map(|predecessor| predecessor.place)
+    }
+
+    /// The predecessors of each node, in the order.
+    #[inline]
+    fn nodes(&self) -> impl Iterator<Item = &[Predecessor]> {
+        self.parts.iter().flat_map(Part::nodes)
     }
 
     /// Lines that computing all blocks writes.
     pub(super) fn length(&self) -> usize {
-        self.n_blocks().saturating_mul(self.begin.len() - 1)
+        self.n_blocks().saturating_mul(self.n_nodes)
     }
 
     /// Number of chains in a block.
@@ -137,16 +153,12 @@ impl Sweep {
         self.n_chains.div_ceil(self.width())
     }
 
-    /// Computes one block, in the memory of an earlier one. O(nodes + reads), a cache line per node. Questions about nodes
-    /// far back may stay open.
-    pub(super) fn block(
-        &self,
-        number: usize,
-        used: Option<Block<'_>>,
-        control: &Control,
-    ) -> Result<Block<'_>, Interrupt> {
+    /// Computes one block, in the memory of an earlier one if there is one. O(nodes + reads), a cache line per node.
+    /// Questions about nodes far back may stay open.
+    pub(super) fn block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
-        let columns = match (self.entries(), used.map(|block| block.columns)) {
+        let used = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        let columns = match (self.entries(), used) {
             (Entries::Short, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
             (Entries::Short, _) => Columns::Short(self.lines(first, Vec::new(), control)?),
             (Entries::Medium, Some(Columns::Medium(used))) => Columns::Medium(self.medium(first, used, control)?),
@@ -157,6 +169,13 @@ impl Sweep {
         Ok(Block { first, columns, bases: &self.bases })
     }
 
+    /// Keeps the memory of a block for another one.
+    pub(super) fn done_with(&self, block: Block<'_>) {
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.push(block.columns);
+        }
+    }
+
     /// Computes one block with entries so wide that no question stays open. Several cache lines per node.
     pub(super) fn wide_block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         match self.entries() {
@@ -165,7 +184,7 @@ impl Sweep {
                 let columns = Columns::Wide(self.lines(first, Vec::new(), control)?);
                 Ok(Block { first, columns, bases: &[] })
             }
-            _ => self.block(number, None, control),
+            _ => self.block(number, control),
         }
     }
 
@@ -186,9 +205,8 @@ impl Sweep {
         control: &Control,
     ) -> Result<Vec<Line<T, W>>, Interrupt> {
         self.make_room(&mut lines, control)?;
-        for (step, range) in self.begin.windows(2).enumerate() {
+        for (step, predecessors) in self.nodes().enumerate() {
             tick(step, control)?;
-            let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
             // Apart from what follows, so that the maxima stay in registers.
             let mut line = [T::default(); W];
             for u in predecessors {
@@ -219,11 +237,10 @@ impl Sweep {
         let bases: Vec<[u32; W]> = self.bases.iter().map(of_block).collect();
         self.make_room(&mut lines, control)?;
         let mut part = 0;
-        for (step, range) in self.begin.windows(2).enumerate() {
+        for (step, predecessors) in self.nodes().enumerate() {
             tick(step, control)?;
             part += usize::from(self.bases.get(part + 1).is_some_and(|next| next.place as usize == step));
             let (part_begin, base) = (self.bases[part].place, &bases[part]);
-            let predecessors = &self.predecessor[range[0] as usize..range[1] as usize];
             let mut line = [0u16; W];
             for u in predecessors {
                 let other = &lines[u.place as usize].0;
@@ -250,7 +267,7 @@ impl Sweep {
     /// Makes room for a line per node, if the memory is there.
     fn make_room<L>(&self, lines: &mut Vec<L>, control: &Control) -> Result<(), Interrupt> {
         lines.clear();
-        let n = self.begin.len() - 1;
+        let n = self.n_nodes;
         if lines.capacity() < n {
             control.needs(n * size_of::<L>())?;
             lines.reserve(n);
@@ -275,10 +292,11 @@ enum Entries {
     Long,
 }
 
-/// The predecessors of a part of an order: first places and predecessors.
-fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> (Vec<u32>, Vec<Predecessor>) {
-    let mut begin = Vec::with_capacity(nodes.len());
-    let mut predecessor: Vec<Predecessor> = Vec::new();
+/// The predecessors of a part of an order.
+fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> Part {
+    let mut begin = Vec::with_capacity(nodes.len() + 1);
+    let most = nodes.iter().map(|&t| index.reads_of(t).len() + 1).sum();
+    let mut predecessor: Vec<Predecessor> = Vec::with_capacity(most);
     for &t in nodes {
         let first = predecessor.len();
         begin.push(first as u32);
@@ -293,7 +311,8 @@ fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[No
             }
         }
     }
-    (begin, predecessor)
+    begin.push(predecessor.len() as u32);
+    Part { begin, predecessor }
 }
 
 /// The entries of one node.
@@ -413,7 +432,7 @@ mod tests {
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");
             moved += usize::from(sweep.bases.len() > 1);
             for number in 0..sweep.n_blocks() {
-                let narrow = sweep.block(number, None, &control).expect("not stopped");
+                let narrow = sweep.block(number, &control).expect("not stopped");
                 let wide = sweep.wide_block(number, &control).expect("not stopped");
                 let of_block = |a: &Node| chains.chain[*a as usize] as usize / sweep.width() == number;
                 for a in (0..index.n_nodes() as Node).filter(of_block) {

@@ -97,65 +97,113 @@ pub(super) struct Open {
 #[derive(Default)]
 pub(super) struct Replay {
     /// By slot: the version of the key before it.
-    pub(super) previous: Vec<Slot>,
-    /// Reads that are not explained, by the order, then program order.
-    pub(super) open: Vec<Open>,
+    pub(super) previous: Previous,
+    /// Reads that are not explained, by the order, then program order; by piece of the order, all of a reader in one.
+    open: Vec<Vec<Open>>,
 }
 
 impl Replay {
     /// Replays an order that contains SO ∪ WR. Linear, in parallel by pieces of the order: what a piece does not know
     /// of what came before it is filled in afterwards. The result does not depend on the pieces.
     pub(super) fn new(index: &Index, order: &LinearOrder, control: &Control) -> Result<Replay, Interrupt> {
-        let previous: Vec<AtomicU32> = (0..index.slot_node.len()).map(|_| AtomicU32::new(INITIAL_SLOT)).collect();
-        let pieces = pieces(index, order);
-        let replayed = pieces.par_iter().enumerate().map(|(number, nodes)| {
+        let previous = Previous::new(index);
+        let pieces = pieces(index, order.nodes.len());
+        // Each piece is a task of its own.
+        let replayed = pieces.par_iter().with_max_len(1).enumerate().map(|(number, nodes)| {
             control.check()?;
-            Ok(Piece::new(index, &order.nodes[nodes.clone()], number == 0, &previous))
+            let mut piece = Piece::new(index, number == 0);
+            piece.replay(index, &order.nodes[nodes.clone()], &previous);
+            Ok(piece)
         });
-        let mut replayed: Vec<Piece> = replayed.collect::<Result<_, Interrupt>>()?;
-        let mut previous: Vec<Slot> = previous.into_iter().map(AtomicU32::into_inner).collect();
+        Replay::joined(index, replayed.collect::<Result<_, Interrupt>>()?, previous, control)
+    }
+
+    /// Joins what consecutive pieces of an order do.
+    pub(super) fn joined(
+        index: &Index,
+        mut replayed: Vec<Piece>,
+        mut previous: Previous,
+        control: &Control,
+    ) -> Result<Replay, Interrupt> {
+        // The versions that are the newest when a piece begins.
         let mut newest: Vec<Slot> = Vec::new();
-        for piece in &mut replayed {
-            control.check()?;
-            if !newest.is_empty() {
-                piece.connect(index, &newest, &mut previous);
+        let before = replayed.iter_mut().map(|piece| {
+            let after = std::mem::take(&mut piece.current);
+            match newest.is_empty() {
+                true => std::mem::replace(&mut newest, after),
+                false => {
+                    let connected =
+                        after.iter().zip(&newest).map(|(&after, &before)| if after == BEFORE { before } else { after });
+                    let connected = connected.collect();
+                    std::mem::replace(&mut newest, connected)
+                }
             }
-            newest = std::mem::take(&mut piece.current);
-        }
-        let open = match <[Piece; 1]>::try_from(replayed) {
-            Ok([piece]) => piece.open,
-            Err(pieces) => pieces.into_iter().flat_map(|piece| piece.open).collect(),
-        };
-        Ok(Replay { previous, open })
+        });
+        let before: Vec<Vec<Slot>> = before.collect();
+        control.check()?;
+        let connected = replayed
+            .into_par_iter()
+            .with_max_len(1)
+            .zip(before)
+            .map(|(piece, newest)| piece.connected(index, &newest, &previous));
+        Ok(Replay { open: connected.collect(), previous })
+    }
+
+    /// Whether every read is explained.
+    pub(super) fn explains_all(&self) -> bool {
+        self.open.iter().all(Vec::is_empty)
     }
 
     /// The open reads in parts of about equal size, those of one reader together.
     pub(super) fn parts(&self, len: usize) -> Vec<&[Open]> {
         let mut parts = Vec::new();
-        let mut rest = self.open.as_slice();
-        while !rest.is_empty() {
-            let mut end = len.min(rest.len());
-            while end < rest.len() && rest[end].reader == rest[end - 1].reader {
-                end += 1;
+        for of_piece in &self.open {
+            let mut rest = of_piece.as_slice();
+            while !rest.is_empty() {
+                let mut end = len.min(rest.len());
+                while end < rest.len() && rest[end].reader == rest[end - 1].reader {
+                    end += 1;
+                }
+                let (part, behind) = rest.split_at(end);
+                parts.push(part);
+                rest = behind;
             }
-            let (part, behind) = rest.split_at(end);
-            parts.push(part);
-            rest = behind;
         }
         parts
     }
 }
 
-/// Pieces of an order, one per thread, as long as they are worth their table of keys.
-fn pieces(index: &Index, order: &LinearOrder) -> Vec<Range<usize>> {
-    let n = order.nodes.len();
+/// By slot: the version of the key before it. Pieces of an order fill it in side by side, each its own slots.
+#[derive(Default)]
+pub(super) struct Previous(Vec<AtomicU32>);
+
+impl Previous {
+    /// No version has one before it.
+    pub(super) fn new(index: &Index) -> Previous {
+        Previous((0..index.slot_node.len()).map(|_| AtomicU32::new(INITIAL_SLOT)).collect())
+    }
+
+    /// The version before this one.
+    #[inline]
+    pub(super) fn of(&self, slot: Slot) -> Slot {
+        self.0[slot as usize].load(Ordering::Relaxed)
+    }
+}
+
+/// Pieces of an order of `n` nodes, as long as they are worth their table of keys. More than threads, since some of these
+/// may have other work at first.
+pub(super) fn pieces(index: &Index, n: usize) -> Vec<Range<usize>> {
     let most = (n / PIECE).min((index.read_key.len() + index.write_key.len()) / index.n_keys().max(1));
-    let length = n.div_ceil(rayon::current_num_threads().min(most).max(1)).max(1);
+    let wanted = match rayon::current_num_threads() {
+        1 => 1,
+        threads => 2 * threads,
+    };
+    let length = n.div_ceil(wanted.min(most).max(1)).max(1);
     (0..n).step_by(length).map(|begin| begin..(begin + length).min(n)).collect()
 }
 
 /// What one piece of an order does, as far as it can tell by itself.
-struct Piece {
+pub(super) struct Piece {
     /// By key: the newest version.
     current: Vec<Slot>,
     /// The first version that the piece makes of each key.
@@ -164,35 +212,44 @@ struct Piece {
 }
 
 impl Piece {
-    fn new(index: &Index, nodes: &[Node], is_first: bool, previous: &[AtomicU32]) -> Piece {
+    /// A piece that begins with the order, or somewhere in it.
+    pub(super) fn new(index: &Index, is_first: bool) -> Piece {
         let unknown = if is_first { INITIAL_SLOT } else { BEFORE };
-        let mut piece = Piece { current: vec![unknown; index.n_keys()], first: Vec::new(), open: Vec::new() };
+        Piece { current: vec![unknown; index.n_keys()], first: Vec::new(), open: Vec::new() }
+    }
+
+    /// Appends these nodes to the piece.
+    pub(super) fn replay(&mut self, index: &Index, nodes: &[Node], previous: &Previous) {
         for &t in nodes {
             let reads = index.reads_of(t);
             let read = index.read_key[reads.clone()].iter().zip(&index.read_slot[reads.clone()]);
             for ((&key, &slot), place) in read.zip(reads.start as u32..) {
-                let newest = piece.current[key as usize];
+                let newest = self.current[key as usize];
                 if newest != slot {
-                    piece.open.push(Open { reader: t, read: place, newest });
+                    self.open.push(Open { reader: t, read: place, newest });
                 }
             }
             let writes = index.writes_of(t);
             for (&key, &slot) in index.write_key[writes.clone()].iter().zip(&index.write_slot[writes]) {
-                let before = std::mem::replace(&mut piece.current[key as usize], slot);
+                let before = std::mem::replace(&mut self.current[key as usize], slot);
                 match before {
-                    BEFORE => piece.first.push(slot),
+                    BEFORE => self.first.push(slot),
                     // Each version is made in one piece.
-                    before => previous[slot as usize].store(before, Ordering::Relaxed),
+                    before => previous.0[slot as usize].store(before, Ordering::Relaxed),
                 }
             }
         }
-        piece
     }
 
     /// Fills in the versions that were the newest when the piece began.
-    fn connect(&mut self, index: &Index, newest: &[Slot], previous: &mut [Slot]) {
+    /// The reads that stay open, now that it is known which versions were the newest when the piece began: by key, nothing
+    /// for the first piece. Fills in what comes before the first versions of the piece.
+    fn connected(mut self, index: &Index, newest: &[Slot], previous: &Previous) -> Vec<Open> {
+        if newest.is_empty() {
+            return self.open;
+        }
         for &slot in &self.first {
-            previous[slot as usize] = newest[index.slot_key[slot as usize] as usize];
+            previous.0[slot as usize].store(newest[index.slot_key[slot as usize] as usize], Ordering::Relaxed);
         }
         self.open.retain_mut(|open| {
             if open.newest == BEFORE {
@@ -200,10 +257,6 @@ impl Piece {
             }
             open.newest != index.read_slot[open.read as usize]
         });
-        self.current.iter_mut().zip(newest).for_each(|(current, &before)| {
-            if *current == BEFORE {
-                *current = before;
-            }
-        });
+        self.open
     }
 }

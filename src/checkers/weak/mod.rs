@@ -13,6 +13,7 @@
 //! A level is satisfied iff SO ∪ WR and the edges t2 → t1 that its axiom forces have no cycle. This module does not
 //! look at single reads (TAP-a to f and j); the caller has done that before.
 
+mod abreast;
 mod causal;
 mod causality;
 mod chains;
@@ -64,7 +65,7 @@ impl Ground {
 
     /// The order, if it explains all reads. Then it is a serial execution: every level up to SER is satisfied by it.
     pub fn serial(&self) -> Option<&[Node]> {
-        self.0.replay.open.is_empty().then_some(self.0.order.nodes.as_slice())
+        self.0.replay.explains_all().then_some(self.0.order.nodes.as_slice())
     }
 }
 

@@ -4,11 +4,15 @@
 //! a head whose predecessors all stand in the order may come next, any other waits for one predecessor that does not.
 //! Only predecessors are asked for, which the reads of a transaction name; no list of successors is needed.
 
+use super::SMALL_LIMITS;
 use super::causality::{Forced, tick};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, NONE, Node};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+
+/// Nodes that are told at a time.
+pub(super) const STRETCH: usize = if SMALL_LIMITS { 2 } else { 1 << 13 };
 
 /// Which of the transactions that may come next does.
 #[derive(Clone, Copy)]
@@ -75,6 +79,17 @@ pub(super) fn linear_extension(
     wish: Wish<'_>,
     control: &Control,
 ) -> Result<Option<LinearOrder>, Interrupt> {
+    linear_extension_told(index, before, wish, control, &mut |_| {})
+}
+
+/// The same, told to somebody while it grows: every [`STRETCH`] nodes, the last stretch may be shorter.
+pub(super) fn linear_extension_told(
+    index: &Index,
+    before: &Before,
+    wish: Wish<'_>,
+    control: &Control,
+    tell: &mut dyn FnMut(&[Node]),
+) -> Result<Option<LinearOrder>, Interrupt> {
     let (n, n_sessions) = (index.n_nodes(), index.n_sessions());
     let mut merge = Merge {
         index,
@@ -93,9 +108,17 @@ pub(super) fn linear_extension(
     for session in 0..n_sessions as u32 {
         merge.look_at(session);
     }
+    let mut told = 0;
     while let Some(session) = merge.ready.pop() {
         tick(merge.order.nodes.len(), control)?;
         merge.take(session);
+        if merge.order.nodes.len() - told == STRETCH {
+            tell(&merge.order.nodes[told..]);
+            told += STRETCH;
+        }
+    }
+    if merge.order.nodes.len() > told {
+        tell(&merge.order.nodes[told..]);
     }
     Ok((merge.order.nodes.len() == n).then_some(merge.order))
 }

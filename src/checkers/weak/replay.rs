@@ -3,6 +3,7 @@
 //! or the edges go in a circle.
 
 use super::SMALL_LIMITS;
+use super::abreast::order_and_replay;
 use super::causal::Causal;
 use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
@@ -53,9 +54,8 @@ pub(super) fn decide(
         found.par_sort_unstable();
         found.dedup_by_key(|edge| (edge.from, edge.to));
         let before = Before::new(index.n_nodes(), &found);
-        let Some(next) = linear_extension(index, &before, Wish::Rank(&order.place), control)? else { return Ok(None) };
-        let replay = Replay::new(index, &next, control)?;
-        later = Some((next, replay));
+        let Some(next) = order_and_replay(index, &before, Wish::Rank(&order.place), control)? else { return Ok(None) };
+        later = Some(next);
     }
 
     // Saturation: all minimal forced edges at once, so any order that respects them is a witness.
@@ -110,7 +110,7 @@ impl<'a> Judge<'a> {
         control: &Control,
     ) -> Result<Demands, Interrupt> {
         match self {
-            _ if replay.open.is_empty() => Ok(Some(Vec::new())),
+            _ if replay.explains_all() => Ok(Some(Vec::new())),
             Judge::Marks { atomic } => by_marks(index, ground, *atomic, order, replay, control),
             Judge::Causal(causal) => causal.demands(order, replay, control),
         }
@@ -121,7 +121,7 @@ impl<'a> Judge<'a> {
 pub(super) fn between<'a>(index: &'a Index, replay: &'a Replay, open: Open) -> impl Iterator<Item = Node> + 'a {
     let wanted = index.read_slot[open.read as usize];
     let next = move |version: Slot| (version != wanted).then_some(version);
-    let versions = std::iter::successors(next(open.newest), move |&v| next(replay.previous[v as usize]));
+    let versions = std::iter::successors(next(open.newest), move |&v| next(replay.previous.of(v)));
     versions.map(|version| index.slot_node[version as usize])
 }
 

@@ -77,7 +77,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     // Waves keep the memory for pieces that are not yet joined small, and end the reading of rubbish early. One wave is
     // joined while the next is parsed.
     let wave = 2 * rayon::current_num_threads();
-    let piece_len = (bytes.len() / 64).clamp(PIECE.0, PIECE.1);
+    let piece_len = (bytes.len() / 1024).clamp(PIECE.0, PIECE.1);
     // Pieces are used again: fresh memory costs as much as parsing into it.
     let spare: Mutex<Vec<Piece>> = Mutex::default();
     let mut next_wave = || -> Vec<Result<Piece, lines::Bad>> {
