@@ -794,3 +794,16 @@ fn shards_are_asked_for_with_care() {
     assert_unusable(&check(&good, &["--json", "-o", &out.to_string_lossy()]), &["report.json"]);
     assert!(!out.exists());
 }
+
+/// A megabyte is less than the program takes before it reads anything.
+#[test]
+fn a_history_that_does_not_fit_into_the_memory_allowed_is_not_read() {
+    if memory_stats::memory_stats().is_none() {
+        println!("skipped: the system does not tell how much memory is used");
+        return;
+    }
+    let folder = Folder::new();
+    let lines: String = (1..20_000).map(|n| format!("w({},{n},1,{n})\n", n % 100)).collect();
+    let file = folder.file("large.txt", lines);
+    assert_unusable(&check(&file, &["--memory-limit", "1"]), &["large.txt", "memory limit"]);
+}

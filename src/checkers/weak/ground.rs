@@ -122,7 +122,7 @@ impl Replay {
     pub(super) fn joined(
         index: &Index,
         mut replayed: Vec<Piece>,
-        mut previous: Previous,
+        previous: Previous,
         control: &Control,
     ) -> Result<Replay, Interrupt> {
         // The versions that are the newest when a piece begins.
