@@ -37,7 +37,8 @@ pub(super) fn add(
     if history.lists().is_empty() {
         return Ok(());
     }
-    let look = Look { history, index, appends: appends(history), repeated: repeated_appends(history) };
+    let (appends, repeated) = (appends(history), repeated_appends(history));
+    let look = Look { history, index, appends, repeated, initial: history.initial_appends() };
     let mut findings = Vec::new();
     for (n, (read, _)) in history.lists().iter().enumerate() {
         if n % 1024 == 0 {
@@ -73,6 +74,8 @@ struct Look<'a> {
     index: &'a Index,
     appends: FxHashMap<(KeyId, Value), Appended>,
     repeated: Repeated,
+    /// By key: the elements with which every list of it begins.
+    initial: FxHashMap<KeyId, Vec<OperationId>>,
 }
 
 impl Look<'_> {
@@ -129,6 +132,9 @@ impl Look<'_> {
                 add(Pattern::IncompatibleOrder, before);
             }
         }
+        if let Some(lacking) = self.lacks_initial(key, outside) {
+            add(Pattern::IncompatibleOrder, Some(lacking));
+        }
         // Own appends that are not the end of the list say nothing of their own where others appended the same.
         let is_told = !shown.is_empty() || self.repeated.is_empty() || history.rules().lists != ListRule::Exact;
         if !is_told && list_from_outside(history, reader, read).is_none() {
@@ -140,6 +146,14 @@ impl Look<'_> {
                 other: None,
             });
         }
+    }
+
+    /// The first append of a set-up transaction that does not stand where it must, at the beginning of a list.
+    fn lacks_initial(&self, key: KeyId, list: &[Value]) -> Option<OperationId> {
+        let initial = self.initial.get(&key).filter(|_| self.history.rules().lists == ListRule::Exact)?;
+        let is_there =
+            |(place, append): &(usize, &OperationId)| list.get(*place) == Some(&self.history.values()[append.index()]);
+        initial.iter().enumerate().find(|found| !is_there(found)).map(|(_, &append)| append)
     }
 
     /// How often an element was appended by transactions that did not abort; at least 1, for it was read.

@@ -11,6 +11,9 @@ impl History {
         let mut renamed = self.clone();
         let new: FxHashMap<OperationId, Value> = appends.iter().copied().zip(renamed.own_values(appends)).collect();
         new.iter().for_each(|(append, &value)| renamed.values[append.index()] = value);
+        for (key, set_up) in self.initial_appends() {
+            renamed.set_up_values[key.index()] = set_up.last().map(|last| renamed.values[last.index()]);
+        }
         let listed: FxHashMap<(OperationId, usize), Value> =
             listed.iter().filter_map(|&(read, place, append)| Some(((read, place), *new.get(&append)?))).collect();
         let mut lists: Vec<(OperationId, Vec<Value>)> = Vec::with_capacity(self.lists.iter().len());

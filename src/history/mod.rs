@@ -44,6 +44,7 @@ pub use rules::{
 pub use stats::{Shapes, Spread, Statistics};
 
 use names::UNNUMBERED;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What is known about the end of a transaction.
@@ -282,9 +283,27 @@ impl History {
         }
     }
 
-    /// Transactions that count as part of ⊥ because the file or the user says so, ascending.
+    /// Transactions that the file or the user says are part of ⊥, ascending.
     pub fn set_up(&self) -> &[TransactionId] {
         &self.set_up
+    }
+
+    /// Those of them that did not abort: what aborted sets nothing up.
+    pub fn set_up_that_took_effect(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        self.set_up.iter().copied().filter(|&t| self.outcome(t) != Outcome::Aborted)
+    }
+
+    /// By key that holds a list: what declared set-up transactions appended to it, in their order. Every list of the key
+    /// begins with that. O(operations of these transactions).
+    pub fn initial_appends(&self) -> FxHashMap<KeyId, Vec<OperationId>> {
+        let mut appends: FxHashMap<KeyId, Vec<OperationId>> = FxHashMap::default();
+        for o in self.set_up_that_took_effect().flat_map(|t| self.operations_of(t)) {
+            let operation = self.operation(o);
+            if operation.kind == OperationKind::Write && self.lists.is_list(operation.key) {
+                appends.entry(operation.key).or_default().push(o);
+            }
+        }
+        appends
     }
 
     /// The lists that reads returned, for keys that hold lists. There a write is an append of one element, and the

@@ -273,6 +273,10 @@ impl History {
                 if n == 1 { "it writes is" } else { "they write is" },
                 if n == 1 { "it a transaction" } else { "them transactions" },
             ));
+            let reads = |o: usize| self.kinds[o] == OperationKind::Read;
+            if self.set_up.iter().any(|&t| self.operation_range(t).any(reads)) {
+                self.assume("What transactions read that count as set-up is not looked at.".to_owned());
+            }
         }
         Ok(())
     }
@@ -289,7 +293,7 @@ impl History {
     /// be written without the rule.
     pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {
         let mut by_rule = self.set_up_values.clone();
-        for o in self.set_up.iter().flat_map(|&t| self.operation_range(t)) {
+        for o in self.set_up_that_took_effect().flat_map(|t| self.operation_range(t)) {
             if self.kinds[o] == OperationKind::Write {
                 by_rule[self.keys[o].index()] = None;
             }
@@ -324,6 +328,10 @@ impl History {
         }
         self.set_up_values.resize(self.n_keys(), None);
         for &t in transactions {
+            // What aborted sets nothing up.
+            if self.outcome(t) == Outcome::Aborted {
+                continue;
+            }
             for o in self.operation_range(t).filter(|&o| self.kinds[o] == OperationKind::Write) {
                 self.set_up_values[self.keys[o].index()] = Some(self.values[o]);
             }

@@ -16,7 +16,7 @@ use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
 /// O(operations).
 pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
     if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
-        return history.set_up().to_vec();
+        return history.set_up_that_took_effect().collect();
     }
     let Some(initial) = history.initial_value() else { return Vec::new() };
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());

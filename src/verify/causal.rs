@@ -60,7 +60,9 @@ fn past_of_block(weak: &Weak<'_>, first: usize, end: usize) -> Vec<[u32; BLOCK]>
             *entry = (*entry).max(history.position_of(seen) as u32 + 1);
         }
     };
-    for &t in &weak.order.transactions {
+    // What sets up the initial state precedes everything, wherever in its session it stands.
+    let has_part = |t: &&TransactionId| !weak.reads_of(**t).is_empty() || !weak.written_by(**t).is_empty();
+    for &t in weak.order.transactions.iter().filter(has_part) {
         let mut own = [0u32; BLOCK];
         if let Some(before) = previous[history.session_of(t).index()].replace(t) {
             absorb(&mut past, &mut own, before);

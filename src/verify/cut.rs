@@ -10,7 +10,8 @@ use rustc_hash::FxHashSet;
 pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
     let excluded = excluded(history, resolution);
     let mut reads = Vec::new();
-    let mut committed = history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed);
+    let counts = |&t: &TransactionId| history.outcome(t) == Outcome::Committed && !resolution.is_setup(t);
+    let mut committed = history.transactions().filter(counts);
     committed.try_for_each(|t| keeps(history, resolution, t, &excluded, &mut reads))
 }
 
@@ -44,7 +45,7 @@ pub(super) fn share_no_writer(
     let of_key = of_key.filter(|of_key| !of_key.is_empty()).ok_or("it does not name reads")?;
     let t = resolution.owner(reads[0]);
     let are_one = of_key.iter().all(|read| read.0 == of_key[0].0 && resolution.owner(read.2) == t);
-    if !are_one || history.outcome(t) != Outcome::Committed {
+    if !are_one || history.outcome(t) != Outcome::Committed || resolution.is_setup(t) {
         return Err("these reads are not of one key by a transaction that committed".to_owned());
     }
     let mut of_key = of_key;

@@ -51,7 +51,8 @@ fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
                         continue;
                     }
                     match *fitting(&history, &resolution, read, list, place).as_slice() {
-                        [] => return Apart { history: history.clone(), is_impossible: true },
+                        // What follows elsewhere may be what shows it.
+                        [] => is_impossible = true,
                         [append] => forced.push((read, place, append)),
                         _ => {}
                     }
@@ -99,12 +100,21 @@ fn fitting(
     place: usize,
 ) -> Vec<OperationId> {
     let (key, reader) = (history.operation(read).key, resolution.owner(read));
+    let initial = resolution.initial_appends(key);
+    if let Some(&append) = initial.get(place) {
+        // Every list begins with what was set up.
+        let is_there = resolution.initial_elements(key).eq(list.iter().copied().take(initial.len()));
+        return if is_there { vec![append] } else { Vec::new() };
+    }
     let mut appends = resolution.committed_appends(key, list[place]);
+    appends.retain(|append| !resolution.is_setup(resolution.owner(*append)));
     appends.retain(|&append| {
         let all = appends_beside(history, append);
         let before = all.iter().take_while(|&&o| o < append).count();
         let fits = |(o, at): (&OperationId, usize)| list.get(at) == Some(&history.operation(*o).value);
-        resolution.owner(append) != reader && before <= place && all.iter().zip(place - before..).all(fits)
+        resolution.owner(append) != reader
+            && before + initial.len() <= place
+            && all.iter().zip(place - before..).all(fits)
     });
     appends.sort_unstable();
     appends

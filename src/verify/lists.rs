@@ -100,7 +100,15 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
             let n = |value: Value| list.iter().filter(|other| **other == value).count();
             list.iter().any(|&value| n(value) > 1 && n(value) > n_appends(value))
         }
-        "IncompatibleOrder" if !own_are_last && history.rules().lists == ListRule::Exact => true,
+        "IncompatibleOrder" if history.rules().lists == ListRule::Exact && !own_are_last => true,
+        "IncompatibleOrder"
+            if history.rules().lists == ListRule::Exact
+                && !resolution
+                    .initial_elements(key)
+                    .eq(list.iter().copied().take(resolution.initial_appends(key).len())) =>
+        {
+            true
+        }
         "IncompatibleOrder" => list.iter().enumerate().any(|(place, &value)| {
             let Some(writer) = resolution.only_appender(key, value) else { return false };
             if writer == t {

@@ -79,8 +79,10 @@ pub(super) struct Resolution<'a> {
     member: Vec<bool>,
     /// The same where every writer of a value counts.
     cut_member: Vec<bool>,
-    /// By transaction: one of the set-up transactions that only write initial versions.
+    /// By transaction: one of the set-up transactions, whose writes are the initial versions. They are no members.
     setup: Vec<bool>,
+    /// By key: the appends with which every list of it begins.
+    initial: FxHashMap<KeyId, Vec<OperationId>>,
 }
 
 impl<'a> Resolution<'a> {
@@ -111,14 +113,27 @@ impl<'a> Resolution<'a> {
         }
         let member: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
         let (cut_member, setup) = (member.clone(), vec![false; history.n_transactions()]);
-        let mut resolution = Resolution { history, owner, last_write, previous, neighbour, member, cut_member, setup };
+        let initial = history.initial_appends();
+        let mut resolution =
+            Resolution { history, owner, last_write, previous, neighbour, member, cut_member, setup, initial };
         resolution.find_setup();
+        resolution.member.iter_mut().zip(&resolution.setup).for_each(|(member, setup)| *member &= !setup);
         resolution.cut_member = resolution.promoted(Basis::AllWriters);
         resolution.member = resolution.promoted(Basis::FairWriters);
         resolution
     }
 
-    /// Whether a transaction takes part: committed, or unknown but seen.
+    /// The appends with which every list of a key begins.
+    pub(super) fn initial_appends(&self, key: KeyId) -> &[OperationId] {
+        self.initial.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The elements with which every list of a key begins.
+    pub(super) fn initial_elements(&self, key: KeyId) -> impl Iterator<Item = Value> + '_ {
+        self.initial_appends(key).iter().map(|o| self.history.values()[o.index()])
+    }
+
+    /// Whether a transaction takes part: committed, or unknown but seen; not what sets up the initial state.
     pub(super) fn is_member(&self, t: TransactionId) -> bool {
         self.is_member_on(t, Basis::FairWriters)
     }
@@ -207,13 +222,24 @@ impl<'a> Resolution<'a> {
         member
     }
 
-    /// Who alone appended what a transaction found in lists.
+    /// Who alone appended what a transaction found in lists behind what was set up.
     fn listed_writers(&self, t: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
         let lists = self
             .history
             .operations_of(t)
             .filter_map(move |o| Some((self.history.operation(o).key, lists::found(self.history, t, o)?.0)));
-        lists.flat_map(move |(key, list)| list.iter().filter_map(move |&element| self.only_appender(key, element)))
+        lists.flat_map(move |(key, list)| {
+            let appended = list.iter().skip(self.initial_appends(key).len());
+            appended.filter_map(move |&element| self.only_late_appender(key, element))
+        })
+    }
+
+    /// The only transaction that appended an element, did not abort, and sets nothing up.
+    fn only_late_appender(&self, key: KeyId, element: Value) -> Option<TransactionId> {
+        let mut writers = self.appenders(key, element);
+        writers.retain(|&w| self.history.outcome(w) != Outcome::Aborted && !self.is_setup(w));
+        writers.dedup();
+        if let [one] = *writers.as_slice() { Some(one) } else { None }
     }
 
     /// Whom a transaction must have read from.
@@ -235,7 +261,7 @@ impl<'a> Resolution<'a> {
     fn find_setup(&mut self) {
         let history = self.history;
         if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
-            history.set_up().iter().for_each(|t| self.setup[t.index()] = true);
+            history.set_up_that_took_effect().for_each(|t| self.setup[t.index()] = true);
             return;
         }
         let Some(initial) = history.initial_value() else { return };
@@ -301,18 +327,17 @@ impl<'a> Resolution<'a> {
     pub(super) fn each_writer(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
         let (o, _) = self.seen(read);
         let t = self.owner(read);
-        let may_be_meant = move |w: &TransactionId| *w != t && self.history.outcome(*w) != Outcome::Aborted;
+        let may_be_meant =
+            move |w: &TransactionId| *w != t && self.history.outcome(*w) != Outcome::Aborted && !self.is_setup(*w);
         let is_own = self.is_own(read);
         let may_be_initial = !is_own && self.history.may_be_initial(o.key, o.value);
         let initial = may_be_initial.then_some(TransactionId::INITIAL);
         let of_value = Some((o.key.0, o.value.0)).filter(|_| !is_own);
         let writes = of_value.into_iter().flat_map(|(key, value)| self.writes(key, value));
         let explicit = writes.map(|w| self.owner(w)).filter(may_be_meant);
-        let all = explicit.map(|w| if self.is_setup(w) { TransactionId::INITIAL } else { w });
         // Writes come last first, ⊥ after all of them.
         let most = if self.last_counts() { 1 } else { usize::MAX };
-        let (named, set_up): (Vec<TransactionId>, Vec<TransactionId>) = all.partition(|w| !w.is_initial());
-        named.into_iter().chain(set_up).chain(initial).take(most)
+        explicit.chain(initial).take(most)
     }
 
     /// The same as a list, each once. O(writes of the value · log).
@@ -376,7 +401,6 @@ impl<'a> Resolution<'a> {
         // is out of the question where there is one that does not.
         let mut fair = Candidates::default();
         let mut all = Candidates::default();
-        let mut from_setup = false;
         for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
             if fair.several && n >= LONG_CHAIN {
                 own_before = own_last.is_some() && self.wrote_before(read);
@@ -387,7 +411,7 @@ impl<'a> Resolution<'a> {
                 own_before |= w < read;
                 own_after |= w > read;
             } else if self.setup[writer.index()] {
-                from_setup = true;
+                continue;
             } else if history.outcome(writer) == Outcome::Aborted {
                 aborted = true;
             } else if !(self.last_counts() && all.first.is_some()) {
@@ -398,12 +422,12 @@ impl<'a> Resolution<'a> {
                 }
             }
         }
+        let initial = history.may_be_initial(o.key, o.value);
         // What stands in a list before all own appends another one appended, if any other may have.
-        let is_of_another = own_last.is_none() && all.first.is_some();
+        let is_of_another = own_last.is_none() && (initial || all.first.is_some());
         if own_before && !is_of_another {
             return Source::OverwrittenOwn;
         }
-        let initial = from_setup || history.may_be_initial(o.key, o.value);
         let initial = initial && !(self.last_counts() && all.first.is_some());
         let after_own_write = own_last.is_some();
         let several = all.several || initial && all.first.is_some();

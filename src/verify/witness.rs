@@ -110,7 +110,8 @@ impl Order {
         }
         for session in history.sessions() {
             let mut last = None;
-            for t in history.transactions_of(session).filter(|&t| history.outcome(t) != Outcome::Aborted) {
+            let takes_part = |&t: &TransactionId| history.outcome(t) != Outcome::Aborted && !resolution.is_setup(t);
+            for t in history.transactions_of(session).filter(takes_part) {
                 let at = place[t.index()];
                 if at == ABSENT && (!resolution.is_member(t) || history.operations_of(t).len() == 0) {
                     continue;
@@ -186,6 +187,9 @@ fn run(
 fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
     let mut lists: FxHashMap<u32, Vec<Value>> = FxHashMap::default();
+    for key in (0..history.n_keys()).map(KeyId::new).filter(|&key| !resolution.initial_appends(key).is_empty()) {
+        lists.insert(key.0, resolution.initial_elements(key).collect());
+    }
     let mut own = FxHashMap::default();
     for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
         let is = |key: u32, list: &[Value]| lists.get(&key).map_or(&[][..], Vec::as_slice) == list;
@@ -201,17 +205,20 @@ fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Resu
 }
 
 /// Every list is a beginning of the list that the commits in their order make. Returns by read which append made the last
-/// element that its transaction found. O(operations + elements read).
+/// element that its transaction found, none where that is the list that was set up. O(operations + elements read).
 fn lists_in_order(
     history: &History,
     resolution: &Resolution<'_>,
     order: &Order,
-) -> Result<FxHashMap<OperationId, OperationId>, String> {
+) -> Result<FxHashMap<OperationId, Option<OperationId>>, String> {
     let mut makers = FxHashMap::default();
     if history.lists().is_empty() {
         return Ok(makers);
     }
     let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> = FxHashMap::default();
+    for key in (0..history.n_keys()).map(KeyId::new).filter(|&key| !resolution.initial_appends(key).is_empty()) {
+        made.insert(key, (resolution.initial_elements(key).collect(), resolution.initial_appends(key).to_vec()));
+    }
     for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
         for o in history.operations_of(t) {
             let operation = history.operation(o);
@@ -222,17 +229,19 @@ fn lists_in_order(
             }
         }
     }
-    for &t in &order.transactions {
+    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
         for o in history.operations_of(t) {
             let Some((list, own_are_last)) = lists::found(history, t, o) else { continue };
             let of_key = made.get(&history.operation(o).key);
             let (whole, appends) =
                 of_key.map_or((&[][..], &[][..]), |(whole, appends)| (whole.as_slice(), appends.as_slice()));
-            if !own_are_last || !whole.starts_with(list) {
+            let n_initial = resolution.initial_appends(history.operation(o).key).len();
+            if !own_are_last || !whole.starts_with(list) || list.len() < n_initial {
                 let (text, name) = (history.operation_text(o), history.transaction_name(t));
                 return Err(format!("{text} of {name} does not follow from the order of the appends"));
             }
-            makers.extend(list.len().checked_sub(1).map(|last| (o, appends[last])));
+            let last = list.len().checked_sub(1).filter(|last| *last >= n_initial);
+            makers.insert(o, last.map(|last| appends[last]));
         }
     }
     Ok(makers)
@@ -295,7 +304,8 @@ fn snapshot(
         let is = |key: u32, list: &[Value]| {
             let of_key = &versions[key as usize];
             let n = of_key.partition_point(|(committed, _)| *committed < taken);
-            of_key[..n].iter().map(|(_, value)| value).eq(list)
+            let appended = of_key[..n].iter().map(|&(_, value)| value);
+            resolution.initial_elements(KeyId(key)).chain(appended).eq(list.iter().copied())
         };
         run(history, t, &mut own, at, is)?;
         for (&key, values) in &own {
@@ -325,7 +335,7 @@ pub(super) struct ExternalRead {
 
 /// Who wrote what: by read, as the witness says, and by read of a list, the append that made its last element, as the order
 /// says.
-type Sources<'a> = (&'a FxHashMap<OperationId, TransactionId>, &'a FxHashMap<OperationId, OperationId>);
+type Sources<'a> = (&'a FxHashMap<OperationId, TransactionId>, &'a FxHashMap<OperationId, Option<OperationId>>);
 
 /// What the weak levels need: external reads and final writes by transaction.
 pub(super) struct Weak<'a> {
@@ -380,10 +390,10 @@ impl<'a> Weak<'a> {
             }
             let source = match (resolution.source(o), sources.get(&o)) {
                 // The order of the appends says which of them made an element.
-                _ if let Some(&append) = makers.get(&o) => Source::Other {
-                    writer: resolution.owner(append),
+                _ if let Some(&maker) = makers.get(&o) => Source::Other {
+                    writer: maker.map_or(TransactionId::INITIAL, |append| resolution.owner(append)),
                     after_own_write: false,
-                    intermediate: resolution.owner(append) == t || !resolution.is_final(append),
+                    intermediate: maker.is_some_and(|o| resolution.owner(o) == t || !resolution.is_final(o)),
                 },
                 (Source::Ambiguous, Some(&writer)) => resolution.source_with(o, writer),
                 (source, _) => source,

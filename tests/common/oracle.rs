@@ -7,7 +7,7 @@
 //! the history itself, and nothing is clever: this is for histories of at most eight transactions.
 
 use isoscope::checkers::Level;
-use isoscope::history::{History, OperationKind, Outcome, SetUpRule, TransactionId, Value};
+use isoscope::history::{History, KeyId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
 use std::collections::BTreeSet;
 
 /// Levels in the order of [`Level::WITHOUT_TIMES`].
@@ -78,6 +78,8 @@ pub(crate) struct Observation {
     /// By transaction and operation: the elements that a read of a list shows; where the reader's own appends are not its
     /// end, all of them.
     elements: Vec<Vec<Option<Vec<Value>>>>,
+    /// By key: what declared set-up transactions appended to it, in their order: with that every list begins.
+    initial_lists: Vec<Vec<Value>>,
 }
 
 /// One way to explain the reads.
@@ -159,15 +161,29 @@ impl Observation {
             })
             .collect();
         let is_initial = |value: Value| value == Value::INITIAL || Some(value) == history.initial_value();
+        let is_declared = |t: &usize| history.set_up().contains(&TransactionId::new(*t));
+        let is_there = |t: &usize| is_declared(t) && all[*t].outcome != Outcome::Aborted;
+        let declared: Vec<usize> = (0..all.len()).filter(is_there).collect();
         let set_up = match history.rules().set_up {
+            _ if !history.set_up().is_empty() => declared.clone(),
             SetUpRule::Never => Vec::new(),
             _ => set_up_transactions(history, &all, &is_initial),
         };
-        let left_by_set_up: Vec<(usize, Value)> =
-            set_up.iter().flat_map(|&t| &all[t].operations).map(|o| (o.key, o.value)).collect();
+        let declared_writes = |key: usize| {
+            let operations = declared.iter().flat_map(|&t| &all[t].operations);
+            operations.filter(move |o| o.is_write && o.key == key).map(|o| o.value)
+        };
+        let is_list = |key: usize| history.lists().is_list(KeyId::new(key));
+        let initial_lists: Vec<Vec<Value>> = (0..history.n_keys())
+            .map(|key| if is_list(key) { declared_writes(key).collect() } else { Vec::new() })
+            .collect();
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
         let transactions: Vec<Transaction> = place.iter().map(|&t| all[t].clone()).collect();
-        let reads_initial = |key: usize, value: Value| is_initial(value) || left_by_set_up.contains(&(key, value));
+        let reads_initial = |key: usize, value: Value| match declared_writes(key).last() {
+            Some(left) => value == left,
+            None if is_list(key) => value == Value::INITIAL,
+            None => is_initial(value),
+        };
         let lists = lists(history, &transactions, &place);
         let meaning = (0..transactions.len())
             .map(|t| {
@@ -180,7 +196,7 @@ impl Observation {
                             Some(Meaning::Internal) => Some(Meaning::Wrong('o')),
                             other => other,
                         },
-                        Some(Some(list)) => Some(meaning_of_list(&transactions, t, at, list)),
+                        Some(Some(list)) => Some(meaning_of_list(&transactions, t, at, list, &initial_lists)),
                     })
                     .collect()
             })
@@ -197,7 +213,7 @@ impl Observation {
             })
             .collect();
         let lists = lists.into_iter().map(|of| of.into_iter().map(Option::flatten).collect()).collect();
-        Observation { transactions, meaning, set_up, place, lists, elements }
+        Observation { transactions, meaning, set_up, place, lists, elements, initial_lists }
     }
 
     /// Number of reads with more than one possible writer.
@@ -248,12 +264,14 @@ impl Observation {
     }
 
     /// Whether an element was appended to a list more than once by transactions that did not abort.
-    fn has_repeated_elements(&self) -> bool {
+    pub(crate) fn has_repeated_elements(&self) -> bool {
         let keys: BTreeSet<usize> = (0..self.transactions.len())
             .flat_map(|t| self.elements[t].iter().zip(&self.transactions[t].operations))
             .filter_map(|(list, operation)| list.as_ref().map(|_| operation.key))
             .collect();
-        let mut seen = BTreeSet::new();
+        let initial =
+            self.initial_lists.iter().enumerate().flat_map(|(key, list)| list.iter().map(move |e| (key, e.0)));
+        let mut seen: BTreeSet<(usize, u64)> = initial.collect();
         let committed = self.transactions.iter().filter(|t| t.outcome != Outcome::Aborted);
         let mut appends = committed.flat_map(|t| &t.operations).filter(|o| o.is_write && keys.contains(&o.key));
         appends.any(|o| !seen.insert((o.key, o.value.0)))
@@ -389,12 +407,20 @@ fn lists(history: &History, transactions: &[Transaction], place: &[usize]) -> Ve
 
 /// The meaning of a read that found this list: who appended its last element. What else the list says is asked of
 /// commit orders.
-fn meaning_of_list(transactions: &[Transaction], t: usize, at: usize, list: &[Value]) -> Meaning {
-    let Some(&last) = list.last() else { return Meaning::From(vec![BOTTOM]) };
+fn meaning_of_list(
+    transactions: &[Transaction],
+    t: usize,
+    at: usize,
+    list: &[Value],
+    initial_lists: &[Vec<Value>],
+) -> Meaning {
     let key = transactions[t].operations[at].key;
-    let may_be_meant = |&u: &usize| u != t && transactions[u].outcome != Outcome::Aborted;
-    let writers: Vec<usize> =
-        (0..transactions.len()).filter(may_be_meant).filter(|&u| transactions[u].wrote(key, last)).collect();
+    let is_initial = list.last() == initial_lists[key].last();
+    let mut writers: Vec<usize> = is_initial.then_some(BOTTOM).into_iter().collect();
+    if let Some(&last) = list.last() {
+        let may_be_meant = |&u: &usize| u != t && transactions[u].outcome != Outcome::Aborted;
+        writers.extend((0..transactions.len()).filter(may_be_meant).filter(|&u| transactions[u].wrote(key, last)));
+    }
     if writers.is_empty() { Meaning::Wrong('a') } else { Meaning::From(writers) }
 }
 
@@ -482,6 +508,8 @@ struct World {
     appends: Vec<Vec<(usize, Value)>>,
     /// The lists that were found, as (key, elements, who made the last one).
     lists: Vec<(usize, Vec<Value>, Option<usize>)>,
+    /// By key: the list at the beginning.
+    initial_lists: Vec<Vec<Value>>,
 }
 
 impl World {
@@ -499,6 +527,7 @@ impl World {
             writes: vec![BTreeSet::new(); n],
             appends: vec![Vec::new(); n],
             lists: Vec::new(),
+            initial_lists: observation.initial_lists.clone(),
         };
         for (t, &member) in members.iter().enumerate() {
             for (at, operation) in observation.transactions[member].operations.iter().enumerate() {
@@ -601,7 +630,8 @@ impl World {
         let mut order: Vec<usize> = (0..self.n).collect();
         order.sort_by_key(|&t| co[t]);
         let appends = order.into_iter().flat_map(|t| self.appends[t].iter().map(move |append| (t, append)));
-        appends.filter(|(_, append)| append.0 == key).map(|(t, append)| (append.1, t)).collect()
+        let appended = appends.filter(|(_, append)| append.0 == key).map(|(t, append)| (append.1, t));
+        self.initial_lists[key].iter().map(|&element| (element, BOTTOM)).chain(appended).collect()
     }
 
     /// φ(t2, t3) for the read at place `at` among the external reads of t3.

@@ -300,7 +300,7 @@ impl Pass<'_> {
         let mut entries = Ahead::new();
         for t in transactions.map(TransactionId) {
             let is_initial = standing[t.index()] == Standing::Initial;
-            let reads_count = standing[t.index()] != Standing::Aborted;
+            let reads_count = !matches!(standing[t.index()], Standing::Aborted | Standing::Initial);
             let operations = history.operation_range(t);
             for o in operations.clone() {
                 let is_write = kinds[o] == OperationKind::Write;

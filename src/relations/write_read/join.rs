@@ -27,13 +27,15 @@ pub(super) struct Join<'a> {
     /// Open addressing from values to their last write.
     table: Vec<u32>,
     shift: u32,
+    /// How many elements set-up transactions appended: with these every list begins.
+    n_initial: usize,
     pub(super) exceptions: Exceptions,
 }
 
 impl<'a> Join<'a> {
     pub(super) fn new(history: &'a History, standing: &'a [Standing], code: &'a [AtomicU32]) -> Join<'a> {
         let exceptions = Exceptions::default();
-        Join { history, standing, code, writes: Vec::new(), table: Vec::new(), shift: 0, exceptions }
+        Join { history, standing, code, writes: Vec::new(), table: Vec::new(), shift: 0, n_initial: 0, exceptions }
     }
 
     /// Resolves the reads of one key, given all its operations.
@@ -51,7 +53,7 @@ impl<'a> Join<'a> {
                 own = Some(next_write as u32);
                 next_write += 1;
             } else if self.history.kinds()[operation as usize] == OperationKind::Read
-                && self.standing[transaction as usize] != Standing::Aborted
+                && !matches!(self.standing[transaction as usize], Standing::Aborted | Standing::Initial)
             {
                 let code = self.read(operation, transaction, own);
                 self.code[operation as usize].store(code, Ordering::Relaxed);
@@ -61,11 +63,13 @@ impl<'a> Join<'a> {
 
     fn collect_writes(&mut self, entries: &[Entry]) {
         self.writes.clear();
+        self.n_initial = 0;
         let (kinds, values) = (self.history.kinds(), self.history.values());
         for &Entry { operation, transaction } in entries {
-            let counts = kinds[operation as usize] == OperationKind::Write
-                && self.standing[transaction as usize] != Standing::Initial;
-            if counts {
+            let is_write = kinds[operation as usize] == OperationKind::Write;
+            let is_initial = self.standing[transaction as usize] == Standing::Initial;
+            self.n_initial += usize::from(is_write && is_initial);
+            if is_write && !is_initial {
                 let value = values[operation as usize];
                 self.writes.push(Write { value, operation, transaction, previous: NO_WRITE });
             }
@@ -126,7 +130,7 @@ impl<'a> Join<'a> {
         let n_outside = list.len().saturating_sub(n_own);
         let is_tail = list.len() >= n_own && own_values.eq(list[n_outside..].iter().copied());
         let (own, outside) = if is_tail { (None, &list[..n_outside]) } else { (own, list) };
-        for &element in outside.split_last().map_or(&[][..], |(_, rest)| rest) {
+        for &element in outside.split_last().map_or(&[][..], |(_, rest)| rest).iter().skip(self.n_initial) {
             self.demand_writer(operation, transaction, element);
         }
         let value = outside.last().copied().unwrap_or(Value::INITIAL);
@@ -195,7 +199,8 @@ impl<'a> Join<'a> {
         let read = OperationId(operation);
         // What stands in a list before all own appends another one appended, if any other may have.
         let is_aborted = |at: &u32| self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted;
-        let may_be_of_others = own.is_none() && others.iter().any(|at| !is_aborted(at));
+        let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
+        let may_be_of_others = own.is_none() && (may_be_initial || others.iter().any(|at| !is_aborted(at)));
         if let Some(overwritten) = own_operations().rfind(|&write| write < read).filter(|_| !may_be_of_others) {
             return overwritten.0;
         }
@@ -224,7 +229,6 @@ impl<'a> Join<'a> {
             });
         }
         found.sort_by_key(|source| source.writer().map(|w| self.standing[w.index()] != Standing::Committed));
-        let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
         if may_be_initial && (!last_counts || found.is_empty()) {
             found.push(Source::Initial { after_own_write });
         }

@@ -109,6 +109,7 @@ fn open_places(history: &History, participants: &[bool]) -> Vec<Open> {
     if repeated.is_empty() {
         return places;
     }
+    let initial = history.initial_appends();
     for (read, _) in history.lists().iter() {
         let reader = history.transaction_of(read);
         if !participants[reader.index()] {
@@ -118,7 +119,8 @@ fn open_places(history: &History, participants: &[bool]) -> Vec<Open> {
         let key = history.keys()[read.index()];
         for (place, &element) in outside.iter().enumerate() {
             let Some(appends) = repeated.get(&(key, element)) else { continue };
-            let fits = |append: &OperationId| fits(history, reader, outside, place, *append);
+            let initial = initial.get(&key).map_or(&[][..], Vec::as_slice);
+            let fits = |append: &OperationId| fits(history, reader, initial, outside, place, *append);
             let candidates = appends.iter().copied().filter(fits).collect();
             places.push(Open { read, place, candidates });
         }
@@ -127,12 +129,24 @@ fn open_places(history: &History, participants: &[bool]) -> Vec<Open> {
 }
 
 /// Whether an append by another than `reader` may have made the element at a place of what the reader found: all appends
-/// of its transaction to the key fit around it.
-fn fits(history: &History, reader: TransactionId, outside: &[Value], place: usize, append: OperationId) -> bool {
-    history.transaction_of(append) != reader && {
+/// of its transaction to the key fit around it, and those with which every list begins stand there and nowhere else.
+fn fits(
+    history: &History,
+    reader: TransactionId,
+    initial: &[OperationId],
+    outside: &[Value],
+    place: usize,
+    append: OperationId,
+) -> bool {
+    let is_in_turn = match initial.get(place) {
+        Some(&first) => first == append,
+        None => !initial.contains(&append),
+    };
+    is_in_turn && history.transaction_of(append) != reader && {
         let (block, at) = block(history, append);
         let values = block.iter().map(|o| history.values()[o.index()]);
-        place >= at
+        let n_before = if initial.contains(&append) { 0 } else { initial.len() };
+        place >= at + n_before
             && outside[place - at..].len() >= block.len()
             && outside[place - at..].iter().copied().zip(values).all(|(a, b)| a == b)
     }
@@ -150,7 +164,8 @@ pub(super) fn candidates_at(history: &History, read: OperationId, place: usize) 
         operation.kind == OperationKind::Write && operation.key == key && operation.value == element
     };
     let appends = committed.flat_map(|t| history.operations_of(t)).filter(is_append);
-    appends.filter(|&append| fits(history, reader, outside, place, append)).collect()
+    let initial = history.initial_appends().remove(&key).unwrap_or_default();
+    appends.filter(|&append| fits(history, reader, &initial, outside, place, append)).collect()
 }
 
 /// By transaction: whether it takes part, whatever is open.
@@ -170,7 +185,7 @@ fn participants(history: &History, resolution: &Resolution) -> Vec<bool> {
     if is_sure {
         return participants;
     }
-    let appenders = only_appenders(history);
+    let (appenders, initial) = (only_appenders(history, resolution), history.initial_appends());
     let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| participants[t.index()]).collect();
     while let Some(t) = waiting.pop() {
         for o in history.operations_of(t) {
@@ -179,7 +194,9 @@ fn participants(history: &History, resolution: &Resolution) -> Vec<bool> {
             let writer = resolution.source_in(t, o).writer().filter(|writer| !is_open && !writer.is_initial());
             let list = list_from_outside(history, t, o).or_else(|| history.lists().read_by(o)).unwrap_or_default();
             let key = history.keys()[o.index()];
-            let of_list = list.iter().filter_map(|&element| appenders.get(&(key, element)).copied().flatten());
+            let n_initial = initial.get(&key).map_or(0, Vec::len);
+            let appended = list.iter().skip(n_initial);
+            let of_list = appended.filter_map(|&element| appenders.get(&(key, element)).copied().flatten());
             for joins in writer.into_iter().chain(of_list) {
                 let may_join = resolution.standing(joins) == Standing::Promoted;
                 if may_join && !std::mem::replace(&mut participants[joins.index()], true) {
@@ -191,10 +208,11 @@ fn participants(history: &History, resolution: &Resolution) -> Vec<bool> {
     participants
 }
 
-/// By key and element: the transaction that appended it, if of those that did not abort only one did.
-fn only_appenders(history: &History) -> FxHashMap<(KeyId, Value), Option<TransactionId>> {
+/// By key and element: the transaction that appended it, if of those that did not abort, and set nothing up, only one did.
+fn only_appenders(history: &History, resolution: &Resolution) -> FxHashMap<(KeyId, Value), Option<TransactionId>> {
     let mut all: FxHashMap<(KeyId, Value), Option<TransactionId>> = FxHashMap::default();
-    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
+    let may_append = |t: &TransactionId| !matches!(resolution.standing(*t), Standing::Aborted | Standing::Initial);
+    for t in history.transactions().filter(may_append) {
         for o in history.operations_of(t) {
             let operation = history.operation(o);
             if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
