@@ -211,11 +211,14 @@ fn as_published_is_said_where_it_is_asked_for() {
 const LIGHT: &str = "a: [r x init, w x 1]@0..1 [r x 1]@6..7\nb: [r x 1, w x 2]@2..9 [n x 1]@10..11\n";
 /// The same but for a failed swap that should have found its value.
 const HELD: &str = "a: [r x init, w x 1]@0..1 [r x 1]@6..7\nb: [n x 1]@3..4\n";
+/// The same of two keys and two sessions that overlap.
+const ACROSS: &str = "a: [w x 1]@0..10 [n y 1]@1..9\nb: [w y 1]@0..10 [n x 1]@1..9\n";
 
 #[test]
 fn linearizability_is_decided_for_lightweight_transactions() {
     let folder = Folder::new();
     let (light, held) = (folder.file("light.txt", LIGHT), folder.file("held.txt", HELD));
+    let across = folder.file("across.txt", ACROSS);
     let good = folder.file("good.txt", GOOD);
     assert_eq!(code(&check(&light, &[])), 0);
     assert_eq!(code(&check(&light, &["--level", "linearizability"])), 0);
@@ -224,7 +227,8 @@ fn linearizability_is_decided_for_lightweight_transactions() {
     assert_eq!(code(&check(&good, &["--level", "lin"])), 3);
     assert!(stdout(&check(&good, &["--level", "LIN"])).contains("no timestamps"));
     assert_eq!(verdicts(&reports(&check(&light, &["--json"]))[0]).len(), 9);
-    for path in [&light, &held] {
+    assert_eq!(code(&check(&across, &["--level", "SSER"])), 0);
+    for path in [&light, &held, &across] {
         let output = check(path, &["--json", "--witness"]);
         let saved = folder.file("report.json", &output.stdout);
         let verified = isoscope(["verify".as_ref(), path.as_os_str(), saved.as_os_str()]);

@@ -112,7 +112,7 @@ const ROWS: [PatternRow; 25] = [
     PatternRow { pattern: SICycle, id: "SICycle", name: "SICycle", title: "Snapshot cycle", meaning: "dependencies form a cycle without two adjacent anti-dependencies", adya: Some("G-SI"), level: PC, source: "PolySI, Thm 6" },
     PatternRow { pattern: SERCycle, id: "SERCycle", name: "SERCycle", title: "Serialization cycle", meaning: "dependencies form a cycle, so no serial order exists", adya: Some("G2-item"), level: SER, source: "Adya, PL-3" },
     PatternRow { pattern: RealTimeCycle, id: "RealTimeCycle", name: "RealTimeCycle", title: "Real-time cycle", meaning: "a transaction does not see what had ended before it began, or sees it out of order", adya: Some("G-realtime"), level: SSER, source: "MTC, Def. 4" },
-    PatternRow { pattern: NoLinearOrder, id: "NoLinearOrder", name: "NoLinearOrder", title: "No linear order", meaning: "no order of some operations on a key respects real time and explains what each of them saw", adya: None, level: LIN, source: "Herlihy & Wing 1990; MTC, Def. 7" },
+    PatternRow { pattern: NoLinearOrder, id: "NoLinearOrder", name: "NoLinearOrder", title: "No linear order", meaning: "no order of some operations respects real time and session order and explains what each of them saw", adya: None, level: LIN, source: "Herlihy & Wing 1990; MTC, Def. 7" },
 ];
 
 impl Pattern {

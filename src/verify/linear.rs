@@ -1,13 +1,13 @@
 //! Linearizability of lightweight transactions: what is different from strict serializability.
 //!
 //! A read that is only known not to have returned some value is no read of a version, so it stands in no edge. That no order
-//! explains some operations of a key is found out anew here, by trying all of them.
+//! explains some operations is found out anew here, by trying all of them.
 
 use super::resolution::Resolution;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The pattern of operations on one key that no order explains.
+/// The pattern of operations that no order explains.
 pub(super) const PATTERN: &str = "NoLinearOrder";
 
 /// Whether every transaction that may have committed is one read, one write, or one read and then one write of its key.
@@ -59,9 +59,10 @@ fn reads_as(history: &History, key: KeyId, version: Option<Value>, value: Value)
     }
 }
 
-/// Whether these transactions, all on one key, cannot be put in an order that respects real time and in which each read
-/// returns the current version and no failed comparison finds its value; even when every other transaction that may
-/// have committed and writes the key is free to take effect or not.
+/// Whether these transactions cannot be put in an order that respects real time and session order and in which each read
+/// returns the current version and no failed comparison finds its value; even when every other transaction that may have
+/// committed and writes one of their keys is free to take effect or not, at any time after it began. Of these the ones of
+/// unknown outcome have their place in their session if they do; the others, whose places are not told, may stand anywhere.
 /// Time and memory are exponential in the number of overlapping operations in the worst case.
 pub(super) fn no_order(
     history: &History,
@@ -80,11 +81,15 @@ pub(super) fn no_order(
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
+    transaction: TransactionId,
+    key: KeyId,
     start: i64,
     end: i64,
     reads: Option<Value>,
     differs: Option<Value>,
     writes: Option<Value>,
+    /// Whether it has a place in its session.
+    in_session: bool,
 }
 
 /// What may stand at one point of an order.
@@ -92,16 +97,20 @@ struct Piece {
 struct Situation {
     /// By piece: whether it has its place.
     placed: Vec<u64>,
-    version: Option<Value>,
+    /// By key of the puzzle.
+    versions: Vec<Option<Value>>,
 }
 
 struct Puzzle<'a> {
     history: &'a History,
-    key: KeyId,
-    /// Those that must be placed.
+    /// The keys, ascending.
+    keys: Vec<KeyId>,
+    /// First those that must be placed, then writes that may be placed.
     pieces: Vec<Piece>,
-    /// Writes that may be placed.
-    others: Vec<Piece>,
+    /// How many must be placed.
+    n_required: usize,
+    /// By session: its pieces in session order.
+    sessions: FxHashMap<SessionId, Vec<usize>>,
 }
 
 impl<'a> Puzzle<'a> {
@@ -112,43 +121,44 @@ impl<'a> Puzzle<'a> {
     ) -> Result<Puzzle<'a>, String> {
         let mut listed: FxHashSet<TransactionId> = FxHashSet::default();
         let mut pieces = Vec::new();
-        let mut key = None;
         for &t in transactions {
             if t.is_initial() || history.outcome(t) != Outcome::Committed || resolution.is_setup(t) || !listed.insert(t)
             {
                 return Err(format!("{} need not take part once", history.transaction_name(t)));
             }
-            let first = history.operations_of(t).next();
-            let first = first.ok_or_else(|| format!("{} is empty", history.transaction_name(t)))?;
-            let of_key = history.operation(first).key;
-            if key.replace(of_key).is_some_and(|other| other != of_key) {
-                return Err("its transactions are not all on one key".to_owned());
-            }
-            pieces.push(piece(history, t));
+            let piece = piece(history, t).ok_or_else(|| format!("{} is empty", history.transaction_name(t)))?;
+            pieces.push(piece);
         }
-        let key = key.ok_or("it names no transaction")?;
-        let last = pieces.iter().map(|piece| piece.end).max().unwrap_or(i64::MAX);
-        let others = history.transactions().filter(|&t| {
-            let may_matter = history.outcome(t) != Outcome::Aborted && !resolution.is_setup(t) && !listed.contains(&t);
-            may_matter && history.operations_of(t).any(|o| history.operation(o).key == key)
-        });
+        let last = pieces.iter().map(|piece| piece.end).max().ok_or("it names no transaction")?;
+        let mut keys: Vec<KeyId> = pieces.iter().map(|piece| piece.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let others = history
+            .transactions()
+            .filter(|&t| history.outcome(t) != Outcome::Aborted && !resolution.is_setup(t) && !listed.contains(&t));
+        let others = others.filter_map(|t| piece(history, t)).filter(|other| keys.binary_search(&other.key).is_ok());
         // What began after all pieces had ended can come after all of them.
-        let others = others.map(|t| piece(history, t));
-        let others = others.filter(|other| other.writes.is_some() && other.start <= last).collect();
-        Ok(Puzzle { history, key, pieces, others })
-    }
-
-    fn all(&self) -> impl Iterator<Item = (usize, &Piece)> {
-        self.pieces.iter().chain(&self.others).enumerate()
+        let others = others.filter(|other| other.writes.is_some() && other.start <= last);
+        let n_required = pieces.len();
+        pieces.extend(others.map(|other| {
+            let in_session = history.outcome(other.transaction) == Outcome::Unknown;
+            Piece { end: i64::MAX, in_session, ..other }
+        }));
+        let mut sessions: FxHashMap<SessionId, Vec<usize>> = FxHashMap::default();
+        for (at, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.in_session) {
+            sessions.entry(history.session_of(piece.transaction)).or_default().push(at);
+        }
+        sessions.values_mut().for_each(|session| session.sort_unstable_by_key(|&at| pieces[at].transaction));
+        Ok(Puzzle { history, keys, pieces, n_required, sessions })
     }
 
     fn has_no_solution(&self) -> Result<(), String> {
-        let n = self.pieces.len() + self.others.len();
-        let mut waiting = vec![Situation { placed: vec![0; n.div_ceil(64)], version: None }];
+        let placed = vec![0; self.pieces.len().div_ceil(64)];
+        let mut waiting = vec![Situation { placed, versions: vec![None; self.keys.len()] }];
         let mut seen: FxHashSet<Situation> = FxHashSet::default();
         while let Some(mut situation) = waiting.pop() {
             self.place_lookers(&mut situation);
-            if (0..self.pieces.len()).all(|at| is_placed(&situation, at)) {
+            if (0..self.n_required).all(|at| is_placed(&situation, at)) {
                 return Err("its operations can be put in order".to_owned());
             }
             if !seen.insert(situation.clone()) {
@@ -159,58 +169,101 @@ impl<'a> Puzzle<'a> {
         Ok(())
     }
 
-    /// The earliest end of the pieces that have no place yet: what began later must wait.
+    /// The earliest end of the pieces that must be placed and are not: what began later must wait.
     fn first_end(&self, situation: &Situation) -> i64 {
-        let open = self.pieces.iter().enumerate().filter(|(at, _)| !is_placed(situation, *at));
-        open.map(|(_, piece)| piece.end).min().unwrap_or(i64::MAX)
+        let open = (0..self.n_required).filter(|&at| !is_placed(situation, at));
+        open.map(|at| self.pieces[at].end).min().unwrap_or(i64::MAX)
+    }
+
+    fn key(&self, piece: &Piece) -> usize {
+        self.keys.partition_point(|key| *key < piece.key)
+    }
+
+    fn version(&self, piece: &Piece, situation: &Situation) -> Option<Value> {
+        situation.versions[self.key(piece)]
     }
 
     fn fits(&self, piece: &Piece, version: Option<Value>) -> bool {
-        let is = |value: Value| reads_as(self.history, self.key, version, value);
+        let is = |value: Value| reads_as(self.history, piece.key, version, value);
         piece.reads.is_none_or(is) && !piece.differs.is_some_and(is)
     }
 
-    /// Places all that may come next and changes nothing: it can only make room for others.
+    /// The pieces of the session of a piece before and after it; none if it stands in no session.
+    fn around(&self, at: usize) -> (&[usize], &[usize]) {
+        let piece = &self.pieces[at];
+        let session = self.sessions.get(&self.history.session_of(piece.transaction)).filter(|_| piece.in_session);
+        let session = session.map_or(&[][..], Vec::as_slice);
+        let before = session.partition_point(|&other| self.pieces[other].transaction < piece.transaction);
+        let after = session.partition_point(|&other| self.pieces[other].transaction <= piece.transaction);
+        (&session[..before], &session[after..])
+    }
+
+    /// Whether a piece may come next as far as times and sessions go.
+    fn is_its_turn(&self, at: usize, first_end: i64, situation: &Situation) -> bool {
+        let (before, after) = self.around(at);
+        !is_placed(situation, at)
+            && self.pieces[at].start <= first_end
+            && !before.iter().any(|&other| other < self.n_required && !is_placed(situation, other))
+            && !after.iter().any(|&other| is_placed(situation, other))
+    }
+
+    /// Whether somebody who need not be placed could not be placed any more after a piece.
+    fn excludes(&self, at: usize, situation: &Situation) -> bool {
+        let (before, _) = self.around(at);
+        let open = before.iter().rev().take_while(|&&other| !is_placed(situation, other));
+        open.into_iter().any(|&other| other >= self.n_required)
+    }
+
+    /// Places all that may come next, changes nothing and excludes nobody: it can only make room for others.
     fn place_lookers(&self, situation: &mut Situation) {
         loop {
             let first_end = self.first_end(situation);
-            let ready = |(at, piece): &(usize, &Piece)| {
-                !is_placed(situation, *at)
-                    && piece.writes.is_none()
-                    && piece.start <= first_end
-                    && self.fits(piece, situation.version)
+            let ready = |&at: &usize| {
+                let piece = &self.pieces[at];
+                piece.writes.is_none()
+                    && self.fits(piece, self.version(piece, situation))
+                    && self.is_its_turn(at, first_end, situation)
+                    && !self.excludes(at, situation)
             };
-            let Some((at, _)) = self.pieces.iter().enumerate().find(ready) else { return };
+            let Some(at) = (0..self.n_required).find(ready) else { return };
             place(situation, at);
         }
     }
 
-    /// The situations after one more write. One that need not be there is only worth placing for something that can come
-    /// directly after it and could not before: without it all else could stand as it stands.
+    /// The situations after one more piece. A write that need not be there is only worth placing for something that it lets
+    /// come and that could not come before: without it all else could stand as it stands. If it stands in no session it can
+    /// wait until that can come directly after it.
     fn next(&self, situation: &Situation) -> Vec<Situation> {
         let first_end = self.first_end(situation);
-        let latest_start = self.all().filter(|(at, _)| is_placed(situation, *at)).map(|(_, piece)| piece.start).max();
-        let helps = |version: Option<Value>| {
-            self.all().any(|(at, piece)| {
-                !is_placed(situation, at)
-                    && piece.start <= first_end
-                    && self.fits(piece, version)
-                    && !self.fits(piece, situation.version)
+        let helps = |key: KeyId, old: Option<Value>, new: Option<Value>, at_once: bool| {
+            (0..self.pieces.len()).any(|at| {
+                let piece = &self.pieces[at];
+                piece.key == key
+                    && !is_placed(situation, at)
+                    && self.fits(piece, new)
+                    && !self.fits(piece, old)
+                    && (!at_once || self.is_its_turn(at, first_end, situation))
             })
         };
         let mut after = Vec::new();
-        let mut helpers: FxHashMap<Option<Value>, bool> = FxHashMap::default();
-        for (at, piece) in self.all() {
-            let is_open = !is_placed(situation, at) && piece.writes.is_some() && piece.start <= first_end;
-            let is_free = at >= self.pieces.len();
-            if !is_open || !self.fits(piece, situation.version) {
+        let mut helpers: FxHashMap<(KeyId, Option<Value>, bool), bool> = FxHashMap::default();
+        for (at, piece) in self.pieces.iter().enumerate() {
+            let there = self.version(piece, situation);
+            if !self.fits(piece, there) || !self.is_its_turn(at, first_end, situation) {
                 continue;
             }
-            let is_in_time = latest_start.is_none_or(|start| start <= piece.end);
-            if is_free && !(is_in_time && *helpers.entry(piece.writes).or_insert_with(|| helps(piece.writes))) {
+            let at_once = !piece.in_session;
+            let mut is_of_use = || {
+                let known = helpers.entry((piece.key, piece.writes, at_once));
+                *known.or_insert_with(|| helps(piece.key, there, piece.writes, at_once))
+            };
+            if at >= self.n_required && !is_of_use() {
                 continue;
             }
-            let mut next = Situation { version: piece.writes, ..situation.clone() };
+            let mut next = situation.clone();
+            if piece.writes.is_some() {
+                next.versions[self.key(piece)] = piece.writes;
+            }
             place(&mut next, at);
             after.push(next);
         }
@@ -226,18 +279,21 @@ fn place(situation: &mut Situation, at: usize) {
     situation.placed[at / 64] |= 1 << (at % 64);
 }
 
-/// What a transaction does, from the smallest to the largest time as far as that is not known.
-fn piece(history: &History, t: TransactionId) -> Piece {
-    let interval = history.interval(t);
-    let end = interval.filter(|_| history.outcome(t) != Outcome::Unknown).map_or(i64::MAX, |interval| interval.end);
+/// What a transaction does, from the smallest to the largest time as far as that is not known; `None` if nothing.
+fn piece(history: &History, transaction: TransactionId) -> Option<Piece> {
+    let interval = history.interval(transaction);
+    let is_over = history.outcome(transaction) != Outcome::Unknown;
     let mut piece = Piece {
+        transaction,
+        key: history.operation(history.operations_of(transaction).next()?).key,
         start: interval.map_or(i64::MIN, |interval| interval.start),
-        end,
+        end: interval.filter(|_| is_over).map_or(i64::MAX, |interval| interval.end),
         reads: None,
         differs: None,
         writes: None,
+        in_session: true,
     };
-    for o in history.operations_of(t) {
+    for o in history.operations_of(transaction) {
         let operation = history.operation(o);
         match operation.kind {
             OperationKind::Write => piece.writes = Some(operation.value),
@@ -245,7 +301,7 @@ fn piece(history: &History, t: TransactionId) -> Piece {
             OperationKind::Read => piece.reads = Some(operation.value),
         }
     }
-    piece
+    Some(piece)
 }
 
 fn compared(history: &History, read: OperationId) -> Option<Value> {

@@ -35,7 +35,7 @@ impl Light {
         }
     }
 
-    fn writes(&self) -> Option<u64> {
+    pub(crate) fn writes(&self) -> Option<u64> {
         match self.action {
             Action::Write(value) | Action::Swap(_, value) => Some(value),
             _ => None,
@@ -43,7 +43,7 @@ impl Light {
     }
 
     /// Whether it ended before another one began.
-    fn precedes(&self, other: &Light) -> bool {
+    pub(crate) fn precedes(&self, other: &Light) -> bool {
         match (self.interval, other.interval) {
             (Some(mine), Some(theirs)) => self.outcome != Outcome::Unknown && mine.end < theirs.start,
             _ => false,

@@ -82,13 +82,16 @@ impl Run<'_> {
                 Ok(Verdict::Violated)
             }
             Verdict::Satisfied(Witness::CommitOrder(order)) => {
-                match linearizability::comparisons_fit(self.history, &order) {
-                    true => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
-                    false => Err(Cause::Unsupported(
-                        "failed compare-and-set operations in a history in which transactions of a session overlap in \
-                         time"
-                            .to_owned(),
-                    )),
+                if linearizability::comparisons_fit(self.history, &order) {
+                    return Ok(Verdict::Satisfied(Witness::CommitOrder(order)));
+                }
+                match linearizability::decide_across(self.history, &prepared.resolution, &order, self.control)? {
+                    Linear::Satisfied(order) => Ok(Verdict::Satisfied(Witness::CommitOrder(order))),
+                    Linear::Violated(conflicts) => {
+                        evidence.conflicts = conflicts;
+                        Ok(Verdict::Violated)
+                    }
+                    Linear::Open => unreachable!("all keys were looked at together"),
                 }
             }
             Verdict::Satisfied(_) => Err(Cause::NoTimestamps),
@@ -115,7 +118,8 @@ impl Run<'_> {
         if n == 0 || self.options.max_instances == 0 {
             return;
         }
-        let cores = evidence.conflicts.iter().any(|conflict| matches!(conflict, Conflict::NoOrder(..)));
+        let is_strict = |conflict: &Conflict| matches!(conflict, Conflict::Strict(_));
+        let cores = !evidence.conflicts.iter().all(is_strict);
         let cores = cores.then(|| Cores::new(self.history, resolution));
         let mut group = 0;
         for conflict in evidence.conflicts.into_iter().take(self.options.max_instances) {
@@ -128,6 +132,10 @@ impl Run<'_> {
                 Conflict::NoOrder(key, stuck) => {
                     let Some(cores) = &cores else { continue };
                     cores.violation(key, stuck, self.control)
+                }
+                Conflict::NoOrderAcross(keys, stuck) => {
+                    let Some(cores) = &cores else { continue };
+                    cores.violation_across(&keys, stuck, self.control)
                 }
             };
             match violation {
@@ -142,8 +150,8 @@ impl Run<'_> {
         }
         if !names(found, Level::Linearizability) {
             self.assumptions.push(
-                "LIN is violated: no order of the operations on a key was found by an exhaustive search; it ended before \
-                 it was known which operations show it."
+                "LIN is violated: an exhaustive search found no order of the operations; the check ended before it was known \
+                 which operations show it."
                     .to_owned(),
             );
         }

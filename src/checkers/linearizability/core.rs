@@ -1,10 +1,10 @@
-//! A few operations of a key that no order explains, in a form that holds whatever else happened.
+//! A few operations that no order explains, in a form that holds whatever else happened.
 
 use super::input::{Keyed, Op, Role};
-use super::search::{Search, Searched};
+use super::sessions::{Weaving, Woven};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, TransactionId, Value};
+use crate::history::{History, KeyId, Outcome, TransactionId, Value};
 use crate::relations::Resolution;
 use rustc_hash::FxHashSet;
 
@@ -27,9 +27,10 @@ impl<'a> Cores<'a> {
         Cores { history, keyed: Keyed::by_value(history, resolution) }
     }
 
-    /// The violation that a few operations of `key` show: no order of them respects real time and explains what they
-    /// saw, even if every other write of the key is free to take effect or not. That makes it a statement about the whole
-    /// history, although without a write a failed comparison could be left unexplained.
+    /// The violation that a few operations of `key` show: no order of them respects real time and session order and explains
+    /// what they saw, even if every other write of the key is free to take effect or not, at any time after it began; also
+    /// one of unknown outcome must heed its session if it did. That makes it a statement about the whole history, although
+    /// without a write a failed comparison could be left unexplained.
     /// They are looked for around `stuck`; if no few operations are found, all that certainly took place are named. `None`
     /// if `stuck` is no operation of the key.
     ///
@@ -41,19 +42,43 @@ impl<'a> Cores<'a> {
         stuck: TransactionId,
         control: &Control,
     ) -> Result<Option<Violation>, Interrupt> {
-        let (history, ops) = (self.history, self.keyed.of(key.index()));
+        self.look(self.keyed.of(key.index()), false, stuck, control)
+    }
+
+    /// The same of operations of several keys, where session order matters.
+    ///
+    /// # Errors
+    /// [`Interrupt`] when `control` ends the work first.
+    pub(in crate::checkers) fn violation_across(
+        &self,
+        keys: &[KeyId],
+        stuck: TransactionId,
+        control: &Control,
+    ) -> Result<Option<Violation>, Interrupt> {
+        let ops: Vec<Op> = keys.iter().flat_map(|key| self.keyed.of(key.index())).copied().collect();
+        self.look(&ops, true, stuck, control)
+    }
+
+    fn look(
+        &self,
+        ops: &[Op],
+        with_idle: bool,
+        stuck: TransactionId,
+        control: &Control,
+    ) -> Result<Option<Violation>, Interrupt> {
         let Some(at) = ops.iter().position(|op| op.transaction == stuck) else { return Ok(None) };
-        let mut asker = Asker { history, key, ops, control, questions: QUESTIONS };
+        let mut asker = Asker { history: self.history, ops, with_idle, control, questions: QUESTIONS };
         let core = asker.first(at)?;
         let core = asker.reduced(core)?;
-        Ok(Some(violation(history, key, core.into_iter().map(|place| ops[place].transaction).collect())))
+        Ok(Some(violation(self.history, core.into_iter().map(|place| ops[place].transaction).collect())))
     }
 }
 
 struct Asker<'a> {
     history: &'a History,
-    key: KeyId,
     ops: &'a [Op],
+    /// Whether those count that say nothing: between operations that do they have a place in time and in their session.
+    with_idle: bool,
     control: &'a Control,
     questions: usize,
 }
@@ -70,7 +95,7 @@ impl Asker<'_> {
                 _ => 0,
             }
         };
-        let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| is_firm(&self.ops[place])).collect();
+        let mut near: Vec<usize> = (0..self.ops.len()).filter(|&place| self.is_firm(&self.ops[place])).collect();
         near.sort_by_key(|&place| (distance(&self.ops[place]), place));
         let mut size = 8;
         while size < near.len() && size <= MOST {
@@ -88,24 +113,26 @@ impl Asker<'_> {
 
     /// Adds who wrote what these operations saw or compared with.
     fn add_writers(&self, core: &mut Vec<usize>, firm: &[usize]) {
-        let mut values: FxHashSet<Value> = FxHashSet::default();
+        let mut values: FxHashSet<(KeyId, Value)> = FxHashSet::default();
         for op in core.iter().map(|&place| &self.ops[place]) {
-            values.extend(self.seen(op));
-            values.extend((op.role == Role::Differs).then_some(op.value));
+            let (key, effect) = (op.key(self.history), op.effect(self.history));
+            values.extend(effect.reads.into_iter().chain(effect.differs).map(|value| (key, value)));
         }
-        let writes = |place: &usize| self.ops[*place].writes() && values.contains(&self.ops[*place].value);
+        let writes = |place: &usize| {
+            let op = &self.ops[*place];
+            op.writes() && values.contains(&(op.key(self.history), op.value))
+        };
         core.extend(firm.iter().copied().filter(writes));
         core.sort_unstable();
         core.dedup();
     }
 
-    /// What an operation read.
-    fn seen(&self, op: &Op) -> Option<Value> {
-        let first = self.history.operation_range(op.transaction).start;
-        matches!(op.role, Role::Read | Role::Swap).then(|| self.history.values()[first])
+    /// Whether it certainly took place, and matters.
+    fn is_firm(&self, op: &Op) -> bool {
+        !op.optional && (op.role != Role::Idle || self.with_idle)
     }
 
-    /// Whether these operations cannot be put in order, whatever the other writes of the key did.
+    /// Whether these operations cannot be put in order, whatever the other writes of their keys did.
     fn cannot_be_ordered(&mut self, core: &[usize]) -> Result<bool, Interrupt> {
         if self.questions == 0 {
             return Ok(false);
@@ -113,14 +140,19 @@ impl Asker<'_> {
         self.questions -= 1;
         let chosen = || core.iter().map(|&place| self.ops[place]);
         let Some(last) = chosen().map(|op| op.end).max() else { return Ok(false) };
-        let freed = |(place, op): (usize, &Op)| {
-            let counts = op.writes() && op.start <= last && core.binary_search(&place).is_err();
-            counts.then_some(Op { optional: true, ..*op })
+        let keys: FxHashSet<KeyId> = chosen().map(|op| op.key(self.history)).collect();
+        let is_freed = |(place, op): &(usize, &Op)| {
+            let counts = op.writes() && op.start <= last && core.binary_search(place).is_err();
+            counts && keys.contains(&op.key(self.history))
         };
-        let all: Vec<Op> = chosen().chain(self.ops.iter().enumerate().filter_map(freed)).collect();
-        let rank = vec![0; all.len()];
-        let searched = Search::new(self.history, self.key, &all, rank, Some(BUDGET)).run(self.control)?;
-        Ok(matches!(searched, Searched::None { .. }))
+        // What only looks may then come as soon as it fits: it keeps none of these from coming later.
+        let freed =
+            self.ops.iter().enumerate().filter(is_freed).map(|(_, op)| Op { optional: true, end: i64::MAX, ..*op });
+        let all: Vec<Op> = chosen().chain(freed).collect();
+        let is_loose =
+            |place: usize| place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown;
+        let weaving = Weaving::new(self.history, &all, is_loose, |_| 0, Some(BUDGET));
+        Ok(matches!(weaving.run(self.control)?, Woven::None { .. }))
     }
 
     /// Does without parts of halving size as long as what is left cannot be ordered.
@@ -142,19 +174,16 @@ impl Asker<'_> {
     }
 }
 
-/// Whether it certainly took place, and says something.
-fn is_firm(op: &Op) -> bool {
-    !op.optional && op.role != Role::Idle
-}
-
-fn violation(history: &History, key: KeyId, mut transactions: Vec<TransactionId>) -> Violation {
+fn violation(history: &History, mut transactions: Vec<TransactionId>) -> Violation {
+    let mut keys = transactions.iter().map(|&t| history.keys()[history.operation_range(t).start]);
+    let key = keys.next().filter(|first| keys.all(|key| key == *first));
     transactions.sort_by_key(|&t| (history.interval(t).map(|interval| (interval.start, interval.end)), t));
     let operations = transactions.iter().flat_map(|&t| history.operations_of(t)).collect();
     Violation {
         id: ViolationId { pattern: Pattern::NoLinearOrder, ordinal: 0 },
         also: Vec::new(),
         levels: LevelSet::upward(Level::Linearizability),
-        key: Some(key),
+        key,
         transactions,
         operations,
         edges: Vec::new(),

@@ -1,6 +1,6 @@
 //! Lightweight transactions grouped by key.
 
-use crate::history::{History, Interval, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, Interval, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Glance, Resolution, Source, Standing};
 use std::ops::Range;
 
@@ -54,10 +54,34 @@ impl Op {
         optional: false,
     };
 
+    /// The key it is about.
+    pub(super) fn key(&self, history: &History) -> KeyId {
+        history.keys()[history.operation_range(self.transaction).start]
+    }
+
+    /// What it saw and made.
+    pub(super) fn effect(&self, history: &History) -> Effect {
+        let first = history.operation_range(self.transaction).start;
+        let reads = matches!(self.role, Role::Read | Role::Swap).then(|| history.values()[first]);
+        let differs = (self.role == Role::Differs).then_some(self.value);
+        Effect { reads, differs, writes: self.writes().then_some(self.value) }
+    }
+
     /// Whether it makes a version.
     pub(super) fn writes(&self) -> bool {
         matches!(self.role, Role::Write | Role::Swap)
     }
+}
+
+/// What an operation saw and made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Effect {
+    /// The value that it found.
+    pub(super) reads: Option<Value>,
+    /// A value that it did not find.
+    pub(super) differs: Option<Value>,
+    /// The value that it left behind.
+    pub(super) writes: Option<Value>,
 }
 
 /// The operations of all keys, key by key; in a key in the order of the history.

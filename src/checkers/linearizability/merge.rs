@@ -28,6 +28,21 @@ pub(super) fn merge(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
     moments.into_iter().map(|(.., t)| t).collect()
 }
 
+/// The same of orders of groups of keys, which contain what says nothing of versions: places among the operations of all
+/// keys. They must respect real time.
+pub(super) fn merge_groups(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
+    let mut moments: Vec<(i64, u32, TransactionId)> = Vec::with_capacity(keyed.all().len());
+    for order in orders {
+        let mut latest = i64::MIN;
+        for op in order.iter().map(|&place| &keyed.all()[place as usize]) {
+            latest = latest.max(op.start);
+            moments.push((latest, moments.len() as u32, op.transaction));
+        }
+    }
+    moments.sort_unstable_by_key(|&(moment, number, _)| (moment, number));
+    moments.into_iter().map(|(.., t)| t).collect()
+}
+
 /// Whether transactions of a session stand in session order. O(transactions).
 pub(in crate::checkers) fn keeps_session_order(history: &History, order: &[TransactionId]) -> bool {
     let mut last: Vec<Option<TransactionId>> = vec![None; history.n_sessions()];

@@ -11,7 +11,8 @@
 //! time contains it, as MTC and all of its kind assume, and this engine need not look. Where they do overlap, an order
 //! that happens to keep session order is an answer, and else [`Linear::Open`] says that the engine of strict
 //! serializability has to be asked. So on these histories linearizability is strict serializability plus failed
-//! comparisons, which count at no other level, and it implies all others.
+//! comparisons, which count at no other level, and it implies all others. Where only these contradict an order that is
+//! strictly serial, keys that sessions tie together are searched at once ([`decide_across`], [`sessions`]).
 
 mod blocks;
 mod comparisons;
@@ -19,11 +20,14 @@ mod core;
 mod input;
 mod merge;
 mod search;
+mod sessions;
 mod shape;
+mod ties;
 
 pub(super) use self::core::Cores;
 pub(super) use merge::{comparisons_fit, keeps_session_order};
 pub(super) use shape::{is_lightweight, objection};
+pub(super) use ties::decide_across;
 
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, TransactionId};
@@ -51,6 +55,8 @@ pub(super) enum Conflict {
     Strict(Vec<TransactionId>),
     /// The search on a key found no order; it got furthest with this transaction as the next that had to come.
     NoOrder(KeyId, TransactionId),
+    /// The same on several keys, of orders that respect sessions, too.
+    NoOrderAcross(Vec<KeyId>, TransactionId),
 }
 
 /// What is found of one key: places of its operations.
@@ -120,10 +126,9 @@ fn of_key(
         order.iter().zip(0..).for_each(|(&place, nth)| rank[place as usize] = nth);
     }
     control.check()?;
-    Ok(match Search::new(history, key, ops, rank, None).run(control)? {
+    Ok(match Search::new(history, key, ops, rank).run(control)? {
         Searched::Order(order) => OfKey::Order(order),
         Searched::None { stuck } => OfKey::Conflicts(vec![Conflict::NoOrder(key, ops[stuck as usize].transaction)]),
-        Searched::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
     })
 }
 

@@ -7,10 +7,13 @@
 //! each value written once that leaves a choice between blocks only. Everything that failed once is remembered exactly,
 //! so memory grows with the work, until the user's limit of it ends the search.
 
+mod steps;
+
 use super::input::{Op, Role};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::history::{History, KeyId};
+use rustc_hash::FxHashSet;
+use steps::{Class, Classes, NOTHING, Step, Tally, UNWRITTEN};
 
 /// What a search ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,50 +25,10 @@ pub(super) enum Searched {
         /// Its place.
         stuck: u32,
     },
-    /// The budget was used up.
-    TooMuch,
 }
 
-/// The number of a value; 0 stands for the initial version as long as nobody has written.
-type Class = u32;
-const UNWRITTEN: Class = 0;
 /// Work between two looks at the control: some tenths of a millisecond.
 const WORK_PER_CHECK: u64 = 1 << 14;
-/// No value.
-const NOTHING: Class = u32::MAX;
-
-/// How one value takes part.
-#[derive(Clone, Debug, Default)]
-struct Tally {
-    /// Whether the initial version reads like this.
-    initial: bool,
-    /// Those that only read it, by their beginning.
-    readers: Vec<u32>,
-    /// All before this place have come.
-    next_reader: usize,
-    /// Those that swap it for another value, by their beginning.
-    swaps: Vec<u32>,
-    /// All before this place have come.
-    next_swap: usize,
-    /// Readers and swaps that must still come.
-    wanted: usize,
-    /// Writes of it that may still come.
-    supply: usize,
-    /// Failed comparisons with it.
-    differs: usize,
-}
-
-/// An operation as the search sees it.
-#[derive(Clone, Copy)]
-struct Step {
-    start: i64,
-    end: i64,
-    reads: Class,
-    differs: Class,
-    writes: Class,
-    optional: bool,
-}
-
 /// A point of choice.
 struct Frame {
     /// Length of the order.
@@ -93,8 +56,6 @@ pub(super) struct Search {
     place_in_list: Vec<u32>,
     /// By operation: where it stands in an order that is good but for the comparisons; small numbers are tried first.
     rank: Vec<u32>,
-    /// Work that may be done, if it is limited.
-    budget: Option<u64>,
     /// Work that was done.
     spent: u64,
 
@@ -114,10 +75,9 @@ pub(super) struct Search {
 
 impl Search {
     /// Of operations of one key. Those whose role is idle are left out. `rank` says which writes are tried first.
-    pub(super) fn new(history: &History, key: KeyId, ops: &[Op], rank: Vec<u32>, budget: Option<u64>) -> Search {
+    pub(super) fn new(history: &History, key: KeyId, ops: &[Op], rank: Vec<u32>) -> Search {
         let mut classes = Classes::new(history, key);
-        let values = Values { history, ops };
-        let steps: Vec<Step> = (0..ops.len()).map(|place| values.step(place, &mut classes)).collect();
+        let steps: Vec<Step> = ops.iter().map(|op| classes.step(op)).collect();
         let (mut tallies, n) = (classes.tallies, steps.len());
         let mut comparisons = Vec::new();
         let mut writes = Vec::new();
@@ -173,7 +133,6 @@ impl Search {
             place_by_end,
             place_in_list,
             rank,
-            budget,
             spent: 0,
             done: vec![false; n],
             order: Vec::with_capacity(n),
@@ -201,9 +160,6 @@ impl Search {
         loop {
             if self.n_required_done == self.by_end.len() {
                 return Ok(Searched::Order(self.order));
-            }
-            if self.budget.is_some_and(|budget| self.spent >= budget) {
-                return Ok(Searched::TooMuch);
             }
             if self.spent >= next_check {
                 control.check()?;
@@ -475,52 +431,5 @@ impl Search {
     fn remember_failure(&mut self) {
         let state = self.state();
         self.failed.insert(state);
-    }
-}
-
-/// Numbers for values.
-struct Classes<'a> {
-    history: &'a History,
-    key: KeyId,
-    numbers: FxHashMap<Value, Class>,
-    tallies: Vec<Tally>,
-}
-
-impl<'a> Classes<'a> {
-    fn new(history: &'a History, key: KeyId) -> Classes<'a> {
-        // Class 0 is a state of the key and no value.
-        Classes { history, key, numbers: FxHashMap::default(), tallies: vec![Tally::default()] }
-    }
-
-    fn of(&mut self, value: Value) -> Class {
-        let next = self.tallies.len() as Class;
-        let class = *self.numbers.entry(value).or_insert(next);
-        if class == next {
-            let initial = self.history.may_be_initial(self.key, value);
-            self.tallies.push(Tally { initial, ..Tally::default() });
-        }
-        class
-    }
-}
-
-/// What operations read and write.
-struct Values<'a> {
-    history: &'a History,
-    ops: &'a [Op],
-}
-
-impl Values<'_> {
-    fn step(&self, place: usize, classes: &mut Classes<'_>) -> Step {
-        let op = &self.ops[place];
-        let first = self.history.operation_range(op.transaction).start;
-        let none = (NOTHING, NOTHING, NOTHING);
-        let (reads, differs, writes) = match op.role {
-            Role::Idle => none,
-            Role::Read => (classes.of(self.history.values()[first]), NOTHING, NOTHING),
-            Role::Swap => (classes.of(self.history.values()[first]), NOTHING, classes.of(op.value)),
-            Role::Write => (NOTHING, NOTHING, classes.of(op.value)),
-            Role::Differs => (NOTHING, classes.of(op.value), NOTHING),
-        };
-        Step { start: op.start, end: op.end, reads, differs, writes, optional: op.optional }
     }
 }

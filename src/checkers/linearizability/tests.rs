@@ -1,8 +1,9 @@
-//! Blocks against the search, which share nothing but the operations.
+//! Blocks against the searches, which share nothing but the operations.
 
 use super::blocks::{self, Arranged};
 use super::input::Keyed;
 use super::search::{Search, Searched};
+use super::sessions::{Weaving, Woven};
 use crate::control::Control;
 use crate::history::{Builder, History, Interval, KeyId, OperationKind, Origin, Outcome, Value};
 use crate::relations::resolve;
@@ -46,7 +47,9 @@ fn blocks_and_search_agree() {
         let resolution = resolve(&history, &control).expect("not stopped");
         let keyed = Keyed::new(&history, &resolution);
         let ops = keyed.of(0);
-        let search = Search::new(&history, KeyId(0), ops, vec![0; ops.len()], None);
+        let search = Search::new(&history, KeyId(0), ops, vec![0; ops.len()]);
+        let weaving = Weaving::new(&history, ops, |_| false, |_| 0, None);
+        let woven = matches!(weaving.run(&control).expect("not stopped"), Woven::Order(_));
         let is_ordered = match (blocks::arrange(ops), search.run(&control).expect("not stopped")) {
             (Arranged::Order(order), Searched::Order(other)) => {
                 assert_eq!(order.len(), other.len());
@@ -58,6 +61,7 @@ fn blocks_and_search_agree() {
             }
             (blocks, search) => panic!("{blocks:?} but {search:?}\n{ops:#?}"),
         };
+        assert_eq!(is_ordered, woven, "{ops:#?}");
         counts[usize::from(is_ordered)] += 1;
     }
     assert!(counts.iter().all(|&n| n > 400), "{counts:?}");

@@ -4,7 +4,7 @@ use super::{Teller, closing};
 use crate::checkers::{Pattern, Violation};
 use crate::counterexample::words::Words;
 use crate::counterexample::{StepRole, involved_operations};
-use crate::history::{History, OperationId, OperationKind};
+use crate::history::{History, OperationId, OperationKind, SessionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 impl Teller<'_> {
@@ -68,13 +68,29 @@ impl Teller<'_> {
             Pattern::NonRepeatableRead => "these are versions of different transactions, and all reads of a key in \
                                            one transaction must return one version"
                 .to_owned(),
-            Pattern::NoLinearOrder => format!(
-                "{}; in no order that respects this each of them finds what it saw, whatever else wrote the key",
-                self.times()
-            ),
+            Pattern::NoLinearOrder => {
+                let (respects, keys) = match (self.follow_in_sessions(), self.violation.key) {
+                    (true, Some(_)) => ("this and the order of each session", "the key"),
+                    (true, None) => ("this and the order of each session", "these keys"),
+                    (false, Some(_)) => ("this", "the key"),
+                    (false, None) => ("this", "these keys"),
+                };
+                let times = self.times();
+                format!(
+                    "{times}; in no order that respects {respects} each of them finds what it saw, whatever else wrote {keys}"
+                )
+            }
             pattern => pattern.row().meaning.to_owned(),
         };
         self.step(StepRole::Contradiction, format!("{text}: {closing}"), Vec::new(), involved);
+    }
+
+    /// Whether two transactions of the violation are of one session.
+    fn follow_in_sessions(&self) -> bool {
+        let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
+        let mut sessions: Vec<SessionId> = told.map(|&t| self.words.history.session_of(t)).collect();
+        sessions.sort_unstable();
+        sessions.windows(2).any(|pair| pair[0] == pair[1])
     }
 
     /// "a1 ran from 0 to 1, b1 from 2 to 3".

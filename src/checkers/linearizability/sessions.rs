@@ -1,0 +1,462 @@
+//! The order of several keys at once, by search: where transactions of a session overlap in time.
+//!
+//! There, real time does not contain session order, so orders of single keys need not fit together. What is left of each
+//! session is a queue: an operation may come next if it stands first in the queue of its session, or behind some of unknown
+//! outcome that then never took effect, and if no other one that must still come had ended when it began. What only
+//! looks is taken as soon as it may come and fits, unless that excludes somebody: it changes nothing. Otherwise it is
+//! [`search`](super::search) once more: a choice among writes, and everything that failed once is remembered exactly.
+//! Memory grows with the work, until the user's limit of it ends the search.
+
+use super::input::Op;
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a search ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Woven {
+    /// Places of all operations that must come, and of those optional ones that did, in an order that explains them.
+    Order(Vec<u32>),
+    /// There is none. Of the longest attempt the operation that should have come first of those left.
+    None {
+        /// Its place.
+        stuck: u32,
+    },
+    /// The budget was used up.
+    TooMuch,
+}
+
+/// The number of a value of a key; `UNWRITTEN` stands for the initial version.
+type Class = u32;
+const UNWRITTEN: Class = u32::MAX;
+/// Work between two looks at the control: some tenths of a millisecond.
+const WORK_PER_CHECK: u64 = 1 << 14;
+
+/// How one value of a key takes part.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    /// Whether the initial version reads like this.
+    initial: bool,
+    /// Readers and swaps that must still come.
+    wanted: usize,
+    /// Readers and swaps that may still come.
+    readers: usize,
+    /// Writes of it that may still come.
+    supply: usize,
+    /// Failed comparisons with it that must still come.
+    differs: usize,
+}
+
+/// An operation as the search sees it.
+#[derive(Clone, Copy)]
+struct Step {
+    key: u32,
+    start: i64,
+    end: i64,
+    reads: Option<Class>,
+    differs: Option<Class>,
+    writes: Option<Class>,
+    optional: bool,
+    rank: u32,
+}
+
+/// What comes next.
+#[derive(Clone, Copy)]
+enum Move {
+    /// Of a queue the step at this place; those before it never come.
+    Queued(u32, u32),
+    /// One that stands in no queue.
+    Free(u32),
+}
+
+/// What a move changed.
+struct Done {
+    moved: Move,
+    /// Where its queue began.
+    begin: u32,
+    /// The value of its key.
+    there: Class,
+}
+
+/// A point of choice.
+struct Frame {
+    /// Length of the order.
+    len: usize,
+    /// Moves to try, the best one last.
+    choices: Vec<Move>,
+}
+
+/// A search for an order of operations that respects real time and sessions.
+pub(super) struct Weaving {
+    steps: Vec<Step>,
+    classes: Vec<Tally>,
+    /// By key: the classes that the initial version reads like.
+    initial: Vec<Vec<Class>>,
+    /// By session: its steps in their order.
+    queues: Vec<Vec<u32>>,
+    /// By session and place in its queue: the earliest end of those that must come from there on.
+    first_ends: Vec<Vec<i64>>,
+    /// Steps of no session that may come or not.
+    free: Vec<u32>,
+    budget: Option<u64>,
+    spent: u64,
+
+    /// By session: where its queue begins.
+    next: Vec<u32>,
+    is_free_done: Vec<bool>,
+    /// By key.
+    current: Vec<Class>,
+    order: Vec<Done>,
+    n_left: usize,
+    failed: FxHashSet<Box<[u32]>>,
+    longest: (usize, u32),
+}
+
+impl Weaving {
+    /// Of operations of any keys, each with the rank that says which writes are tried first. Those that are not `loose` stand
+    /// in the queue of their session; loose ones are optional writes that heed no session, and no end. All that is
+    /// optional writes, and may come at any time after it began.
+    pub(super) fn new(
+        history: &History,
+        ops: &[Op],
+        is_loose: impl Fn(usize) -> bool,
+        rank: impl Fn(usize) -> u32,
+        budget: Option<u64>,
+    ) -> Weaving {
+        let mut numbers =
+            Numbers { history, keys: FxHashMap::default(), classes: FxHashMap::default(), tallies: vec![] };
+        let steps: Vec<Step> = ops.iter().enumerate().map(|(place, op)| numbers.step(op, rank(place))).collect();
+        let n_keys = numbers.keys.len();
+        let mut tallies = numbers.tallies;
+        let mut initial = vec![Vec::new(); n_keys];
+        for ((key, _), class) in numbers.classes {
+            if tallies[class as usize].initial {
+                initial[numbers.keys[&key] as usize].push(class);
+            }
+        }
+        initial.iter_mut().for_each(|classes| classes.sort_unstable());
+        let mut n_left = 0;
+        let (mut free, mut queued): (Vec<u32>, Vec<u32>) = (0..steps.len() as u32).partition(|&p| is_loose(p as usize));
+        for step in &steps {
+            n_left += usize::from(!step.optional);
+            step.count(&mut tallies, true);
+        }
+        free.sort_by_key(|&place| (steps[place as usize].start, place));
+        queued.sort_by_key(|&place| ops[place as usize].transaction);
+        let session = |place: &u32| history.session_of(ops[*place as usize].transaction);
+        let queues: Vec<Vec<u32>> = queued.chunk_by(|a, b| session(a) == session(b)).map(<[u32]>::to_vec).collect();
+        let first_ends = queues.iter().map(|queue| first_ends(&steps, queue)).collect();
+        Weaving {
+            classes: tallies,
+            initial,
+            first_ends,
+            budget,
+            spent: 0,
+            next: vec![0; queues.len()],
+            is_free_done: vec![false; free.len()],
+            current: vec![UNWRITTEN; n_keys],
+            order: Vec::with_capacity(steps.len()),
+            n_left,
+            failed: FxHashSet::default(),
+            longest: (0, 0),
+            steps,
+            queues,
+            free,
+        }
+    }
+
+    /// Searches. Exponential in the number of writes that overlap in the worst case.
+    ///
+    /// # Errors
+    /// [`Interrupt`] when `control` ends the work first.
+    pub(super) fn run(mut self, control: &Control) -> Result<Woven, Interrupt> {
+        self.settle();
+        let mut next_check = WORK_PER_CHECK;
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut is_new = true;
+        loop {
+            if self.n_left == 0 {
+                return Ok(Woven::Order(self.order.iter().map(|done| self.place_of(done.moved)).collect()));
+            }
+            if self.budget.is_some_and(|budget| self.spent >= budget) {
+                return Ok(Woven::TooMuch);
+            }
+            if self.spent >= next_check {
+                control.check()?;
+                next_check = self.spent + WORK_PER_CHECK;
+            }
+            if is_new {
+                let choices = if self.is_known_to_fail() { Vec::new() } else { self.choices() };
+                frames.push(Frame { len: self.order.len(), choices });
+            }
+            let Some(frame) = frames.last_mut() else { return Ok(Woven::None { stuck: self.longest.1 }) };
+            let (len, choice) = (frame.len, frame.choices.pop());
+            self.back_to(len);
+            is_new = choice.is_some();
+            match choice {
+                Some(choice) => {
+                    self.make(choice);
+                    self.settle();
+                }
+                None => {
+                    let state = self.state();
+                    self.failed.insert(state);
+                    frames.pop();
+                }
+            }
+        }
+    }
+
+    fn place_of(&self, moved: Move) -> u32 {
+        match moved {
+            Move::Queued(session, at) => self.queues[session as usize][at as usize],
+            Move::Free(nth) => self.free[nth as usize],
+        }
+    }
+
+    fn step(&self, moved: Move) -> &Step {
+        &self.steps[self.place_of(moved) as usize]
+    }
+
+    /// The earliest end of those that must still come.
+    fn first_end(&self) -> i64 {
+        let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
+        ends.min().unwrap_or(i64::MAX)
+    }
+
+    /// Whether the current value of a key reads as one.
+    fn is(&self, key: u32, class: Class) -> bool {
+        match self.current[key as usize] {
+            UNWRITTEN => self.classes[class as usize].initial,
+            current => current == class,
+        }
+    }
+
+    /// The classes that the current value of a key reads as.
+    fn current_classes(&self, key: u32) -> &[Class] {
+        match &self.current[key as usize] {
+            &UNWRITTEN => &self.initial[key as usize],
+            current => std::slice::from_ref(current),
+        }
+    }
+
+    fn fits(&self, step: &Step) -> bool {
+        step.reads.is_none_or(|class| self.is(step.key, class))
+            && !step.differs.is_some_and(|class| self.is(step.key, class))
+    }
+
+    /// Takes everything that may come next, only looks, and excludes nobody.
+    fn settle(&mut self) {
+        loop {
+            let before = self.order.len();
+            for session in 0..self.queues.len() {
+                let mut first_end = self.first_end();
+                while let Some(&place) = self.queues[session].get(self.next[session] as usize) {
+                    let step = &self.steps[place as usize];
+                    if step.optional || step.writes.is_some() || step.start > first_end || !self.fits(step) {
+                        break;
+                    }
+                    self.make(Move::Queued(session as u32, self.next[session]));
+                    first_end = self.first_end();
+                }
+            }
+            self.spent += self.queues.len() as u64;
+            if self.order.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Puts an operation behind the others.
+    fn make(&mut self, moved: Move) {
+        self.spent += 1;
+        let step = *self.step(moved);
+        let mut begin = 0;
+        match moved {
+            Move::Queued(session, at) => {
+                let next = &mut self.next[session as usize];
+                begin = std::mem::replace(next, at + 1);
+                for &left_out in &self.queues[session as usize][begin as usize..at as usize] {
+                    self.steps[left_out as usize].count(&mut self.classes, false);
+                }
+            }
+            Move::Free(nth) => self.is_free_done[nth as usize] = true,
+        }
+        step.count(&mut self.classes, false);
+        self.n_left -= usize::from(!step.optional);
+        let there = self.current[step.key as usize];
+        self.current[step.key as usize] = step.writes.unwrap_or(there);
+        self.order.push(Done { moved, begin, there });
+    }
+
+    /// Takes operations away again.
+    fn back_to(&mut self, len: usize) {
+        while self.order.len() > len {
+            let Some(Done { moved, begin, there }) = self.order.pop() else { break };
+            let step = *self.step(moved);
+            self.current[step.key as usize] = there;
+            self.n_left += usize::from(!step.optional);
+            step.count(&mut self.classes, true);
+            match moved {
+                Move::Queued(session, at) => {
+                    for &left_out in &self.queues[session as usize][begin as usize..at as usize] {
+                        self.steps[left_out as usize].count(&mut self.classes, true);
+                    }
+                    self.next[session as usize] = begin;
+                }
+                Move::Free(nth) => self.is_free_done[nth as usize] = false,
+            }
+        }
+    }
+
+    /// The operation that must still come and ends first.
+    fn most_urgent(&self, first_end: i64) -> u32 {
+        let is_first = |place: &u32| {
+            let step = &self.steps[*place as usize];
+            !step.optional && step.end == first_end
+        };
+        let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
+        let session = ends.into_iter().position(|end| end == first_end).unwrap_or_default();
+        let left = self.next.get(session).map_or(&[][..], |&next| &self.queues[session][next as usize..]);
+        left.iter().copied().find(is_first).unwrap_or_default()
+    }
+
+    /// What may come next, the best one last.
+    fn choices(&mut self) -> Vec<Move> {
+        let first_end = self.first_end();
+        if self.order.len() >= self.longest.0 {
+            self.longest = (self.order.len(), self.most_urgent(first_end));
+        }
+        let mut choices: Vec<Move> = Vec::new();
+        let mut seen = 0;
+        for (session, queue) in (0..).zip(&self.queues) {
+            for at in self.next[session as usize]..queue.len() as u32 {
+                seen += 1;
+                let step = &self.steps[queue[at as usize] as usize];
+                // What only looks has come by now, or does not fit, unless it excludes somebody.
+                if step.start <= first_end && self.fits(step) && self.is_sensible(step) {
+                    choices.push(Move::Queued(session, at));
+                }
+                if !step.optional {
+                    break;
+                }
+            }
+        }
+        let mut alike: FxHashSet<(u32, Option<Class>, Option<Class>)> = FxHashSet::default();
+        for (nth, &place) in (0..).zip(&self.free) {
+            let step = &self.steps[place as usize];
+            if step.start > first_end {
+                break;
+            }
+            seen += 1;
+            let may_come = !self.is_free_done[nth as usize] && self.fits(step) && self.is_sensible(step);
+            if may_come && alike.insert((step.key, step.reads, step.writes)) {
+                choices.push(Move::Free(nth));
+            }
+        }
+        self.spent += seen;
+        choices.sort_by_key(|&choice| {
+            let step = self.step(choice);
+            std::cmp::Reverse((step.optional, step.rank, step.end, self.place_of(choice)))
+        });
+        choices
+    }
+
+    /// Whether an operation may come next without making it impossible that all come.
+    fn is_sensible(&self, step: &Step) -> bool {
+        let Some(written) = step.writes else { return true };
+        let there = self.current_classes(step.key);
+        let tally = |class: &Class| &self.classes[*class as usize];
+        // One that need not come is only worth it for who reads it, or for a comparison that waits for another value.
+        let is_useful = || tally(&written).readers > 0 || there.iter().any(|class| tally(class).differs > 0);
+        if step.optional && !is_useful() {
+            return false;
+        }
+        there.iter().all(|class| {
+            let taken = usize::from(step.reads == Some(*class) && !step.optional);
+            tally(class).wanted == taken || written == *class || tally(class).supply > 0
+        })
+    }
+
+    fn is_known_to_fail(&mut self) -> bool {
+        !self.failed.is_empty() && {
+            let state = self.state();
+            self.failed.contains(&state)
+        }
+    }
+
+    /// The state in numbers that no other state has: where the queues begin, the values, and the free ones that came.
+    fn state(&mut self) -> Box<[u32]> {
+        let free = (0..).zip(&self.is_free_done).filter(|(_, is_done)| **is_done).map(|(nth, _)| nth);
+        let state: Box<[u32]> = self.next.iter().chain(&self.current).copied().chain(free).collect();
+        self.spent += state.len() as u64 / 8;
+        state
+    }
+}
+
+impl Step {
+    /// Counts it among those that may still come, or no more.
+    fn count(&self, tallies: &mut [Tally], comes: bool) {
+        let change = |number: &mut usize| *number = if comes { *number + 1 } else { *number - 1 };
+        if let Some(class) = self.reads {
+            change(&mut tallies[class as usize].readers);
+            if !self.optional {
+                change(&mut tallies[class as usize].wanted);
+            }
+        }
+        if let Some(class) = self.differs {
+            change(&mut tallies[class as usize].differs);
+        }
+        if let Some(class) = self.writes {
+            change(&mut tallies[class as usize].supply);
+        }
+    }
+}
+
+/// By place in a queue: the earliest end of those that must come from there on.
+fn first_ends(steps: &[Step], queue: &[u32]) -> Vec<i64> {
+    let mut ends = vec![i64::MAX; queue.len() + 1];
+    for (at, &place) in queue.iter().enumerate().rev() {
+        let step = &steps[place as usize];
+        ends[at] = if step.optional { ends[at + 1] } else { step.end.min(ends[at + 1]) };
+    }
+    ends
+}
+
+/// Numbers for keys and values.
+struct Numbers<'a> {
+    history: &'a History,
+    keys: FxHashMap<KeyId, u32>,
+    classes: FxHashMap<(KeyId, Value), Class>,
+    tallies: Vec<Tally>,
+}
+
+impl Numbers<'_> {
+    fn step(&mut self, op: &Op, rank: u32) -> Step {
+        let key = op.key(self.history);
+        let n_keys = self.keys.len() as u32;
+        let number = *self.keys.entry(key).or_insert(n_keys);
+        let effect = op.effect(self.history);
+        let mut class = |value: Option<Value>| {
+            value.map(|value| {
+                let next = self.tallies.len() as Class;
+                let class = *self.classes.entry((key, value)).or_insert(next);
+                if class == next {
+                    let initial = self.history.may_be_initial(key, value);
+                    self.tallies.push(Tally { initial, ..Tally::default() });
+                }
+                class
+            })
+        };
+        Step {
+            key: number,
+            start: op.start,
+            end: op.end,
+            reads: class(effect.reads),
+            differs: class(effect.differs),
+            writes: class(effect.writes),
+            optional: op.optional,
+            rank,
+        }
+    }
+}

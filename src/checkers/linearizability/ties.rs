@@ -1,0 +1,105 @@
+//! Keys that sessions tie together, and the order of each such group of keys.
+
+use super::input::{Keyed, Op};
+use super::merge::merge_groups;
+use super::sessions::{Weaving, Woven};
+use super::{Conflict, Linear};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, KeyId, TransactionId};
+use crate::relations::Resolution;
+use rayon::prelude::*;
+
+/// Decides linearizability where orders of single keys do not fit session order together. `strict` is a strictly serial
+/// order, which only failed comparisons do not fit; writes are tried in its order first. The same is expected of the history as by
+/// [`decide`](super::decide). Never [`Linear::Open`]. Exponential in the number of writes that overlap in the worst case.
+///
+/// Only keys between which real time does not contain session order have to be looked at together: with an order of each
+/// such group, every operation has a moment as in [`merge_groups`], and what real time orders has its moments in that order.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn decide_across(
+    history: &History,
+    resolution: &Resolution,
+    strict: &[TransactionId],
+    control: &Control,
+) -> Result<Linear, Interrupt> {
+    let keyed = Keyed::by_value(history, resolution);
+    let mut rank = vec![u32::MAX; history.n_transactions()];
+    strict.iter().zip(0..).for_each(|(t, nth)| rank[t.index()] = nth);
+    let found: Vec<(Vec<u32>, Woven)> = groups(history, &keyed)
+        .into_par_iter()
+        .map(|group| {
+            let ops: Vec<Op> = group.iter().map(|&place| keyed.all()[place as usize]).collect();
+            let rank = |place: usize| rank[ops[place].transaction.index()];
+            let woven = Weaving::new(history, &ops, |_| false, rank, None).run(control)?;
+            Ok((group, woven))
+        })
+        .collect::<Result<_, Interrupt>>()?;
+    let mut orders = Vec::with_capacity(found.len());
+    let mut conflicts = Vec::new();
+    for (group, woven) in found {
+        let op = |place: u32| keyed.all()[group[place as usize] as usize];
+        match woven {
+            Woven::Order(order) => orders.push(order.into_iter().map(|place| group[place as usize]).collect()),
+            Woven::None { stuck } => {
+                let mut keys: Vec<KeyId> = (0..group.len() as u32).map(|place| op(place).key(history)).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                conflicts.push(Conflict::NoOrderAcross(keys, op(stuck).transaction));
+            }
+            Woven::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
+        }
+    }
+    Ok(match conflicts.is_empty() {
+        true => Linear::Satisfied(merge_groups(&keyed, &orders)),
+        false => Linear::Violated(conflicts),
+    })
+}
+
+/// The operations of all keys, as places, in groups of keys: two keys are in one group if a transaction of the one and the
+/// next one of its session, on the other, overlap. Where the next one is of unknown outcome so may be the one after it.
+fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
+    let mut of_key: Vec<u32> = (0..keyed.n_keys() as u32).collect();
+    let mut places: Vec<u32> = (0..keyed.all().len() as u32).collect();
+    places.sort_unstable_by_key(|&place| keyed.all()[place as usize].transaction);
+    let op = |place: u32| &keyed.all()[place as usize];
+    let mut before: Vec<u32> = Vec::new();
+    for &place in &places {
+        let later = op(place);
+        let session = history.session_of(later.transaction);
+        before.retain(|&earlier| history.session_of(op(earlier).transaction) == session);
+        for earlier in before.iter().map(|&earlier| op(earlier)).filter(|earlier| earlier.end >= later.start) {
+            let one = root(&mut of_key, earlier.key(history));
+            let other = root(&mut of_key, later.key(history));
+            of_key[one as usize] = other;
+        }
+        if !later.optional {
+            before.clear();
+        }
+        before.push(place);
+    }
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut group_of: Vec<Option<usize>> = vec![None; keyed.n_keys()];
+    for key in 0..keyed.n_keys() {
+        let of_key = root(&mut of_key, KeyId::new(key));
+        let at = *group_of[of_key as usize].get_or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[at].extend(keyed.range(key).map(|place| place as u32));
+    }
+    groups.retain(|places| !places.is_empty());
+    groups
+}
+
+/// The key that stands for the group of a key.
+fn root(of_key: &mut [u32], key: KeyId) -> u32 {
+    let mut at = key.index() as u32;
+    while of_key[at as usize] != at {
+        let above = of_key[of_key[at as usize] as usize];
+        of_key[at as usize] = above;
+        at = above;
+    }
+    at
+}
