@@ -166,12 +166,21 @@ impl Control {
     /// allocations that are so large that looking afterwards would be too late; asks the system each time.
     pub fn needs(&self, bytes: usize) -> Result<(), Interrupt> {
         self.check()?;
-        let Some(most) = self.most_memory else { return Ok(()) };
-        let used = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
-        match used.saturating_add(bytes) > most {
-            true => Err(Interrupt::MemoryLimit),
-            false => Ok(()),
+        match self.spare_memory() {
+            Some(spare) if bytes > spare => Err(Interrupt::MemoryLimit),
+            _ => Ok(()),
         }
+    }
+
+    /// Whether there is a limit of memory.
+    pub fn limits_memory(&self) -> bool {
+        self.most_memory.is_some()
+    }
+
+    /// How many bytes more may be taken, if there is a limit of memory. Asks the system each time.
+    pub fn spare_memory(&self) -> Option<usize> {
+        let used = || memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
+        self.most_memory.map(|most| most.saturating_sub(used()))
     }
 
     /// Whether memory is or was near `most`. Asks the system now and then only.
@@ -255,6 +264,9 @@ mod tests {
         assert_eq!(control.needs(1 << 41), Err(Interrupt::MemoryLimit));
         assert_eq!(control.check(), Ok(()), "smaller work may go on");
         assert_eq!(Control::new().needs(usize::MAX), Ok(()));
+        assert!(control.limits_memory() && !Control::new().limits_memory());
+        assert!(control.spare_memory().is_some_and(|spare| spare < 1 << 40));
+        assert_eq!(Control::new().spare_memory(), None);
     }
 
     #[test]

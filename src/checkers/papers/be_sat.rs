@@ -11,15 +11,15 @@
 //! Corrected: a cycle of SO ∪ WR is "not a history" (Definition 2.2) and is called violated. ⊥ precedes everything and is no
 //! vertex: a transaction forced before it is a violation at once.
 
-use super::Stop;
 use super::commit::Edges;
 use super::view::tick;
+use super::{Stop, most_at_once};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::graph::{BitSet, Digraph, topological_order};
 use crate::relations::{Index, NONE, Node};
 
-/// Memory for the transitive closure.
+/// Memory for the transitive closure where the user sets no limit.
 const CLOSURE_BYTES: u64 = 2 << 30;
 
 /// Algorithm 1 for RC, RA or TCC, any other level being taken for TCC: a commit order, or `None` when the level is
@@ -33,7 +33,7 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
         Level::ReadCommitted | Level::ReadAtomic => Vec::new(),
         _ => closure(&graph.reversed(), &order, control)?,
     };
-    let mut forced = Edges::default();
+    let mut forced = Edges::new(control);
     // By transaction: who read from it last, and by which read first.
     let mut read_by = vec![(NONE, 0u32); n];
     for t3 in 0..n as Node {
@@ -88,8 +88,9 @@ fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Stop
 fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<BitSet>, Stop> {
     let n = order.len();
     let bytes = n.div_ceil(64) as u64 * 8 * n as u64;
-    if bytes > CLOSURE_BYTES {
-        return Err(Stop::too_large("the transitive closure", bytes, CLOSURE_BYTES));
+    let most = most_at_once(CLOSURE_BYTES, control);
+    if bytes > most {
+        return Err(Stop::too_large("the transitive closure", bytes, most));
     }
     let mut past = vec![BitSet::default(); n];
     for (step, &t) in order.iter().enumerate() {

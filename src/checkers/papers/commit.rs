@@ -9,13 +9,13 @@
 
 use super::order::{Fixed, Order};
 use super::view::{Reader, Sight, Triple, View};
-use super::{RcRule, Stop};
+use super::{RcRule, Stop, most_in_time};
 use crate::checkers::Level;
 use crate::control::Control;
 use crate::graph::Digraph;
 use crate::relations::{NONE, Node};
 
-/// Memory for the edges of a commit order.
+/// Memory for the edges of a commit order where the user sets no limit.
 const EDGE_BYTES: u64 = 2 << 30;
 
 /// When t3 sees t2 (Biswas & Enea 2019, Fig. 2a to 2c).
@@ -59,7 +59,7 @@ pub(super) fn build_cm(
     causal: &mut Order<'_>,
     control: &Control,
 ) -> Result<Digraph, Stop> {
-    let mut forced = Edges::default();
+    let mut forced = Edges::new(control);
     let mut reader = Reader::new(view.n());
     for t3 in 0..view.n() as Node {
         // A transaction may take many searches.
@@ -79,14 +79,20 @@ pub(super) fn build_cm(
 }
 
 /// Pairs of transactions, each once in the end.
-#[derive(Default)]
 pub(super) struct Edges {
     packed: Vec<u64>,
     /// Number of edges at which duplicates are removed.
     limit: usize,
+    /// Bytes that they may take.
+    most: u64,
 }
 
 impl Edges {
+    /// None yet.
+    pub(super) fn new(control: &Control) -> Edges {
+        Edges { packed: Vec::new(), limit: 0, most: most_in_time(EDGE_BYTES, control) }
+    }
+
     /// Adds a pair. Fails when there are too many.
     #[inline]
     pub(super) fn add(&mut self, from: Node, to: Node) -> Result<(), Stop> {
@@ -98,8 +104,8 @@ impl Edges {
         self.packed.sort_unstable();
         self.packed.dedup();
         let bytes = 16 * self.packed.len() as u64;
-        if bytes > EDGE_BYTES {
-            return Err(Stop::too_large("the edges of the commit order", bytes, EDGE_BYTES));
+        if bytes > self.most {
+            return Err(Stop::too_large("the edges of the commit order", bytes, self.most));
         }
         self.limit = (2 * self.packed.len()).max(1 << 12);
         Ok(())

@@ -37,7 +37,7 @@ pub use c4_pattern::C4Pattern;
 pub(super) use ask::{Input, ask};
 
 use super::{Cause, RcRule};
-use crate::control::Interrupt;
+use crate::control::{Control, Interrupt};
 
 /// Why an algorithm ended without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,18 @@ impl Stop {
     }
 }
 
+/// How many bytes may be taken at once: what is left of the limit of memory that the user set; without one `unlimited`, as
+/// the algorithms as published take memory quadratic in the history and worse, which should end in a sentence and
+/// not in the end of the program.
+fn most_at_once(unlimited: u64, control: &Control) -> u64 {
+    control.spare_memory().map_or(unlimited, |spare| spare as u64)
+}
+
+/// The same for what grows bit by bit: where the user set a limit of memory the control ends the work.
+fn most_in_time(unlimited: u64, control: &Control) -> u64 {
+    if control.limits_memory() { u64::MAX } else { unlimited }
+}
+
 impl From<Interrupt> for Stop {
     fn from(interrupt: Interrupt) -> Stop {
         Stop::Interrupted(interrupt)
@@ -65,5 +77,19 @@ impl From<Stop> for Cause {
             Stop::Interrupted(interrupt) => Cause::Interrupted(interrupt),
             Stop::TooLarge { what, megabytes, allowed } => Cause::TooLarge { what, megabytes, allowed },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_that_the_user_set_counts() {
+        let (free, tight) = (Control::new(), Control::new().with_memory_limit(1));
+        let wide = Control::new().with_memory_limit(usize::MAX);
+        assert_eq!([most_at_once(7, &free), most_in_time(7, &free)], [7, 7]);
+        assert_eq!([most_at_once(7, &tight), most_in_time(7, &tight)], [0, u64::MAX]);
+        assert!(most_at_once(7, &wide) > 1 << 40);
     }
 }

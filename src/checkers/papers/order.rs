@@ -5,16 +5,16 @@
 //! predecessors. Plume propagates changes downstream instead, by which a clock may grow after it was copied; vectors
 //! allow that, tree clocks do not.
 
-use super::Stop;
 use super::search::Search;
 use super::tree_clock::TreeClocks;
 use super::vectors::Vectors;
+use super::{Stop, most_at_once};
 use crate::control::Control;
 use crate::graph::{Components, Digraph, strong_components};
 use crate::relations::{Index, Node};
 
-/// Memory allowed for the clocks of one relation; an algorithm keeps those of two.
-pub(super) const CLOCK_BYTES: u64 = 1 << 30;
+/// Memory allowed for the clocks of one relation where the user sets no limit; an algorithm keeps those of two.
+const CLOCK_BYTES: u64 = 1 << 30;
 
 /// How to find out who precedes whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +61,10 @@ impl<'a> Order<'a> {
         control: &Control,
     ) -> Result<Order<'a>, Stop> {
         let components = strong_components(graph);
+        let most = most_at_once(CLOCK_BYTES, control);
         let reach = match means {
-            Means::Vectors => Reach::Vectors(Vectors::new(graph, &components, index, CLOCK_BYTES, control)?),
-            Means::TreeClocks => Reach::TreeClocks(TreeClocks::new(graph, &components, index, CLOCK_BYTES, control)?),
+            Means::Vectors => Reach::Vectors(Vectors::new(graph, &components, index, most, control)?),
+            Means::TreeClocks => Reach::TreeClocks(TreeClocks::new(graph, &components, index, most, control)?),
             Means::Search => Reach::Search(Box::new(Search::new(graph))),
         };
         Ok(Order { index, components, reach })

@@ -1,12 +1,12 @@
 //! Algorithm 2: a search through prefixes that looks at none twice.
 
-use super::super::Stop;
+use super::super::{Stop, most_in_time};
 use super::prefix::{Cut, Prefix, Tables};
 use crate::control::Control;
 use crate::relations::Index;
 use rustc_hash::FxHashSet;
 
-/// Memory for prefixes that were looked at.
+/// Memory for prefixes that were looked at where the user sets no limit.
 const PREFIX_BYTES: u64 = 1 << 30;
 /// What one of them takes besides its numbers.
 const OVERHEAD: u64 = 48;
@@ -21,6 +21,7 @@ pub(super) fn search(
 ) -> Result<Option<Vec<u32>>, Stop> {
     let mut prefix = Prefix::new(index, sessions, cut, tables, control)?;
     let n_events = prefix.n_events();
+    let most = most_in_time(PREFIX_BYTES, control);
     let bytes_of_one = 4 * sessions.len() as u64 + OVERHEAD;
     let mut seen: FxHashSet<Box<[u32]>> = FxHashSet::default();
     // Where each event came from, as the place of its session.
@@ -40,8 +41,8 @@ pub(super) fn search(
                     tried = Some((hint, at));
                 }
                 let bytes = seen.len() as u64 * bytes_of_one;
-                if bytes > PREFIX_BYTES {
-                    return Err(Stop::too_large("the prefixes searched", bytes, PREFIX_BYTES));
+                if bytes > most {
+                    return Err(Stop::too_large("the prefixes searched", bytes, most));
                 }
             }
             None => {

@@ -1,12 +1,12 @@
 //! Generalized polygraphs (PolySI, Definition 8).
 
-use super::super::Stop;
 use super::super::view::tick;
+use super::super::{Stop, most_at_once};
 use crate::control::Control;
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components};
 use crate::relations::{Index, NONE, Node, Slot};
 
-/// Memory for constraints and known edges.
+/// Memory for constraints and known edges where the user sets no limit.
 const EDGE_BYTES: u64 = 1 << 30;
 
 /// Two writers of a key: either the version of the first is the older one, or that of the second.
@@ -49,8 +49,9 @@ impl<'a> Polygraph<'a> {
     /// "CreateKnownGraph" and "GenerateConstraints". O(n + reads + Σ w² + Σ w · readers of the initial version).
     pub(super) fn new(index: &'a Index, split: bool, control: &Control) -> Result<Polygraph<'a>, Stop> {
         let bytes = 8 * (0..index.n_keys() as u32).map(|key| n_edges(index, key)).sum::<u64>();
-        if bytes > EDGE_BYTES {
-            return Err(Stop::too_large("the constraints of the polygraph", bytes, EDGE_BYTES));
+        let most = most_at_once(EDGE_BYTES, control);
+        if bytes > most {
+            return Err(Stop::too_large("the constraints of the polygraph", bytes, most));
         }
         let mut reader = vec![NONE; index.read_key.len()];
         let mut dependencies = Vec::new();

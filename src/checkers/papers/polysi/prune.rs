@@ -1,13 +1,13 @@
 //! Pruning (PolySI, section 4.3 and `PruneConstraints` of Algorithm 1).
 
-use super::super::Stop;
 use super::super::view::tick;
+use super::super::{Stop, most_at_once};
 use super::polygraph::{Polygraph, Side};
 use crate::control::Control;
 use crate::graph::{BitSet, Digraph, topological_order};
 use crate::relations::{NONE, Node};
 
-/// Memory for reachability.
+/// Memory for reachability where the user sets no limit.
 const REACHABILITY_BYTES: u64 = 2 << 30;
 
 /// Makes known what follows from known edges until nothing more does. Returns a cycle if there is one of known edges, or
@@ -60,8 +60,9 @@ impl Reach {
     fn new(polygraph: &Polygraph<'_>, graph: &Digraph, order: &[u32], control: &Control) -> Result<Reach, Stop> {
         let n = polygraph.index.n_nodes();
         let bytes = (n as u64).div_ceil(64) * 8 * polygraph.n_events() as u64;
-        if bytes > REACHABILITY_BYTES {
-            return Err(Stop::too_large("reachability in the polygraph", bytes, REACHABILITY_BYTES));
+        let most = most_at_once(REACHABILITY_BYTES, control);
+        if bytes > most {
+            return Err(Stop::too_large("reachability in the polygraph", bytes, most));
         }
         // By event: the transactions whose commits can be reached from it, its own excepted. An induced path from t
         // begins with an edge that leaves the commit of t; it ends in a commit, right after a start or not.
