@@ -6,7 +6,7 @@
 
 use super::first_case::is_evidence;
 use super::words::Words;
-use crate::checkers::{Pattern, Proof, Violation};
+use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,22 +21,8 @@ pub enum Supposition {
     Nothing,
     /// This assumed edge of the violation holds.
     Order(EdgeIndex),
-    /// This transaction wrote what the read returned; ⊥ where it may be initial.
-    Writer {
-        /// The read.
-        read: OperationId,
-        /// Who wrote it.
-        writer: TransactionId,
-    },
-    /// This append made an element of a list.
-    Append {
-        /// The read of the list.
-        read: OperationId,
-        /// The place of the element, from 0.
-        place: usize,
-        /// What made it.
-        append: OperationId,
-    },
+    /// This of what was read.
+    Read(Supposed),
 }
 
 /// What is open in a case, and told apart by the cases inside it.
@@ -129,12 +115,12 @@ impl CaseTree {
             match node.supposes {
                 Supposition::Nothing => {}
                 Supposition::Order(edge) => drop(of_case.insert(edge)),
-                Supposition::Writer { read, writer } => {
+                Supposition::Read(Supposed::Writer { read, writer }) => {
                     let tells =
                         |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
                     of_case.extend(edges.iter().position(tells));
                 }
-                Supposition::Append { read, append, .. } => {
+                Supposition::Read(Supposed::Append { read, append, .. }) => {
                     let tells = |e: &Edge| {
                         e.because == Reason::Reads && e.from_operation == Some(append) && e.to_operation == Some(read)
                     };
@@ -162,7 +148,7 @@ impl CaseTree {
     pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
         let ends = self.inside(place);
         let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
-            Supposition::Writer { read, .. } | Supposition::Append { read, .. } => Some(read),
+            Supposition::Read(supposed) => Some(supposed.read()),
             _ => None,
         });
         let reads: BTreeSet<OperationId> =
@@ -209,10 +195,10 @@ impl Maker<'_> {
         let text = match supposes {
             Supposition::Nothing => String::new(),
             Supposition::Order(edge) => format!("Suppose that {}.", self.words.older(edge)),
-            Supposition::Writer { read, writer } => {
+            Supposition::Read(Supposed::Writer { read, writer }) => {
                 format!("Suppose that {} wrote the {}.", self.words.transaction(writer), self.words.value_read(read))
             }
-            Supposition::Append { read, place, append } => {
+            Supposition::Read(Supposed::Append { read, place, append }) => {
                 let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
                 format!("Suppose that {who} appended the {what}.")
             }
@@ -301,7 +287,7 @@ impl Maker<'_> {
                     let inside: Vec<(usize, &Proof)> = cases
                         .iter()
                         .map(|(writer, proof)| {
-                            let supposes = Supposition::Writer { read: *read, writer: *writer };
+                            let supposes = Supposition::Read(Supposed::Writer { read: *read, writer: *writer });
                             (self.node(Some(place), supposes), proof)
                         })
                         .collect();
@@ -318,7 +304,8 @@ impl Maker<'_> {
                     let inside: Vec<(usize, &Proof)> = cases
                         .iter()
                         .map(|(append, proof)| {
-                            let supposes = Supposition::Append { read: *read, place: *at, append: *append };
+                            let supposes =
+                                Supposition::Read(Supposed::Append { read: *read, place: *at, append: *append });
                             (self.node(Some(place), supposes), proof)
                         })
                         .collect();
