@@ -35,10 +35,8 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Arc<Figures>> {
-    Job::start("figures", revision, wake, move |control, outbox| {
-        if let Ok(figures) = Figures::new(&history, catalogue.as_deref(), control) {
-            outbox.send(Arc::new(figures));
-        }
+    Job::answer("figures", revision, wake, move |control| {
+        Figures::new(&history, catalogue.as_deref(), control).ok().map(Arc::new)
     })
 }
 

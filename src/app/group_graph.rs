@@ -74,12 +74,8 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Arc<GroupGraph>> {
-    Job::start("group", revision, wake, move |control, outbox| {
-        if let Some(graph) = GroupGraph::new(&history, &catalogue, of)
-            && control.check().is_ok()
-        {
-            outbox.send(Arc::new(graph));
-        }
+    Job::answer("group", revision, wake, move |control| {
+        GroupGraph::new(&history, &catalogue, of).filter(|_| control.check().is_ok()).map(Arc::new)
     })
 }
 

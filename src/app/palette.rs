@@ -134,9 +134,7 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Vec<Found>> {
-    Job::start("find", revision, wake, move |control, outbox| {
-        outbox.send(find(&text, &history, catalogue.as_deref(), control));
-    })
+    Job::answer("find", revision, wake, move |control| Some(find(&text, &history, catalogue.as_deref(), control)))
 }
 
 fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &Control) -> Vec<Found> {

@@ -75,10 +75,8 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Arc<Timeline>> {
-    Job::start("timeline", revision, wake, move |control, outbox| {
-        if let Ok(timeline) = Timeline::new(&history, resolution.as_deref(), control) {
-            outbox.send(Arc::new(timeline));
-        }
+    Job::answer("timeline", revision, wake, move |control| {
+        Timeline::new(&history, resolution.as_deref(), control).ok().map(Arc::new)
     })
 }
 

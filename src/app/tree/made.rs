@@ -69,10 +69,8 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Arc<Made>> {
-    Job::start("list", revision, wake, move |control, outbox| {
-        if let Ok(made) = Made::new(&wanted, catalogue, &notes, control) {
-            outbox.send(Arc::new(made));
-        }
+    Job::answer("list", revision, wake, move |control| {
+        Made::new(&wanted, catalogue, &notes, control).ok().map(Arc::new)
     })
 }
 
