@@ -1,6 +1,6 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
-use super::ambiguity::{Chooser, Found, Patience};
+use super::ambiguity::Patience;
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::share::{Share, SharedOut};
@@ -8,11 +8,11 @@ use super::strong::Effort;
 use super::weak::Ground;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
-    cut_isolation, papers, read_consistency, refutation, strict,
+    cut_isolation, papers, read_consistency, strict,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
-use crate::relations::{Choice, Index, Resolution, n_ambiguous_elements, resolve};
+use crate::relations::{Index, Resolution, n_ambiguous_elements, resolve};
 use listing::{add, names};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -169,9 +169,8 @@ fn check_repeated(
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let whole = Options { share: None, ..options.clone() };
-    let mut findings = repeated::check(history, &whole, control, manner);
-    let is_assumed = || resolve(history, control).is_ok_and(|resolution| resolution.assumes_set_up(history));
-    if manner.tests_set_up && options.share.is_none() && is_assumed() {
+    let (mut findings, assumes_set_up) = repeated::check(history, &whole, control, manner);
+    if manner.tests_set_up && options.share.is_none() && assumes_set_up {
         set_up::put_to_the_test(history, &whole, control, &mut findings);
     }
     findings.shared = options.share.map(|share| SharedOut::whole(share, options.levels.clone()));
@@ -331,104 +330,6 @@ impl Run<'_> {
         levels
     }
 
-    /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
-    /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
-    fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
-        let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, self.manner.diligence(), self.control);
-        let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
-        let mut choices: Vec<Choice> = Vec::new();
-        let mut refuted = LevelSet::default();
-        let tears = self.tears_reads(resolution);
-        // Strongest first: the choice that satisfies a level satisfies all weaker ones.
-        for (&level, (decision, seconds)) in decisions.iter().rev() {
-            let begin = Instant::now();
-            let verdict = match decision {
-                Decision::Violated => Some(Verdict::Violated),
-                Decision::Undecided(interrupt) => Some(undecided(*interrupt)),
-                Decision::Satisfied(_) if tears && level.implies(Level::CutIsolation) => {
-                    refuted.insert(level);
-                    Some(Verdict::Violated)
-                }
-                Decision::Satisfied(_) => match decide_or_guess(&chooser, level, index, &choices) {
-                    Ok(Some(Found::Satisfied(choice, witness))) => {
-                        self.keep_sources(level, chooser.sources(&choice, &witness));
-                        choices = vec![choice];
-                        Some(Verdict::Satisfied(witness))
-                    }
-                    Ok(Some(Found::Violated(_))) => {
-                        refuted.insert(level);
-                        Some(Verdict::Violated)
-                    }
-                    Ok(Some(Found::TooMany) | None) => None,
-                    Err(interrupt) => Some(undecided(interrupt)),
-                },
-            };
-            match verdict {
-                Some(verdict) => drop(self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()))),
-                None => drop(self.verdicts.remove(&level)),
-            }
-        }
-        // Weakest first: what violates a level violates all stronger ones.
-        let mut violated = refuted;
-        let anyhow = decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level);
-        let hopeless: LevelSet = anyhow.chain(refuted.iter()).collect();
-        for (&level, (_, seconds)) in decisions.iter() {
-            if self.verdicts.contains_key(&level) {
-                continue;
-            }
-            let begin = Instant::now();
-            let found = match violated.iter().any(|weaker| level.implies(weaker)) {
-                true => Ok(Found::Violated(None)),
-                false => chooser.decide_weak(level, index, &choices, hopeless),
-            };
-            let verdict = match found {
-                Ok(Found::Satisfied(choice, witness)) => {
-                    self.keep_sources(level, chooser.sources(&choice, &witness));
-                    choices = vec![choice];
-                    Verdict::Satisfied(witness)
-                }
-                Ok(Found::Violated(evidence)) => {
-                    violated.insert(level);
-                    self.evidence.extend(evidence.map(|evidence| (level, *evidence)));
-                    Verdict::Violated
-                }
-                Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
-                Err(interrupt) => undecided(interrupt),
-            };
-            self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()));
-        }
-        self.spread_violations();
-        violated
-    }
-
-    /// Whether every choice of writers violates cut isolation, which takes no search.
-    fn tears_reads(&self, resolution: &Resolution) -> bool {
-        match self.verdicts.get(&Level::CutIsolation) {
-            Some((verdict, _)) => *verdict == Verdict::Violated,
-            None => cut_isolation::verdict(self.history, resolution) == Verdict::Violated,
-        }
-    }
-
-    /// Keeps the writers of ambiguous reads where the order of the witness does not say them.
-    fn keep_sources(&mut self, level: Level, sources: Vec<(OperationId, TransactionId)>) {
-        if level <= Level::TransactionalCausalConsistency {
-            self.sources.insert(level, sources);
-        }
-    }
-
-    /// What is undecided although a weaker level is violated is violated, too.
-    fn spread_violations(&mut self) {
-        let violated: Vec<Level> =
-            self.verdicts.iter().filter(|(_, (verdict, _))| *verdict == Verdict::Violated).map(|(l, _)| *l).collect();
-        for (level, (verdict, _)) in &mut self.verdicts {
-            let implied = violated.iter().any(|weaker| *level != *weaker && level.implies(*weaker));
-            if implied && matches!(verdict, Verdict::Undecided(_)) {
-                *verdict = Verdict::Violated;
-            }
-        }
-    }
-
     /// SSER, from what is known of SER where that is enough, else by its engine. If only the ambiguous reads violate it,
     /// it joins the levels `by_choice`.
     fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions, by_choice: &mut LevelSet) {
@@ -458,19 +359,6 @@ impl Run<'_> {
             verdict
         });
         self.decided(level, verdict, begin.elapsed().as_secs_f64());
-    }
-
-    /// SSER where reads have several possible writers.
-    fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
-        let chooser = Chooser::new(self.history, &prepared.resolution, self.manner.diligence(), self.control);
-        match chooser.decide(Level::StrictSerializability, &prepared.index) {
-            Ok(Some(Found::Satisfied(_, witness))) => Verdict::Satisfied(witness),
-            Ok(Some(Found::Violated(_))) => Verdict::Violated,
-            Ok(Some(Found::TooMany) | None) => {
-                Verdict::Undecided(Cause::AmbiguousReads(prepared.resolution.n_ambiguous()))
-            }
-            Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
-        }
     }
 
     /// The same by an algorithm as published.
@@ -512,22 +400,6 @@ impl Run<'_> {
     }
 }
 
-/// The answer of the strong engine where it has one, else a choice that happens to satisfy the level.
-fn decide_or_guess(
-    chooser: &Chooser<'_>,
-    level: Level,
-    index: &Index,
-    choices: &[Choice],
-) -> Result<Option<Found>, Interrupt> {
-    // With a choice that satisfies a stronger level there is nothing left to decide.
-    if choices.is_empty()
-        && let Some(found) = chooser.decide(level, index)?
-    {
-        return Ok(Some(found));
-    }
-    Ok(chooser.guess(level, choices)?.map(|(choice, witness)| Found::Satisfied(choice, witness)))
-}
-
 fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     match decision {
         Decision::Satisfied(order) => Verdict::Satisfied(order.witness(level, index)),
@@ -536,6 +408,7 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     }
 }
 
+mod choices;
 mod linear;
 mod listing;
 mod repeated;

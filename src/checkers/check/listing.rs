@@ -1,7 +1,7 @@
 //! What violates the levels, listed.
 
 use super::*;
-use crate::checkers::refutation::Searched;
+use crate::checkers::refutation::{self, Searched};
 
 impl Run<'_> {
     /// Lists what violates the levels by these decisions, those that every choice of writers violates, and LIN.

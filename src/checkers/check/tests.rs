@@ -1,5 +1,6 @@
 //! Verdicts and listings of small histories, and what must hold of all findings.
 
+use super::super::ambiguity::{Chooser, Found};
 use super::*;
 
 use crate::checkers::{Pattern, Proof};

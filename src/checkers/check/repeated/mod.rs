@@ -23,13 +23,14 @@ pub(super) use world::concerns;
 /// Most operations gone through for a guess.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
-/// Checks a history with such elements.
-pub(super) fn check(history: &History, options: &Options, control: &Control, manner: Manner) -> Findings {
+/// Checks a history with such elements. Also tells whether transactions are only assumed to set up the initial state.
+pub(super) fn check(history: &History, options: &Options, control: &Control, manner: Manner) -> (Findings, bool) {
     let open = Manner { elements: Elements::LeftOpen, tests_set_up: false, ..manner };
     let world = match World::settled(history.clone(), control) {
         Ok(world) => world,
-        Err(_) => return check_with(history, None, options, control, open, &|_| {}),
+        Err(_) => return (check_with(history, None, options, control, open, &|_| {}), false),
     };
+    let assumes_set_up = world.resolution.assumes_set_up(history);
     let mut whole = Whole {
         history,
         options,
@@ -77,7 +78,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
             }
         }
     }
-    whole.findings(base)
+    (whole.findings(base), assumes_set_up)
 }
 
 /// Whether read committed is violated with all that is open left open.
