@@ -179,7 +179,7 @@ impl Observation {
             .collect();
         let place: Vec<usize> = (0..all.len()).filter(|t| !set_up.contains(t)).collect();
         let transactions: Vec<Transaction> = place.iter().map(|&t| all[t].clone()).collect();
-        let reads_initial = |key: usize, value: Value| match declared_writes(key).last() {
+        let reads_initial = |key: usize, value: Value| match declared_writes(key).next_back() {
             Some(left) => value == left,
             None if is_list(key) => value == Value::INITIAL,
             None => is_initial(value),
