@@ -239,9 +239,8 @@ impl Builder {
         self.failed.extend(self.kind.len().checked_sub(1).map(|last| last as u32));
     }
 
-    /// Says that a transaction set up the initial state: what it writes are the initial versions of its keys, and what it
-    /// appends, behind what others before it in the history do that set up, is the beginning of every list. What it reads says
-    /// nothing. One that aborted sets nothing up.
+    /// Says that a transaction set up the initial state: what it writes are the initial versions of its keys, what it appends is
+    /// the beginning of every list. What it reads says nothing; one that aborted sets nothing up.
     pub fn set_up(&mut self, draft: Draft) {
         self.set_up.push(draft);
     }

@@ -123,6 +123,11 @@ impl<'a> Resolution<'a> {
         resolution
     }
 
+    /// The keys whose lists begin with what was set up.
+    pub(super) fn initial_keys(&self) -> impl Iterator<Item = KeyId> + '_ {
+        self.initial.keys().copied()
+    }
+
     /// The appends with which every list of a key begins.
     pub(super) fn initial_appends(&self, key: KeyId) -> &[OperationId] {
         self.initial.get(&key).map_or(&[], Vec::as_slice)

@@ -40,7 +40,7 @@ pub(super) fn check(
         // A serial witness is one of every weaker level, and quicker to replay.
         "RC" | "RA" | "TCC" if serial(history, resolution, &order).is_ok() => Ok(()),
         "RC" | "RA" | "TCC" => {
-            let makers = lists_in_order(history, resolution, &order)?;
+            let makers = lists::in_order(history, resolution, &order)?;
             let sources = sources(history, resolution, names, level)?;
             let weak = Weak::new(history, resolution, (&sources, &makers), &order)?;
             match level.level.as_str() {
@@ -186,10 +186,8 @@ fn run(
 /// One after the other: every read returns the current version. O(operations).
 fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
-    let mut lists: FxHashMap<u32, Vec<Value>> = FxHashMap::default();
-    for key in (0..history.n_keys()).map(KeyId::new).filter(|&key| !resolution.initial_appends(key).is_empty()) {
-        lists.insert(key.0, resolution.initial_elements(key).collect());
-    }
+    let begin = |key: KeyId| (key.0, resolution.initial_elements(key).collect());
+    let mut lists: FxHashMap<u32, Vec<Value>> = resolution.initial_keys().map(begin).collect();
     let mut own = FxHashMap::default();
     for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
         let is = |key: u32, list: &[Value]| lists.get(&key).map_or(&[][..], Vec::as_slice) == list;
@@ -202,49 +200,6 @@ fn serial(history: &History, resolution: &Resolution<'_>, order: &Order) -> Resu
         }
     }
     Ok(())
-}
-
-/// Every list is a beginning of the list that the commits in their order make. Returns by read which append made the last
-/// element that its transaction found, none where that is the list that was set up. O(operations + elements read).
-fn lists_in_order(
-    history: &History,
-    resolution: &Resolution<'_>,
-    order: &Order,
-) -> Result<FxHashMap<OperationId, Option<OperationId>>, String> {
-    let mut makers = FxHashMap::default();
-    if history.lists().is_empty() {
-        return Ok(makers);
-    }
-    let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> = FxHashMap::default();
-    for key in (0..history.n_keys()).map(KeyId::new).filter(|&key| !resolution.initial_appends(key).is_empty()) {
-        made.insert(key, (resolution.initial_elements(key).collect(), resolution.initial_appends(key).to_vec()));
-    }
-    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
-        for o in history.operations_of(t) {
-            let operation = history.operation(o);
-            if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
-                let (elements, appends) = made.entry(operation.key).or_default();
-                elements.push(operation.value);
-                appends.push(o);
-            }
-        }
-    }
-    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
-        for o in history.operations_of(t) {
-            let Some((list, own_are_last)) = lists::found(history, t, o) else { continue };
-            let of_key = made.get(&history.operation(o).key);
-            let (whole, appends) =
-                of_key.map_or((&[][..], &[][..]), |(whole, appends)| (whole.as_slice(), appends.as_slice()));
-            let n_initial = resolution.initial_appends(history.operation(o).key).len();
-            if !own_are_last || !whole.starts_with(list) || list.len() < n_initial {
-                let (text, name) = (history.operation_text(o), history.transaction_name(t));
-                return Err(format!("{text} of {name} does not follow from the order of the appends"));
-            }
-            let last = list.len().checked_sub(1).filter(|last| *last >= n_initial);
-            makers.insert(o, last.map(|last| appends[last]));
-        }
-    }
-    Ok(makers)
 }
 
 /// No transaction stands after one that began later than it ended; the initial state has no time. O(transactions).
