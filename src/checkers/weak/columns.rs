@@ -1,9 +1,10 @@
 //! Causal order for many questions at once: who precedes whom, a block of chains at a time.
 //!
-//! Along a chain the strict causal predecessors of a node are the first few; a column says how many, for every node. A
-//! block of columns fills one cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as
-//! element-wise maxima of predecessors' lines, which mostly stand shortly before. Then all questions about these chains
-//! are answered and the block is dropped: memory does not grow with the number of chains.
+//! Along a chain the causal predecessors of a node are the first few; a column says how many, for every node, and counts
+//! the node itself in its own chain, so that its successors need to know nothing else of it. A block of columns fills one
+//! cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as element-wise maxima of
+//! predecessors' lines, which mostly stand shortly before. Then all questions about these chains are answered and the block
+//! is dropped: memory does not grow with the number of chains.
 //!
 //! The narrower an entry, the more chains are done at a time. Along an order all chains progress together, so where they
 //! are long, entries count from a [`Base`] that moves along: what lies far back in time is only known to be there or not,
@@ -30,24 +31,27 @@ const MEDIUM: (u32, u32) = if SMALL_LIMITS { (4, 2) } else { (0xFFFF, 0x8000) };
 /// The longest chains for short entries.
 const SHORT: u32 = if SMALL_LIMITS { 3 } else { 0xFF };
 
-/// A predecessor, for the sweep.
+/// Where a node stands among the chains.
 #[derive(Clone, Copy)]
-struct Predecessor {
-    place: u32,
+struct Spot {
     chain: u32,
     position: u32,
 }
 
 /// The predecessors of the nodes of one part of an order.
 struct Part {
+    /// By place in the part: where the node stands.
+    spot: Vec<Spot>,
     /// By place in the part: first place in `predecessor`; one more for the end.
     begin: Vec<u32>,
-    predecessor: Vec<Predecessor>,
+    /// Places in the order.
+    predecessor: Vec<u32>,
 }
 
 impl Part {
-    fn nodes(&self) -> impl Iterator<Item = &[Predecessor]> {
-        self.begin.windows(2).map(|range| &self.predecessor[range[0] as usize..range[1] as usize])
+    fn nodes(&self) -> impl Iterator<Item = (Spot, &[u32])> {
+        let predecessors = |range: &[u32]| &self.predecessor[range[0] as usize..range[1] as usize];
+        self.spot.iter().zip(self.begin.windows(2)).map(move |(&spot, range)| (spot, predecessors(range)))
     }
 }
 
@@ -117,12 +121,12 @@ impl Sweep {
     pub(super) fn predecessors(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
         let (part, place) = (&self.parts[place as usize / PART], place as usize % PART);
         let range = part.begin[place] as usize..part.begin[place + 1] as usize;
-        part.predecessor[range].iter().map(|predecessor| predecessor.place)
+        part.predecessor[range].iter().copied()
     }
 
-    /// The predecessors of each node, in the order.
+    /// Where each node stands and its predecessors, in the order.
     #[inline]
-    fn nodes(&self) -> impl Iterator<Item = &[Predecessor]> {
+    fn nodes(&self) -> impl Iterator<Item = (Spot, &[u32])> {
         self.parts.iter().flat_map(Part::nodes)
     }
 
@@ -166,7 +170,7 @@ impl Sweep {
             (Entries::Long, Some(Columns::Long(used))) => Columns::Long(self.lines(first, used, control)?),
             (Entries::Long, _) => Columns::Long(self.lines(first, Vec::new(), control)?),
         };
-        Ok(Block { first, columns, bases: &self.bases })
+        Ok(Block { first, columns, bases: &self.bases, sweep: self })
     }
 
     /// Keeps the memory of a block for another one.
@@ -182,7 +186,7 @@ impl Sweep {
             Entries::Medium if !self.bases.is_empty() => {
                 let first = (number * self.width()) as u32;
                 let columns = Columns::Wide(self.lines(first, Vec::new(), control)?);
-                Ok(Block { first, columns, bases: &[] })
+                Ok(Block { first, columns, bases: &[], sweep: self })
             }
             _ => self.block(number, control),
         }
@@ -205,20 +209,17 @@ impl Sweep {
         control: &Control,
     ) -> Result<Vec<Line<T, W>>, Interrupt> {
         self.make_room(&mut lines, control)?;
-        for (step, predecessors) in self.nodes().enumerate() {
+        for (step, (spot, predecessors)) in self.nodes().enumerate() {
             tick(step, control)?;
             // Apart from what follows, so that the maxima stay in registers.
             let mut line = [T::default(); W];
-            for u in predecessors {
-                let other = &lines[u.place as usize].0;
+            for &place in predecessors {
+                let other = &lines[place as usize].0;
                 line = std::array::from_fn(|column| line[column].max(other[column]));
             }
             lines.push(Line(line));
-            let line = &mut lines[step].0;
-            for u in predecessors {
-                if let Some(mine) = line.get_mut(u.chain.wrapping_sub(first) as usize) {
-                    *mine = (*mine).max(T::from_position(u.position));
-                }
+            if let Some(own) = lines[step].0.get_mut(spot.chain.wrapping_sub(first) as usize) {
+                *own = T::from_position(spot.position);
             }
         }
         Ok(lines)
@@ -237,28 +238,25 @@ impl Sweep {
         let bases: Vec<[u32; W]> = self.bases.iter().map(of_block).collect();
         self.make_room(&mut lines, control)?;
         let mut part = 0;
-        for (step, predecessors) in self.nodes().enumerate() {
+        for (step, (spot, predecessors)) in self.nodes().enumerate() {
             tick(step, control)?;
             part += usize::from(self.bases.get(part + 1).is_some_and(|next| next.place as usize == step));
             let (part_begin, base) = (self.bases[part].place, &bases[part]);
             let mut line = [0u16; W];
-            for u in predecessors {
-                let other = &lines[u.place as usize].0;
-                line = if u.place >= part_begin {
+            for &place in predecessors {
+                let other = &lines[place as usize].0;
+                line = if place >= part_begin {
                     std::array::from_fn(|column| line[column].max(other[column]))
                 } else {
-                    let earlier = &bases[self.part_of(u.place)];
+                    let earlier = &bases[self.part_of(place)];
                     let moved = |column: usize| (base[column] - earlier[column]).min(0xFFFF) as u16;
                     std::array::from_fn(|column| line[column].max(other[column].saturating_sub(moved(column))))
                 };
             }
             lines.push(Line(line));
-            let line = &mut lines[step].0;
-            for u in predecessors {
-                let column = u.chain.wrapping_sub(first) as usize;
-                if let Some(mine) = line.get_mut(column) {
-                    *mine = (*mine).max((u.position + 1).saturating_sub(base[column]) as u16);
-                }
+            let column = spot.chain.wrapping_sub(first) as usize;
+            if let Some(own) = lines[step].0.get_mut(column) {
+                *own = (spot.position + 1 - base[column]) as u16;
             }
         }
         Ok(lines)
@@ -296,7 +294,7 @@ enum Entries {
 fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[Node]) -> Part {
     let mut begin = Vec::with_capacity(nodes.len() + 1);
     let most = nodes.iter().map(|&t| index.reads_of(t).len() + 1).sum();
-    let mut predecessor: Vec<Predecessor> = Vec::with_capacity(most);
+    let mut predecessor: Vec<u32> = Vec::with_capacity(most);
     for &t in nodes {
         let first = predecessor.len();
         begin.push(first as u32);
@@ -305,14 +303,14 @@ fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[No
         for u in writers.chain(earlier) {
             let place = order.place[u as usize];
             // A few repetitions do no harm.
-            if predecessor[first..].iter().rev().take(8).all(|other| other.place != place) {
-                let (chain, position) = (chains.chain[u as usize], chains.position[u as usize]);
-                predecessor.push(Predecessor { place, chain, position });
+            if predecessor[first..].iter().rev().take(8).all(|&other| other != place) {
+                predecessor.push(place);
             }
         }
     }
     begin.push(predecessor.len() as u32);
-    Part { begin, predecessor }
+    let spot = |&t: &Node| Spot { chain: chains.chain[t as usize], position: chains.position[t as usize] };
+    Part { spot: nodes.iter().map(spot).collect(), begin, predecessor }
 }
 
 /// The entries of one node.
@@ -353,6 +351,7 @@ pub(super) struct Block<'a> {
     pub(super) first: u32,
     columns: Columns,
     bases: &'a [Base],
+    sweep: &'a Sweep,
 }
 
 impl Block<'_> {
@@ -360,6 +359,10 @@ impl Block<'_> {
     /// number that is too far back to be known, the most that it can be.
     #[inline]
     fn most(&self, place: u32, chain: u32) -> (u32, bool) {
+        let spot = self.sweep.parts[place as usize / PART].spot[place as usize % PART];
+        if spot.chain == chain {
+            return (spot.position, true);
+        }
         let (line, column) = (place as usize, (chain - self.first) as usize);
         let entry = match &self.columns {
             Columns::Short(lines) => u32::from(lines[line].0[column]),
