@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::index::{INITIAL_SLOT, Index, NONE};
 use super::lists;
+use super::n_pieces;
 use super::real_time;
 use super::resolution::{self, Choice, Resolution, Source, Standing};
 use crate::control::{Control, Interrupt};
@@ -224,11 +225,11 @@ struct Part {
     operations: Range<usize>,
 }
 
-/// One part per thread, as far as they are worth it. Operations ascend with nodes.
+/// Parts for all threads, as far as they are worth it. Operations ascend with nodes.
 fn parts(history: &History, index: &Index) -> Vec<Part> {
     let (n_nodes, n_operations) = (index.n_nodes(), history.n_operations());
     let most = n_operations / PART.max(history.n_keys());
-    let n_parts = rayon::current_num_threads().min(most).clamp(1, n_nodes.max(1));
+    let n_parts = n_pieces(most).min(n_nodes.max(1));
     let first_node = |part: usize| n_nodes * part / n_parts;
     let first_operation = |part: usize| match part {
         0 => 0,

@@ -44,6 +44,16 @@ pub use write_read::resolve;
 
 use crate::history::{KeyId, OperationId, TransactionId};
 
+/// Pieces into which work is cut that is the more work the more pieces there are, at most as many as are worth it: one
+/// for one thread. For several threads some more than these, since threads are never equally fast: cores are shared with
+/// others, and who is done first can take over.
+pub(crate) fn n_pieces(most: usize) -> usize {
+    match rayon::current_num_threads() {
+        1 => 1,
+        threads => (4 * threads).min(most).max(1),
+    }
+}
+
 /// A relation between transactions. See the module documentation for what each means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {

@@ -160,15 +160,32 @@ impl<'a> Causal<'a> {
         control: &Control,
     ) -> Result<Option<Vec<u32>>, Interrupt> {
         let index = self.index;
-        let steps = index.read_key.len() + index.n_nodes();
-        // A step costs as much as a few lines of a block, and few searches need less than some hundred steps: no more than
-        // a small part of what columns or waves cost is spent on trying.
-        let budget = if SMALL_LIMITS { 40 } else { steps.saturating_mul(index.n_sessions().div_ceil(64).min(8)) / 32 };
+        let n = index.n_nodes();
+        let steps = index.read_key.len() + n;
+        let back = |of_reader: &[Question]| {
+            let place = |t: Node| order.place[t as usize];
+            let floor = of_reader.iter().map(|question| place(question.t2)).min().unwrap_or(0);
+            (floor, place(of_reader[0].t3).saturating_sub(floor) as usize + 1)
+        };
+        // At most all that stands in between is passed.
+        let readers = questions.chunk_by(|a, b| a.t3 == b.t3);
+        let most = readers.fold(0usize, |most, of_reader| most.saturating_add(back(of_reader).1));
+        let most = most.saturating_mul(steps) / n.max(1);
+        // A step costs about as much as a line of a block. A search that cannot cost more than a part of what columns do
+        // is made; where it might, few searches need less than some hundred steps, and little is spent on trying.
+        let n_blocks = match &self.sweep {
+            Some((_, sweep)) => sweep.length() / n.max(1),
+            None => index.n_sessions().div_ceil(32),
+        };
+        let columns = if SMALL_LIMITS { 80 } else { steps.saturating_mul(n_blocks.min(16)) };
         let least = if SMALL_LIMITS { 1 } else { 256 };
-        if questions.len().saturating_mul(least) > budget {
+        let budget = if most < columns / 4 { columns / 2 } else { columns / 64 };
+        if most >= columns / 4 && questions.len().saturating_mul(least) > budget {
             return Ok(None);
         }
-        let parts = by_reader(questions, questions.len().div_ceil(SEARCHES).max(OPEN_READS));
+        // Each part has a mark per node, which should be worth it.
+        let n_parts = (most / n.max(1)).clamp(1, SEARCHES);
+        let parts = by_reader(questions, questions.len().div_ceil(n_parts).max(1));
         let budget = budget / parts.len().max(1);
         let searched = parts.into_par_iter().map(|(first, part)| {
             let mut window = Window::new(index, order, budget);
@@ -176,8 +193,7 @@ impl<'a> Causal<'a> {
             let mut place = first as u32;
             for (step, of_reader) in part.chunk_by(|a, b| a.t3 == b.t3).enumerate() {
                 tick(step, control)?;
-                let floor = of_reader.iter().map(|question| order.place[question.t2 as usize]).min().unwrap_or(0);
-                if window.look_back(of_reader[0].t3, floor).is_none() {
+                if window.look_back(of_reader[0].t3, back(of_reader).0).is_none() {
                     return Ok(None);
                 }
                 for question in of_reader {
@@ -208,7 +224,7 @@ impl<'a> Causal<'a> {
             self.sweep = Some((chains, sweep));
         }
         let Some((chains, sweep)) = &self.sweep else { return Ok((Vec::new(), None)) };
-        if questions.long.is_empty() {
+        if questions.long.is_empty() && sweep.length() > 0 {
             let place = |t: Node| self.ground.order.place[t as usize];
             let waves = Waves::new(questions.short.iter().map(|question| (place(question.t2), place(question.t3))));
             if waves.length < sweep.length() {
@@ -223,7 +239,9 @@ impl<'a> Causal<'a> {
         let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
         let asked = (0..n_rows).into_par_iter().map(|row| {
             let (mut seen, mut edges): (Vec<u32>, Demands) = (Vec::new(), Some(Vec::new()));
-            for number in (row..sweep.n_blocks()).step_by(n_rows) {
+            let of_row = || (row..sweep.n_blocks()).step_by(n_rows);
+            let (kept, others): (Vec<usize>, Vec<usize>) = of_row().partition(|&number| sweep.is_kept(number));
+            for number in kept.into_iter().chain(others) {
                 let of_block = &by_block[begin[number] as usize..begin[number + 1] as usize];
                 if of_block.is_empty() && questions.long.is_empty() {
                     continue;

@@ -65,8 +65,8 @@ pub(super) struct Sweep {
     longest: u32,
     /// Where medium entries count from; empty if none are used, or from the beginning.
     bases: Vec<Base>,
-    /// Memory of blocks that are not needed any more.
-    spare: Mutex<Vec<Columns>>,
+    /// Blocks that nobody works with, each with its first chain: they are still good, or their memory is.
+    spare: Mutex<Vec<(u32, Columns)>>,
 }
 
 /// Where entries count from in a part of the order.
@@ -130,9 +130,10 @@ impl Sweep {
         self.parts.iter().flat_map(Part::nodes)
     }
 
-    /// Lines that computing all blocks writes.
+    /// Lines that computing all blocks writes that were not kept.
     pub(super) fn length(&self) -> usize {
-        self.n_blocks().saturating_mul(self.n_nodes)
+        let n_kept = self.spare.lock().map_or(0, |spare| spare.len());
+        (self.n_blocks() - n_kept).saturating_mul(self.n_nodes)
     }
 
     /// Number of chains in a block.
@@ -157,11 +158,26 @@ impl Sweep {
         self.n_chains.div_ceil(self.width())
     }
 
-    /// Computes one block, in the memory of an earlier one if there is one. O(nodes + reads), a cache line per node.
-    /// Questions about nodes far back may stay open.
+    /// Whether a block was kept.
+    pub(super) fn is_kept(&self, number: usize) -> bool {
+        let first = (number * self.width()) as u32;
+        self.spare.lock().is_ok_and(|spare| spare.iter().any(|kept| kept.0 == first))
+    }
+
+    /// One block: what was kept of it, or else computed, in the memory of another one if there is one. O(nodes + reads), a
+    /// cache line per node. Questions about nodes far back may stay open.
     pub(super) fn block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
-        let used = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        let taken = self.spare.lock().ok().and_then(|mut spare| {
+            let at = spare.iter().position(|kept| kept.0 == first).or(spare.len().checked_sub(1))?;
+            Some(spare.swap_remove(at))
+        });
+        let used = match taken {
+            Some((of, columns)) if of == first => {
+                return Ok(Block { first, columns, bases: &self.bases, sweep: self });
+            }
+            taken => taken.map(|(_, columns)| columns),
+        };
         let columns = match (self.entries(), used) {
             (Entries::Short, Some(Columns::Short(used))) => Columns::Short(self.lines(first, used, control)?),
             (Entries::Short, _) => Columns::Short(self.lines(first, Vec::new(), control)?),
@@ -173,10 +189,10 @@ impl Sweep {
         Ok(Block { first, columns, bases: &self.bases, sweep: self })
     }
 
-    /// Keeps the memory of a block for another one.
+    /// Keeps a block until its memory is needed for another one.
     pub(super) fn done_with(&self, block: Block<'_>) {
         if let Ok(mut spare) = self.spare.lock() {
-            spare.push(block.columns);
+            spare.push((block.first, block.columns));
         }
     }
 

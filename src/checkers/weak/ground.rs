@@ -8,7 +8,7 @@ use super::SMALL_LIMITS;
 use super::causality::Forced;
 use super::order::{Before, LinearOrder, Wish, linear_extension};
 use crate::control::{Control, Interrupt};
-use crate::relations::{INITIAL_SLOT, Index, Node, Slot};
+use crate::relations::{INITIAL_SLOT, Index, Node, Slot, n_pieces};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -94,12 +94,12 @@ pub(super) struct Open {
 }
 
 /// What an order does to the versions.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Replay {
     /// By slot: the version of the key before it.
     pub(super) previous: Previous,
     /// Reads that are not explained, by the order, then program order; by piece of the order, all of a reader in one.
-    open: Vec<Vec<Open>>,
+    pub(super) open: Vec<Vec<Open>>,
 }
 
 impl Replay {
@@ -188,17 +188,24 @@ impl Previous {
     pub(super) fn of(&self, slot: Slot) -> Slot {
         self.0[slot as usize].load(Ordering::Relaxed)
     }
+
+    /// Sets the version before this one.
+    #[inline]
+    pub(super) fn set(&self, slot: Slot, before: Slot) {
+        self.0[slot as usize].store(before, Ordering::Relaxed);
+    }
 }
 
-/// Pieces of an order of `n` nodes, as long as they are worth their table of keys. More than threads, since some of these
-/// may have other work at first.
+impl Clone for Previous {
+    fn clone(&self) -> Previous {
+        Previous(self.0.iter().map(|before| AtomicU32::new(before.load(Ordering::Relaxed))).collect())
+    }
+}
+
+/// Pieces of an order of `n` nodes, for all threads, as long as they are worth their table of keys.
 pub(super) fn pieces(index: &Index, n: usize) -> Vec<Range<usize>> {
     let most = (n / PIECE).min((index.read_key.len() + index.write_key.len()) / index.n_keys().max(1));
-    let wanted = match rayon::current_num_threads() {
-        1 => 1,
-        threads => 2 * threads,
-    };
-    let length = n.div_ceil(wanted.min(most).max(1)).max(1);
+    let length = n.div_ceil(n_pieces(most)).max(1);
     (0..n).step_by(length).map(|begin| begin..(begin + length).min(n)).collect()
 }
 
@@ -235,13 +242,12 @@ impl Piece {
                 match before {
                     BEFORE => self.first.push(slot),
                     // Each version is made in one piece.
-                    before => previous.0[slot as usize].store(before, Ordering::Relaxed),
+                    before => previous.set(slot, before),
                 }
             }
         }
     }
 
-    /// Fills in the versions that were the newest when the piece began.
     /// The reads that stay open, now that it is known which versions were the newest when the piece began: by key, nothing
     /// for the first piece. Fills in what comes before the first versions of the piece.
     fn connected(mut self, index: &Index, newest: &[Slot], previous: &Previous) -> Vec<Open> {
@@ -249,7 +255,7 @@ impl Piece {
             return self.open;
         }
         for &slot in &self.first {
-            previous.0[slot as usize].store(newest[index.slot_key[slot as usize] as usize], Ordering::Relaxed);
+            previous.set(slot, newest[index.slot_key[slot as usize] as usize]);
         }
         self.open.retain_mut(|open| {
             if open.newest == BEFORE {

@@ -21,6 +21,7 @@ mod columns;
 mod cycles;
 mod ground;
 mod instances;
+mod mend;
 mod order;
 mod paths;
 mod pool;

@@ -53,8 +53,9 @@ impl Before {
         Before { begin, from }
     }
 
+    /// Where the edges begin that end at a node.
     #[inline]
-    fn of(&self, v: Node) -> &[Node] {
+    pub(super) fn of(&self, v: Node) -> &[Node] {
         match self.begin.is_empty() {
             true => &[],
             false => &self.from[self.begin[v as usize] as usize..self.begin[v as usize + 1] as usize],

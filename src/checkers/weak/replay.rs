@@ -3,11 +3,11 @@
 //! or the edges go in a circle.
 
 use super::SMALL_LIMITS;
-use super::abreast::order_and_replay;
 use super::causal::Causal;
 use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
 use super::ground::{Ground, Open, Replay};
+use super::mend::next_order;
 use super::order::{Before, LinearOrder, Wish, linear_extension};
 use super::saturate::{ReadsOfOne, causal_edges, edges_of_transaction, transaction_edges};
 use super::vectors::{Direction, Rows, Vectors};
@@ -53,8 +53,7 @@ pub(super) fn decide(
         found.extend(demands);
         found.par_sort_unstable();
         found.dedup_by_key(|edge| (edge.from, edge.to));
-        let before = Before::new(index.n_nodes(), &found);
-        let Some(next) = order_and_replay(index, &before, Wish::Rank(&order.place), control)? else { return Ok(None) };
+        let Some(next) = next_order(index, ground, later, &found, control)? else { return Ok(None) };
         later = Some(next);
     }
 

@@ -8,6 +8,7 @@
 //! did not commit, …) makes its key *intricate*; the reads of such keys are left to the [`join`](super::join).
 
 use super::super::ahead::Ahead;
+use super::super::n_pieces;
 use super::{Exceptions, INITIAL, OUTSIDE, OWN, Standing, THIN_AIR, UNRECORDED};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationKind, TransactionId, Value};
@@ -122,12 +123,12 @@ pub(super) fn resolve(
     Ok(Some(Direct { code, intricate, exceptions: all }))
 }
 
-/// Ranges of transactions with about equally many operations, one for each thread as long as they are worth their tables
-/// of keys.
+/// Ranges of transactions with about equally many operations, for all threads, as long as they are worth their tables of
+/// keys.
 fn pieces(history: &History) -> Vec<Range<u32>> {
     let n = history.n_transactions() as u32;
     let most = history.n_operations() / PIECE.max(history.n_keys());
-    let wanted = rayon::current_num_threads().min(most).max(1);
+    let wanted = n_pieces(most);
     let goal = history.n_operations().div_ceil(wanted).max(1);
     let mut pieces = Vec::with_capacity(wanted);
     let (mut begin, mut operations) = (0, 0);
