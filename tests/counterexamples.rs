@@ -67,7 +67,7 @@ fn papers_agree(history: &History, level: Level) -> Result<(), String> {
 fn claim_holds(rest: Option<History>, claim: Minimality, level: Level, pattern: Pattern) -> bool {
     let Some(rest) = rest else { return true };
     match claim {
-        Minimality::Smallest | Minimality::Irreducible => !is_violated(&rest, level),
+        Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => !is_violated(&rest, level),
         Minimality::IrreducibleForPattern => match named(pattern) {
             Some(pattern) => !parts::is_violated(&rest, level, Some(pattern)),
             // What breaks a weaker level, too, is another anomaly.
@@ -398,8 +398,13 @@ fn compare_sizes(histories: u64) -> [Sizes; 2] {
                         return Err(format!("{}: {found} transactions, brute force finds {fewest}", violation.id));
                     }
                     let fewest = fewest.min(found);
-                    if example.minimality == Minimality::Smallest && found > fewest {
-                        return Err(format!("{}: {found} are no smallest, {fewest} suffice", violation.id));
+                    let least = match (example.minimality, pattern) {
+                        (Minimality::Smallest, _) => parts::fewest(&history, level, None).unwrap_or(found),
+                        (Minimality::SmallestForPattern, Some(_)) => fewest,
+                        _ => found,
+                    };
+                    if found > least {
+                        return Err(format!("{}: {found} are no smallest, {least} suffice", violation.id));
                     }
                     let [best, all] = &mut *sizes.lock().expect("no test panics");
                     if place == 0 {

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::examine;
 use common::papers::{
     self, PAPERS, WEAK, ask, ask_one_cm, ask_plume_rc, c4_letters, c4_word, compare, compare_with_oracle, letters,
     signs,
@@ -10,6 +11,7 @@ use common::random::{self, Shape, for_histories};
 use isoscope::checkers::{self, Checker, Findings, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats;
+use isoscope::generate::{Generation, Length, Model, Workload};
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ const LONG: u64 = 8_000;
 const CLEAN: u64 = 5_000;
 const LARGER: u64 = 300;
 const AMBIGUOUS: u64 = 500;
+const LAGGING: u64 = 400;
 
 const PLUMES: [Checker; 3] = [Checker::Plume, Checker::PlumeTreeClocks, Checker::PlumeSearch];
 
@@ -57,6 +60,40 @@ fn the_papers_agree_with_the_fast_engine_on_larger_histories() {
     for shape in [many, clean] {
         for_histories(shape, LARGER, |sketch| compare(&sketch.history(), &PAPERS).map(|_| ()));
     }
+}
+
+/// Views that lag behind contradict the first order that the engine guesses, and some later ones.
+#[test]
+fn the_papers_agree_where_several_orders_are_tried() {
+    let stores = [Model::Serial, Model::Prefix, Model::Causal, Model::Atomic, Model::Committed];
+    let mut signs_seen: BTreeMap<String, u64> = BTreeMap::new();
+    for seed in 0..LAGGING {
+        let random = &mut fastrand::Rng::with_seed(seed);
+        let workload = Workload {
+            seed,
+            sessions: random.u32(2..30),
+            transactions: random.u64(5..60),
+            operations: Length::fixed(random.u32(2..12)),
+            keys: random.u64(3..400),
+            read_share: 0.2 + 0.7 * random.f64(),
+            ..Workload::default()
+        };
+        let lag = random.u64(1..200);
+        let generation = Generation { lag, ..Generation::new(workload, stores[random.usize(0..stores.len())]) };
+        let history = generation.history(&Control::new()).expect("such stores are possible");
+        let levels = Checker::BiswasEneaSaturation.levels().to_vec();
+        let options = Options { levels, max_instances: 20, ..Options::default() };
+        let fast = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let slow = Options { checker: Checker::BiswasEneaSaturation, max_instances: 0, ..options };
+        let slow = checkers::check(&history, &slow, &Control::new(), &|_| {});
+        examine::evidence(&history, &fast).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+        for result in &slow.levels {
+            let ours = &fast.level(result.level).expect("it was asked for").verdict;
+            assert_eq!(ours.word(), result.verdict.word(), "seed {seed}, {}", result.level);
+        }
+        *signs_seen.entry(signs(&fast)).or_default() += 1;
+    }
+    assert!(signs_seen.len() >= 3 && signs_seen.values().all(|&n| n > LAGGING / 50), "{signs_seen:?}");
 }
 
 #[test]

@@ -279,9 +279,13 @@ fn conclusion(example: &Counterexample) -> String {
     let n = example.history.n_transactions();
     let these = if n == 1 { "this transaction".to_owned() } else { format!("these {n} transactions") };
     let size = match example.minimality {
-        Minimality::Smallest | Minimality::Irreducible if n <= 1 => String::new(),
+        Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible if n <= 1 => String::new(),
         Minimality::Smallest => format!(
             " Without any one of them the rest satisfies {level}, and no smaller part of the history shows this."
+        ),
+        Minimality::SmallestForPattern => format!(
+            " Without any one of them the rest satisfies {level}, and no smaller part of the history shows this pattern, \
+             though one violates {level} in another way."
         ),
         Minimality::Irreducible => format!(" Without any one of them the rest satisfies {level}."),
         Minimality::IrreducibleForPattern => format!(

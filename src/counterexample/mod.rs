@@ -40,10 +40,12 @@ use crate::relations::EdgeIndex;
 /// To remove a write means to remove the reads of it, too; to remove a transaction means to remove all its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimality {
-    /// No part of the whole history with fewer transactions violates the level (by the pattern, if a named one is
-    /// shown): follows from a lower bound, or all that are smaller were tried. Said of transactions only; they are
-    /// [`Irreducible`](Self::Irreducible), too.
+    /// No part of the whole history with fewer transactions violates the level: follows from a lower bound, or all that
+    /// are smaller were tried. Said of transactions only; they are [`Irreducible`](Self::Irreducible), too.
     Smallest,
+    /// Like [`Smallest`](Self::Smallest), but some part with fewer transactions violates the level by another pattern, or
+    /// by one that violates a weaker level, too.
+    SmallestForPattern,
     /// Removing any one makes the rest satisfy the level: each was tried.
     Irreducible,
     /// Removing any one makes the chosen pattern disappear (each was tried), but a part of the rest still violates the
@@ -58,6 +60,7 @@ impl Minimality {
     pub fn word(self) -> &'static str {
         match self {
             Minimality::Smallest => "smallest",
+            Minimality::SmallestForPattern => "smallest for this pattern",
             Minimality::Irreducible => "irreducible",
             Minimality::IrreducibleForPattern => "irreducible for this pattern",
             Minimality::Reduced => "reduced",
@@ -66,7 +69,7 @@ impl Minimality {
 
     /// Whether "removing any one of these makes the history pass" is true because it was tried.
     pub fn passes_without_any(self) -> bool {
-        matches!(self, Minimality::Smallest | Minimality::Irreducible)
+        matches!(self, Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible)
     }
 }
 
@@ -85,7 +88,7 @@ pub struct Counterexample {
     pub verdicts: Vec<(Level, Verdict)>,
     /// What is known about the number of its transactions.
     pub minimality: Minimality,
-    /// What is known about the number of its operations; never [`Minimality::Smallest`].
+    /// What is known about the number of its operations; never that it is the smallest.
     pub operation_minimality: Minimality,
     /// Number of transactions of the whole history.
     pub n_transactions_of_whole: usize,

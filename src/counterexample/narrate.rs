@@ -33,6 +33,12 @@ pub fn minimality(example: &Counterexample) -> String {
                      rest satisfies {level}"
             )
         }
+        Minimality::SmallestForPattern => {
+            format!(
+                "smallest for this pattern: no part of the history with fewer transactions shows it, though one violates \
+                     {level} in another way, and without any one of these the rest satisfies {level}"
+            )
+        }
         Minimality::Irreducible => {
             format!("irreducible: without any one of its transactions the rest satisfies {level}")
         }
@@ -53,7 +59,9 @@ pub fn operations(example: &Counterexample, whole: &History) -> String {
     let what = match example.operation_minimality {
         Minimality::Reduced => "",
         Minimality::IrreducibleForPattern => ", none of which the pattern can do without",
-        Minimality::Smallest | Minimality::Irreducible => ", none of which can be left out",
+        Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
+            ", none of which can be left out"
+        }
     };
     format!("{n} of their {all} {}{what}", plural(all, "operation"))
 }

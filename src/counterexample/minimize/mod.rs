@@ -137,8 +137,10 @@ impl Cutter<'_> {
         if of_operations != Minimality::Reduced {
             evidence::complete(&mut found, self.control);
         }
-        let is_smallest = minimality == Minimality::Irreducible && self.is_smallest(found.keep.len());
-        let minimality = if is_smallest { Minimality::Smallest } else { minimality };
+        let minimality = match minimality {
+            Minimality::Irreducible => self.size(found.keep.len()).unwrap_or(minimality),
+            minimality => minimality,
+        };
         self.counterexample(found, minimality, of_operations)
     }
 

@@ -3,6 +3,7 @@
 use super::cutter::{Answer, Cutter, Found};
 use crate::checkers::Level;
 use crate::control::Interrupt;
+use crate::counterexample::Minimality;
 use crate::history::{KeyId, OperationId, OperationKind, SessionId, TransactionId, TransactionSet};
 use crate::relations::Source;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,28 +32,34 @@ impl Cutter<'_> {
         Ok(None)
     }
 
-    /// Whether it is certain that no part of the whole history with fewer than `n` transactions violates the level (by the
-    /// wanted pattern, if there is one). `false` where that would take too long to find out.
+    /// What can be said of parts of the whole history with fewer than `n` transactions, if it is certain that none of them
+    /// violates the level, or none by the wanted pattern. `None` where one does, or where that would take too long to find
+    /// out.
     ///
     /// A smallest part hangs together: transactions that share neither a session nor a key of which one of them writes a
     /// version can be ordered apart (not in real time, where everything hangs together). One transaction alone is wrong
     /// only by its own reads, so only those with such reads need to be looked at.
-    pub(super) fn is_smallest(&self, n: usize) -> bool {
+    pub(super) fn size(&self, n: usize) -> Option<Minimality> {
         match n {
-            0 | 1 => true,
-            2 => self.suspicious().is_some_and(|alone| alone.iter().all(|&t| self.is_innocent(&[t]))),
-            _ => self.all_smaller_are_innocent(n),
+            0 | 1 => Some(Minimality::Smallest),
+            2 => self.size_beside(self.suspicious()?.iter().map(std::slice::from_ref)),
+            // Every transaction is a part.
+            _ if self.history.n_transactions() > MOST_PARTS => None,
+            _ => {
+                let all = self.history.transactions().filter(|&t| !self.is_initial(t));
+                let parts = self.connected_parts(&all.collect::<Vec<_>>(), n - 1)?;
+                self.size_beside(parts.iter().map(Vec::as_slice))
+            }
         }
     }
 
-    fn all_smaller_are_innocent(&self, n: usize) -> bool {
-        // Every transaction is a part.
-        if self.history.n_transactions() > MOST_PARTS {
-            return false;
-        }
-        let universe: Vec<TransactionId> = self.history.transactions().filter(|&t| !self.is_initial(t)).collect();
-        let parts = self.connected_parts(&universe, n - 1);
-        parts.is_some_and(|parts| parts.iter().all(|part| self.is_innocent(part)))
+    /// The same, where these are the smaller parts in question.
+    fn size_beside<'a>(&self, mut parts: impl Iterator<Item = &'a [TransactionId]>) -> Option<Minimality> {
+        parts.try_fold(Minimality::Smallest, |size, part| match self.ask_with_all_reads(part) {
+            Answer::No => Some(size),
+            Answer::ByAnotherPattern => Some(Minimality::SmallestForPattern),
+            Answer::Violated(_) | Answer::Unusable => None,
+        })
     }
 
     /// The parts of `universe` with at most `most` transactions that hang together, smallest first; `None` if there are too
@@ -98,10 +105,10 @@ impl Cutter<'_> {
         Some(suspicious)
     }
 
-    /// Whether these transactions, with all reads whose writers are among them, are known not to be a counterexample.
-    fn is_innocent(&self, keep: &[TransactionId]) -> bool {
+    /// Whether these transactions, with all reads whose writers are among them, violate the level.
+    fn ask_with_all_reads(&self, keep: &[TransactionId]) -> Answer {
         if self.control.check().is_err() {
-            return false;
+            return Answer::Unusable;
         }
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let is_there = |source: &Source| match *source {
@@ -120,7 +127,8 @@ impl Cutter<'_> {
                 }
         });
         let answer = self.ask_about(keep.to_vec(), small, renaming);
-        matches!(answer, Answer::No | Answer::ByAnotherPattern) && self.control.check().is_ok()
+        // What was interrupted has no verdict.
+        if self.control.check().is_ok() { answer } else { Answer::Unusable }
     }
 
     /// By place in `universe`: the places of those it shares a session with, or a key that one of the two writes. `None` if
