@@ -575,10 +575,11 @@ pub struct State {
 }
 
 impl State {
-    /// Adds a message, unless it is there already.
+    /// Adds a message, unless it is there already. What went well is of interest until the next thing does.
     pub fn tell(&mut self, bad: bool, text: impl Into<String>) {
         let banner = Banner { text: text.into(), bad };
         if !self.banners.contains(&banner) {
+            self.banners.retain(|other| other.bad || bad);
             self.banners.push(banner);
         }
     }

@@ -248,6 +248,12 @@ pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.label(egui::RichText::new(text).size(SMALL).color(weak))
 }
 
+/// A side note in what is left of a line; the whole of it when the pointer rests there.
+pub fn short_note(ui: &mut Ui, text: impl Into<String>) -> Response {
+    let weak = Palette::of(ui).weak;
+    ui.add(egui::Label::new(egui::RichText::new(text).size(SMALL).color(weak)).truncate())
+}
+
 /// `1 session`, `1,000 transactions`.
 pub fn counted(number: usize, thing: &str) -> String {
     match number {

@@ -1,13 +1,27 @@
 //! The edges of the anomaly between the lanes, with their labels.
 
+use super::super::picture::Picture;
 use super::super::style::{self, Palette};
 use super::frame::{Bar, Frame};
 use crate::diagram::theme::dash;
+use crate::history::TransactionId;
+use crate::relations::Edge;
+use egui::epaint::CubicBezierShape;
 use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2, vec2};
 use std::collections::HashMap;
 
 /// Half the width of an arrow head, in points.
 const SIDE: f32 = 4.0;
+/// Length of an arrow head, in points.
+const HEAD: f32 = 7.0;
+/// What is longer than this between two transactions of a session is straight, in points.
+const STRAIGHT: f32 = 50.0;
+/// Shorter edges have no label, in points.
+const LABELLED: f32 = 36.0;
+/// With more edges in sight labels may lie on other edges.
+const FEW: usize = 60;
+/// Pieces that a bow is drawn in.
+const BOW: usize = 24;
 /// Most labels in sight: more of them cannot be read.
 const LABELS: usize = 200;
 /// Width and height of a cell of [`Room`], in points.
@@ -17,56 +31,142 @@ impl Frame<'_> {
     /// Draws the edges of the anomaly and returns where they are.
     pub(super) fn draw_edges(&self, painter: &Painter, bars: &[Bar]) -> Vec<(usize, Pos2, Pos2)> {
         let Some(picture) = self.input.picture() else { return Vec::new() };
-        let example = &picture.argument.counterexample;
-        let mut drawn = Vec::new();
+        let ways = self.ways(picture, bars);
+        for Way { index, edge, points } in &ways {
+            let width = if self.lit.edges.contains(index) { 2.6 } else { 1.8 };
+            arrow_along(painter, points, Stroke::new(width, self.colour(*index, edge)), dash(edge.relation));
+        }
+        self.label_edges(painter, picture, &ways, bars);
+        ways.iter().flat_map(|way| way.points.windows(2).map(|ends| (way.index, ends[0], ends[1]))).collect()
+    }
+
+    fn label_edges(&self, painter: &Painter, picture: &Picture, ways: &[Way<'_>], bars: &[Bar]) {
+        let history = &picture.argument.counterexample.history;
         let mut room = Room::of(self.plot, bars.iter().map(|bar| bar.area));
-        let mut n_labels = 0;
-        for &index in &picture.drawn {
-            let Some(edge) = example.violation.edges.get(index) else { continue };
+        for Way { index, edge, points } in ways.iter().filter(|way| length(&way.points) > LABELLED).take(LABELS) {
+            let key = edge.key.map(|key| format!(" {}", history.key_name(key))).unwrap_or_default();
+            let text = format!("{}{key}", edge.relation.code());
+            let size = vec2(text.chars().count() as f32 * 6.6 + 8.0, 16.0);
+            let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
+            // Where it covers neither a transaction nor another label, and rather no other edge.
+            let is_free = |at: &&Pos2| room.is_free(Rect::from_center_size(**at, size));
+            let is_alone = |at: &&Pos2| {
+                let ground = Rect::from_center_size(**at, size);
+                let mut others = ways.iter().filter(|way| way.index != *index).flat_map(|way| way.points.windows(2));
+                ways.len() > FEW || !others.any(|ends| crosses(ground, ends))
+            };
+            let free = places.iter().filter(is_free).find(is_alone).or_else(|| places.iter().find(is_free));
+            let at = free.copied().unwrap_or_else(|| along(points, 0.35 + (*index as f32 * 0.19).fract() * 0.3));
+            room.take(label(painter, at, &text, self.colour(*index, edge), &self.palette));
+        }
+    }
+
+    fn colour(&self, index: usize, edge: &Edge) -> Color32 {
+        let is_lit = !self.lit.any || self.lit.edges.contains(&index);
+        self.palette.relation(edge.relation).gamma_multiply(if is_lit { 1.0 } else { 0.35 })
+    }
+
+    /// The edges in sight: what is out of sight costs nothing more.
+    fn ways<'a>(&self, picture: &'a Picture, bars: &[Bar]) -> Vec<Way<'a>> {
+        let example = &picture.argument.counterexample;
+        let mut ways = Vec::new();
+        // How many edges there are between two transactions.
+        let mut between: HashMap<(TransactionId, TransactionId), usize> = HashMap::new();
+        let edges = || picture.drawn.iter().filter_map(|&n| Some((n, example.violation.edges.get(n)?)));
+        let ends = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
+        edges().for_each(|(_, edge)| *between.entry(ends(edge)).or_default() += 1);
+        for (index, edge) in edges() {
             let bar = |t| self.bar_of(example.renaming.old_transaction(t));
             let (Some(from), Some(to)) = (bar(edge.from), bar(edge.to)) else { continue };
-            // Parallel edges leave and land beside each other.
-            let shift = |n: usize, width: f32| ((n as f32 * 0.37).fract() - 0.5) * width.min(60.0) * 0.7;
-            let same_lane = (from.center().y - to.center().y).abs() < 1.0;
-            let (a, b) = match same_lane {
-                true if from.center().x < to.center().x => (from.right_center(), to.left_center()),
-                true => (from.left_center(), to.right_center()),
-                false => {
-                    let down = to.center().y > from.center().y;
-                    let end = |bar: Rect, bottom: bool| {
-                        pos2(bar.center().x + shift(index, bar.width()), if bottom { bar.bottom() } else { bar.top() })
-                    };
-                    (end(from, down), end(to, !down))
-                }
-            };
-            // What is out of sight costs nothing more.
-            if !Rect::from_two_pos(a, b).expand(SIDE).intersects(self.plot) {
-                continue;
+            let points = self.way(from, to, index, between[&ends(edge)] > 1, bars);
+            if Rect::from_points(&points).expand(SIDE).intersects(self.plot) {
+                ways.push(Way { index, edge, points });
             }
-            let lit = !self.lit.any || self.lit.edges.contains(&index);
-            let colour = self.palette.relation(edge.relation).gamma_multiply(if lit { 1.0 } else { 0.35 });
-            arrow(
-                painter,
-                a,
-                b,
-                Stroke::new(if self.lit.edges.contains(&index) { 2.6 } else { 1.8 }, colour),
-                dash(edge.relation),
-            );
-            let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
-            let text = format!("{}{key}", edge.relation.code());
-            if (b - a).length() > 50.0 && n_labels < LABELS {
-                n_labels += 1;
-                let size = vec2(text.chars().count() as f32 * 6.6 + 8.0, 16.0);
-                let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|t| a + (b - a) * t);
-                // Where it covers neither a transaction nor another label.
-                let free = places.into_iter().find(|at| room.is_free(Rect::from_center_size(*at, size)));
-                let at = free.unwrap_or(a + (b - a) * (0.35 + (index as f32 * 0.19).fract() * 0.3));
-                room.take(label(painter, at, &text, colour, &self.palette));
-            }
-            drawn.push((index, a, b));
         }
-        drawn
+        ways
     }
+
+    /// The way of an edge: straight, over the lane where something else of the session stands between, or in a bow where it
+    /// is not the only one between two transactions.
+    fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Vec<Pos2> {
+        // Parallel edges leave and land beside each other.
+        let shift = (index as f32 * 0.37).fract();
+        if (from.center().y - to.center().y).abs() >= 1.0 {
+            let down = to.center().y > from.center().y;
+            let end = |bar: Rect, bottom: bool| {
+                let x = bar.center().x + (shift - 0.5) * bar.width().min(60.0) * 0.7;
+                pos2(x, if bottom { bar.bottom() } else { bar.top() })
+            };
+            let (a, b) = (end(from, down), end(to, !down));
+            // To its right, so that what goes back goes on the other side.
+            return match has_twin {
+                true => bow(a, b, (b - a).normalized().rot90() * (10.0 + 14.0 * shift)),
+                false => vec![a, b],
+            };
+        }
+        let (a, b) = match from.center().x < to.center().x {
+            true => (from.right_center(), to.left_center()),
+            false => (from.left_center(), to.right_center()),
+        };
+        let gap = Rect::from_two_pos(a, b).expand2(vec2(-1.0, 1.0));
+        let is_free = !bars.iter().any(|bar| bar.area.intersects(gap));
+        if is_free && (b.x - a.x).abs() > STRAIGHT {
+            return vec![a, b];
+        }
+        // Above, in what the lane leaves free.
+        let top = |bar: Rect, end: Pos2| {
+            let inwards = bar.width().min(20.0) / 2.0;
+            pos2(if end.x < bar.center().x { end.x + inwards } else { end.x - inwards }, bar.top())
+        };
+        let room = ((self.view.lane - from.height()) / 2.0).clamp(8.0, 30.0);
+        bow(top(from, a), top(to, b), vec2(0.0, -room * (0.7 + 0.3 * shift)))
+    }
+}
+
+/// An edge in sight.
+struct Way<'a> {
+    /// Its place among the edges of the anomaly.
+    index: usize,
+    edge: &'a Edge,
+    points: Vec<Pos2>,
+}
+
+/// Whether a stretch of an edge crosses an area.
+fn crosses(area: Rect, ends: &[Pos2]) -> bool {
+    let (a, b) = (ends[0], ends[1]);
+    if !Rect::from_two_pos(a, b).intersects(area) {
+        return false;
+    }
+    let side = |corner: Pos2| (b - a).rot90().dot(corner - a);
+    let sides = [area.left_top(), area.right_top(), area.left_bottom(), area.right_bottom()].map(side);
+    sides.iter().any(|side| *side <= 0.0) && sides.iter().any(|side| *side >= 0.0)
+}
+
+/// From one point to another in a bow that goes this far aside in the middle.
+fn bow(from: Pos2, to: Pos2, aside: Vec2) -> Vec<Pos2> {
+    // A cubic curve comes three quarters as near as its control points.
+    let up = aside / 0.75;
+    let curve =
+        CubicBezierShape::from_points_stroke([from, from + up, to + up, to], false, Color32::TRANSPARENT, Stroke::NONE);
+    (0..=BOW).map(|n| curve.sample(n as f32 / BOW as f32)).collect()
+}
+
+/// Length of a way.
+fn length(way: &[Pos2]) -> f32 {
+    way.windows(2).map(|ends| ends[0].distance(ends[1])).sum()
+}
+
+/// The point of a way at a share of its length.
+fn along(way: &[Pos2], share: f32) -> Pos2 {
+    let mut left = length(way) * share;
+    for ends in way.windows(2) {
+        let step = ends[0].distance(ends[1]);
+        if left <= step && step > 0.0 {
+            return ends[0].lerp(ends[1], left / step);
+        }
+        left -= step;
+    }
+    way.last().copied().unwrap_or_default()
 }
 
 /// What is taken already, by cells, so that looking for room costs the same however much is in sight.
@@ -105,19 +205,29 @@ impl Room {
 
 /// A straight arrow.
 pub(in crate::app) fn arrow(painter: &Painter, from: Pos2, to: Pos2, stroke: Stroke, dash: &[f32]) {
-    let way = to - from;
-    let direction = if way.length() > 0.1 { way.normalized() } else { Vec2::DOWN };
-    let end = to - direction * 7.0;
+    arrow_along(painter, &[from, to], stroke, dash);
+}
+
+/// An arrow along a way.
+fn arrow_along(painter: &Painter, way: &[Pos2], stroke: Stroke, dash: &[f32]) {
+    let [.., tip] = *way else { return };
+    // The line ends where the head begins.
+    let is_before_head = |point: &Pos2| point.distance(tip) > HEAD;
+    let n = way.iter().rposition(is_before_head).map_or(1, |last| last + 1);
+    let to_tip = tip - way[n - 1];
+    let direction = if to_tip.length() > 0.1 { to_tip.normalized() } else { Vec2::DOWN };
+    let end = tip - direction * HEAD;
+    let line: Vec<Pos2> = way[..n].iter().copied().chain([end]).collect();
     match dash.is_empty() {
-        true => drop(painter.line_segment([from, end], stroke)),
+        true => drop(painter.line(line, stroke)),
         false => {
             let lengths: Vec<f32> = dash.iter().copied().step_by(2).collect();
             let gaps: Vec<f32> = dash.iter().copied().skip(1).step_by(2).collect();
-            painter.extend(Shape::dashed_line_with_offset(&[from, end], stroke, &lengths, &gaps, 0.0));
+            painter.extend(Shape::dashed_line_with_offset(&line, stroke, &lengths, &gaps, 0.0));
         }
     }
-    let side = direction.rot90() * 4.0;
-    painter.add(Shape::convex_polygon(vec![to, end + side, end - side], stroke.color, Stroke::NONE));
+    let side = direction.rot90() * SIDE;
+    painter.add(Shape::convex_polygon(vec![tip, end + side, end - side], stroke.color, Stroke::NONE));
 }
 
 /// A label on a line, on its own ground.
@@ -132,6 +242,24 @@ pub(in crate::app) fn label(painter: &Painter, at: Pos2, text: &str, colour: Col
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bow_rises_and_comes_down() {
+        let way = bow(pos2(10.0, 50.0), pos2(90.0, 50.0), vec2(0.0, -20.0));
+        assert_eq!((way[0], way[BOW]), (pos2(10.0, 50.0), pos2(90.0, 50.0)));
+        let top = along(&way, 0.5);
+        assert!((top - pos2(50.0, 30.0)).length() < 0.5, "{top}");
+        assert!(length(&way) > 80.0 && along(&way, 1.0).distance(way[BOW]) < 0.01);
+        assert_eq!(along(&[pos2(0.0, 0.0), pos2(10.0, 0.0)], 0.25), pos2(2.5, 0.0));
+    }
+
+    #[test]
+    fn only_what_passes_through_an_area_crosses_it() {
+        let area = Rect::from_min_size(pos2(10.0, 10.0), vec2(20.0, 10.0));
+        let crosses = |a: (f32, f32), b: (f32, f32)| crosses(area, &[pos2(a.0, a.1), pos2(b.0, b.1)]);
+        assert!(crosses((0.0, 0.0), (40.0, 30.0)) && crosses((15.0, 12.0), (16.0, 13.0)));
+        assert!(!crosses((0.0, 18.0), (14.0, 32.0)) && !crosses((40.0, 0.0), (40.0, 30.0)));
+    }
 
     #[test]
     fn room_is_where_nothing_stands() {

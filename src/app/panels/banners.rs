@@ -5,10 +5,17 @@ use crate::app::state::State;
 use crate::app::style::{self, Palette};
 use egui::{CornerRadius, Frame, Margin, RichText, Stroke, Ui, WidgetInfo, WidgetType};
 
-/// Draws them one below the other.
+/// Most of the window that they take, in points.
+const HEIGHT: f32 = 150.0;
+
+/// Draws them one below the other, the newest on top.
 pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
+    egui::ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| all_ui(ui, state, requests));
+}
+
+fn all_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     let palette = Palette::of(ui);
-    for (place, banner) in state.banners.iter().enumerate() {
+    for (place, banner) in state.banners.iter().enumerate().rev() {
         let colour = if banner.bad { palette.bad } else { palette.good };
         let frame = Frame::new()
             .fill(palette.tint(colour))

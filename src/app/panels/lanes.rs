@@ -31,7 +31,7 @@ pub fn lanes_ui(ui: &mut Ui, state: &State, document: &Document, view: &mut Lane
                 requests.push(Request::Run(Command::SwitchTime));
             }
         }
-        style::note(ui, "Ctrl and the wheel zoom, dragging pans, a double click opens a transaction");
+        style::short_note(ui, "Ctrl and the wheel zoom, dragging pans, a double click opens a transaction");
     });
     let input = LanesInput { history, document, timeline, true_time: state.true_time, all: state.all_lanes };
     let answer = view.ui(ui, &input);
