@@ -86,8 +86,8 @@ impl Frame<'_> {
         ways
     }
 
-    /// The way of an edge: straight, over the lane where something else of the session stands between, or in a bow where it
-    /// is not the only one between two transactions.
+    /// The way of an edge: straight, or in a bow, where something else of the session stands between or where it is not the
+    /// only one between two transactions.
     fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Vec<Pos2> {
         // Parallel edges leave and land beside each other.
         let shift = (index as f32 * 0.37).fract();
@@ -104,22 +104,25 @@ impl Frame<'_> {
                 false => vec![a, b],
             };
         }
-        let (a, b) = match from.center().x < to.center().x {
+        let forward = from.center().x < to.center().x;
+        let (a, b) = match forward {
             true => (from.right_center(), to.left_center()),
             false => (from.left_center(), to.right_center()),
         };
         let gap = Rect::from_two_pos(a, b).expand2(vec2(-1.0, 1.0));
-        let is_free = !bars.iter().any(|bar| bar.area.intersects(gap));
+        let is_free = !has_twin && !bars.iter().any(|bar| bar.area.intersects(gap));
         if is_free && (b.x - a.x).abs() > STRAIGHT {
             return vec![a, b];
         }
-        // Above, in what the lane leaves free.
-        let top = |bar: Rect, end: Pos2| {
-            let inwards = bar.width().min(20.0) / 2.0;
-            pos2(if end.x < bar.center().x { end.x + inwards } else { end.x - inwards }, bar.top())
+        // In what the lane leaves free: above, and back below.
+        let (a, b, up) = match forward {
+            true => (from.right_top(), to.left_top(), -1.0),
+            false => (from.left_bottom(), to.right_bottom(), 1.0),
         };
+        let inwards = |bar: Rect| -up * bar.width().min(20.0) / 2.0;
         let room = ((self.view.lane - from.height()) / 2.0).clamp(8.0, 30.0);
-        bow(top(from, a), top(to, b), vec2(0.0, -room * (0.7 + 0.3 * shift)))
+        let (a, b) = (a - vec2(inwards(from), 0.0), b + vec2(inwards(to), 0.0));
+        bow(a, b, vec2(0.0, up * room * (0.7 + 0.3 * shift)))
     }
 }
 
