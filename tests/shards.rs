@@ -3,8 +3,9 @@
 mod common;
 
 use common::examine;
+use common::mixed::{self, Mix};
 use common::oracle;
-use common::random::{Shape, sketch};
+use common::random::{self, Shape, sketch};
 use common::sketch::{Sketch, Transaction};
 use fastrand::Rng;
 use isoscope::checkers::{self, Findings, Level, Options, Share, Verdict};
@@ -127,6 +128,44 @@ fn merged_reports_say_what_one_machine_says() {
         })
         .sum();
     assert!(spread > 100, "{spread} were spread");
+}
+
+/// Histories of every kind in the ordinary run.
+const HISTORIES: u64 = 4_000;
+
+#[test]
+fn shards_of_every_history_join_to_what_one_machine_says() {
+    let seeds = random::seeds(HISTORIES);
+    let n = seeds.clone().count();
+    let spread: usize = seeds
+        .into_par_iter()
+        .map(|seed| {
+            let mix = Mix { groups: 3, ..Mix::any(&mut Rng::with_seed(seed)) };
+            let text = mixed::text(&mix, seed);
+            let history = mixed::history(&mix, seed);
+            let asked = if seed % 4 == 0 { Level::of(&history) } else { Level::WITHOUT_TIMES.to_vec() };
+            let report_on = |share: Option<Share>| {
+                let options = Options { levels: asked.clone(), ..options(share) };
+                let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+                Report::new(&history, &findings, Settings { witness: true, ..Settings::default() })
+            };
+            let expected = report_on(None);
+            let shards = 2 + seed as usize % 3;
+            let reports: Vec<Report> = (0..shards).map(|shard| report_on(Some(Share { shard, shards }))).collect();
+            let is_spread = reports.iter().any(|r| r.part.as_ref().is_some_and(|part| part.components > Some(1)));
+            let documents = reports.into_iter().map(|report| Document::Report(Box::new(report))).collect();
+            let joined = report::merge(documents).unwrap_or_else(|error| panic!("seed {seed}\n{text}{error}")).pop();
+            let Some(Document::Report(joined)) = joined else { panic!("no report") };
+            assert_eq!(verdicts(&joined), verdicts(&expected), "seed {seed}\n{text}");
+            assert_eq!(joined.patterns, expected.patterns, "seed {seed}\n{text}");
+            assert_eq!(joined.assumptions, expected.assumptions, "seed {seed}\n{text}");
+            // What the verifier says of the report of one machine it says of the joined one, too.
+            let verified = [&expected, &*joined].map(|report| verify(&history, report).map(|v| v.without_evidence));
+            assert_eq!(verified[0], verified[1], "seed {seed}\n{text}");
+            usize::from(is_spread)
+        })
+        .sum();
+    assert!(spread > n / 100, "{spread} were spread");
 }
 
 #[test]

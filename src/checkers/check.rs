@@ -3,7 +3,7 @@
 use super::ambiguity::Patience;
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
-use super::share::{Share, SharedOut};
+use super::share::SharedOut;
 use super::strong::Effort;
 use super::weak::Ground;
 use super::{
@@ -102,12 +102,18 @@ fn check_with(
         }
     });
     let lists_are_exact = !history.lists().is_empty() && history.rules().lists == ListRule::Exact;
-    if lists_are_exact
+    let has_repeated_elements = lists_are_exact
         && manner.elements == Elements::Searched
         && options.checker == Checker::Fast
-        && options.share.is_none_or(Share::is_first)
-        && repeated::concerns(history)
+        && repeated::concerns(history);
+    if let Some(share) = options.share
+        && !share.is_first()
+        && (has_repeated_elements || !share::may_be_spread(history, &levels, options.checker))
     {
+        let shared = Some(SharedOut::whole(share, levels));
+        return Findings { checker: options.checker, shared, ..Findings::default() };
+    }
+    if has_repeated_elements {
         return check_repeated(history, &Options { levels, ..options.clone() }, control, manner, observe);
     }
     let mut run = Run {
@@ -129,11 +135,10 @@ fn check_with(
     let prepared = control.timed(Stage::Build, || Prepared::new(history, resolution, options, control));
     let index_seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    let assumes_set_up = manner.tests_set_up
-        && options.share.is_none()
-        && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
+    let assumes_set_up =
+        manner.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
     let found = match prepared {
-        Ok(prepared) if options.checker != Checker::Fast && options.share.is_none_or(Share::is_first) => {
+        Ok(prepared) if options.checker != Checker::Fast => {
             run.shared = options.share.map(|share| SharedOut::whole(share, run.levels.clone()));
             let mut findings = run.ask_paper(prepared, index_seconds, begin);
             if assumes_set_up {
@@ -170,7 +175,7 @@ fn check_repeated(
 ) -> Findings {
     let whole = Options { share: None, ..options.clone() };
     let (mut findings, assumes_set_up) = repeated::check(history, &whole, control, manner);
-    if manner.tests_set_up && options.share.is_none() && assumes_set_up {
+    if manner.tests_set_up && assumes_set_up {
         set_up::put_to_the_test(history, &whole, control, &mut findings);
     }
     findings.shared = options.share.map(|share| SharedOut::whole(share, options.levels.clone()));

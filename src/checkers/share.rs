@@ -1,8 +1,10 @@
 //! A share of the work on one history, for one of several machines.
 //!
 //! What can be spread are the strong levels: each shard decides some of the components of the history. Everything else
-//! is done by the first shard: weak levels, which cost little, and histories that must be looked at as one: those with one component, with
-//! ambiguous reads, with wrong reads, and those whose real time is asked about (SSER).
+//! is done by the first shard: weak levels, which cost little, and histories that must be looked at as one: those with
+//! one component, with ambiguous reads, with elements of lists that were appended more than once, with wrong reads, and
+//! those whose real time is asked about (SSER). Which of these a history is, every shard finds out for itself, from the
+//! history alone: shards that disagreed could not be joined.
 
 use super::components::in_the_whole;
 use super::decide::{Decision, Order};

@@ -139,8 +139,8 @@ impl Shards {
         let n_violated = |report: &Report| report.levels.iter().filter(|l| l.verdict == VerdictWord::Violated).count();
         let most = self.reports.iter().map(|(_, report)| n_violated(report)).max().unwrap_or(0);
         let is_one = self.n_components < 2;
-        let assumptions = self.reports.iter().map(|(_, report)| report.assumptions.clone());
-        let assumptions = assumptions.into_iter().find(|assumptions| !assumptions.is_empty()).unwrap_or_default();
+        let any_assumptions = self.reports.iter().map(|(_, report)| &report.assumptions);
+        let any_assumptions = any_assumptions.into_iter().find(|a| !a.is_empty()).cloned().unwrap_or_default();
         let health = self.reports.iter().map(|(_, report)| report.health.clone());
         let health = health.into_iter().find(|health| !health.is_empty()).unwrap_or_default();
         let knowing = self.reports.into_iter().find(|(_, report)| n_violated(report) == most);
@@ -148,6 +148,11 @@ impl Shards {
         if !is_one {
             report.patterns = counts(&report.patterns, &levels);
         }
+        // Some are about what is violated, so those of the shard that knows most of that come first.
+        let assumptions = match report.assumptions.is_empty() {
+            true => any_assumptions,
+            false => std::mem::take(&mut report.assumptions),
+        };
         Ok(Report { part: None, levels, timings, assumptions, health, ..report })
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod enumerate;
 pub(crate) mod examine;
 pub(crate) mod formulas;
 pub(crate) mod linear;
+pub(crate) mod mixed;
 pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod parts;

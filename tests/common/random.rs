@@ -45,12 +45,17 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures. `ISOSCOPE_HISTORIES` asks for
-/// another number, `ISOSCOPE_SEED` for other histories.
-pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), String> + Sync) {
+/// Seeds of `n` histories. `ISOSCOPE_HISTORIES` asks for another number, `ISOSCOPE_SEED` for others.
+pub(crate) fn seeds(n: u64) -> std::ops::Range<u64> {
     let first = number("ISOSCOPE_SEED").unwrap_or(0);
-    let n = number("ISOSCOPE_HISTORIES").unwrap_or(n);
-    let failures: Vec<String> = (first..first + n)
+    first..first + number("ISOSCOPE_HISTORIES").unwrap_or(n)
+}
+
+/// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures; which ones, [`seeds`] says.
+pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), String> + Sync) {
+    let seeds = seeds(n);
+    let n = seeds.end - seeds.start;
+    let failures: Vec<String> = seeds
         .into_par_iter()
         .filter_map(|seed| {
             let sketch = sketch(shape, seed);

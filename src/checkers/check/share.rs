@@ -4,6 +4,15 @@ use super::super::share::{SPREAD, Share, Shared, SharedOut, dealt_out, decide_mi
 use super::*;
 use crate::relations::Component;
 
+/// Whether a history is asked for something that its components can be asked for one by one, as far as that is known
+/// without an index. The same for every shard.
+pub(super) fn may_be_spread(history: &History, levels: &[Level], checker: Checker) -> bool {
+    // Whatever else is stronger than serializability is about real time, too.
+    let wants_real_time = levels.iter().any(|level| *level > Level::StrictSerializability)
+        || levels.contains(&Level::StrictSerializability) && history.has_times();
+    checker == Checker::Fast && levels.iter().any(|level| SPREAD.contains(level)) && !wants_real_time
+}
+
 impl Run<'_> {
     /// Checks what belongs to a share. What cannot be spread is left to the first shard.
     pub(super) fn check_share(&mut self, share: Share, prepared: Prepared) -> Instances {
@@ -19,16 +28,12 @@ impl Run<'_> {
 
     /// The components, where deciding them is all that there is to do at the strong levels.
     fn components(&self, prepared: &Prepared) -> Option<Vec<Component>> {
-        let wants_strong = self.levels.iter().any(|level| SPREAD.contains(level));
-        // Whatever else is stronger than serializability is about real time, too.
-        let wants_real_time = self.levels.iter().any(|level| *level > Level::StrictSerializability)
-            || self.levels.contains(&Level::StrictSerializability) && self.history.has_times();
         let is_plain = prepared.resolution.n_ambiguous() == 0
             && prepared.reads.counts.is_empty()
             && n_ambiguous_elements(self.history, &prepared.resolution) == 0;
         let is_open = prepared.ground.as_ref().is_some_and(|ground| ground.serial().is_none());
-        let can_be_spread = self.options.checker == Checker::Fast && wants_strong && !wants_real_time;
-        (can_be_spread && is_plain && is_open).then(|| Component::all(&prepared.index)).flatten()
+        let may_be_spread = may_be_spread(self.history, &self.levels, self.options.checker);
+        (may_be_spread && is_plain && is_open).then(|| Component::all(&prepared.index)).flatten()
     }
 
     fn check_components(
