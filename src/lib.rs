@@ -28,17 +28,19 @@
 //! | `health` | can the history be trusted? | history, relations, control |
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
 //! | `report` | everything said about one history, as data | history, graph, relations, checkers, counterexample, health |
-//! | `verify` | is the evidence in a report real? | history, report |
+//! | `verify` | is the evidence real? | history, report, control |
+//! | `audit` | verdicts whose evidence was verified | history, relations, checkers, report, verify, control |
 //! | `diagram` | what to draw and where | history, relations, graph |
-//! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, diagram |
+//! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram |
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | history, control |
 //! | `collect` | histories from workloads and real databases | history, control, generate |
-//! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, generate, collect |
-//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, jobs, generate, collect, hunt |
-//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, diagram, export, generate, collect, hunt |
+//! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, generate, collect |
+//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, jobs, generate, collect, hunt |
+//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, generate, collect, hunt |
 
 pub mod app;
+pub mod audit;
 pub mod checkers;
 pub mod cli;
 pub mod collect;

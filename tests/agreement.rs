@@ -101,7 +101,7 @@ fn a_level_asked_for_alone_has_the_verdict_that_it_has_among_all() {
         let all = examine::check(&history);
         for result in &all.levels {
             let options = Options { levels: vec![result.level], ..Options::default() };
-            let alone = checkers::check(&history, &options, &Control::new(), &|_| {});
+            let alone = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
             let word = alone.level(result.level).map(|result| result.verdict.word());
             if word != Some(result.verdict.word()) {
                 return Err(format!("{} is {word:?} alone, {} among all", result.level, result.verdict.word()));

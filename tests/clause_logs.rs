@@ -9,7 +9,7 @@ use common::random::{Shape, sketch};
 use common::sketch::{Sketch, Transaction, read, write};
 use fastrand::Rng;
 use isoscope::checkers::derivation::{self, Limits};
-use isoscope::checkers::{self, Findings, Level, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId};
+use isoscope::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, TransactionId};
@@ -78,7 +78,7 @@ fn formulas_have_a_model_exactly_where_their_histories_satisfy_the_strong_levels
         let formula = Formula::random(&mut rng, n, n * 6);
         let history = formula.sketch().history();
         let options = Options { levels: STRONG.to_vec(), max_instances: 0, ..Options::default() };
-        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         for level in STRONG {
             let verdict = &findings.level(level).expect("asked for").verdict;
             assert_eq!(matches!(verdict, Verdict::Satisfied(_)), formula.has_model(), "{formula:?} at {level}");
@@ -112,7 +112,7 @@ fn logs_of_formulas_pass_the_verifier_at_every_violated_level() {
 fn a_history_whose_tree_of_cases_is_too_large_is_listed_with_a_log_and_told_in_words() {
     let history = Formula::pigeons(4).sketch().history();
     let options = Options { levels: STRONG.to_vec(), ..Options::default() };
-    let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
     let report = Report::new(&history, &findings, Settings::default());
     let verified = verify(&history, &report).expect("true");
     assert_eq!((verified.violated.len(), verified.without_evidence), (3, Vec::new()));
@@ -183,7 +183,7 @@ fn dense_blind_writes_have_logs_exactly_at_violated_levels() {
         let sketch = blind_writes(&mut rng);
         let history = sketch.history();
         let options = Options { levels: STRONG.to_vec(), max_instances: 0, ..Options::default() };
-        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         for level in STRONG {
             let is_satisfied = matches!(findings.level(level).expect("asked for").verdict, Verdict::Satisfied(_));
             let proved = prove(&history, level, LOG_OF_ALL);

@@ -4,7 +4,7 @@
 
 mod common;
 
-use isoscope::checkers::{self, Level, Options, Verdict};
+use isoscope::checkers::{Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats::{self, Request};
 use isoscope::history::{FailedRule, History, Rules};
@@ -43,7 +43,7 @@ fn open(corpus: &Path, entry: &Json, failed: FailedRule) -> History {
 /// Verdicts in the words of the reference.
 fn verdicts(history: &History) -> Vec<(&'static str, &'static str)> {
     let options = Options { levels: LEVELS.map(|(_, level)| level).to_vec(), ..Options::default() };
-    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
     let word = |level: Level| match findings.level(level).map(|result| &result.verdict) {
         Some(Verdict::Satisfied(_)) => "holds",
         Some(Verdict::Violated) => "fails",

@@ -18,7 +18,7 @@ use common::oracle::{self, LEVELS, Observation};
 use common::papers::{self, PAPERS};
 use common::pattern_oracle;
 use common::strong::{self, STRONG_PAPERS, Tally};
-use isoscope::checkers::{self, Checker, Findings, Options, Pattern};
+use isoscope::checkers::{Checker, Findings, Options, Pattern};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::relations::{Resolution, resolve};
@@ -61,7 +61,7 @@ fn range(variable: &str, shards: u64) -> std::ops::Range<u64> {
 fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Findings {
     let levels = LEVELS.into_iter().filter(|level| checker.levels().contains(level)).collect();
     let options = Options { levels, max_instances: 0, checker, ..Options::default() };
-    checkers::check_resolved(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
+    isoscope::audit::check_resolved(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
 }
 
 /// Verdicts of all checkers, and the counts of each that counts.

@@ -154,7 +154,7 @@ fn hidden(needle: &Needle, transactions: usize) -> History {
 }
 
 fn check(history: &History, levels: Vec<Level>) -> Findings {
-    checkers::check(history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {})
+    isoscope::audit::check(history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {})
 }
 
 fn is_found_alone(needle: &Needle, transactions: usize) -> Result<(), String> {

@@ -26,7 +26,7 @@ fn swaps(n: u64) -> History {
 
 fn linearizability(history: &History, control: &Control) -> Findings {
     let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
-    checkers::check(history, &options, control, &|_| {})
+    isoscope::audit::check(history, &options, control, &|_| {})
 }
 
 fn used() -> usize {

@@ -20,7 +20,7 @@ const TIDY: Shape =
 
 fn report(history: &History, levels: &[Level]) -> Report {
     let options = Options { levels: levels.to_vec(), ..Options::default() };
-    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
     Report::new(history, &findings, Settings { witness: true, ..Settings::default() })
 }
 
@@ -210,7 +210,8 @@ const ACROSS: &str = "a: [w x 1]@0..10 [n y 1]@1..9\nb: [w y 1]@0..10 [n x 1]@1.
 fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
     let history = isoscope::formats::text::parse(ACROSS).expect("valid");
     let levels = Level::of(&history);
-    let findings = checkers::check(&history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {});
+    let findings =
+        isoscope::audit::check(&history, &Options { levels, ..Options::default() }, &Control::new(), &|_| {});
     let violated: Vec<Level> = findings
         .levels
         .iter()
@@ -310,7 +311,7 @@ fn chains_of_swaps_are_decided_alike_by_the_published_algorithm() {
         }
         let levels = vec![Level::Linearizability];
         let options = Options { levels, checker: Checker::VlLwt, ..Options::default() };
-        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
         let verdict = report.levels[0].verdict;
         counts[verdict as usize] += 1;
@@ -356,6 +357,6 @@ fn a_linearizable_history_satisfies_every_level() {
     let verified = verify::verify(&history, &report).expect("evidence holds");
     assert_eq!(verified.satisfied.len(), 9);
     let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
-    let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
     assert!(matches!(findings.levels[0].verdict, Verdict::Satisfied(_)));
 }

@@ -5,7 +5,7 @@ mod common;
 use common::oracle;
 use common::random::{Shape, sketch};
 use fastrand::Rng;
-use isoscope::checkers::{self, Findings, Level, Options, Verdict};
+use isoscope::checkers::{Findings, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, OperationKind, TransactionId};
@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 
 fn report_on(history: &History) -> Report {
     let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 20, ..Options::default() };
-    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
     Report::new(history, &findings, Settings { read_seconds: 0.0, witness: true })
 }
 
@@ -386,7 +386,7 @@ fn counterexamples_are_small_true_and_irreducible() {
         let sketch = sketch(shape, seed);
         let history = sketch.history();
         let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 4, ..Options::default() };
-        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         for violation in &findings.violations {
             let example = counterexample::minimize(&history, violation, &Control::new());
             let place = |level| oracle::LEVELS.iter().position(|l| *l == level).expect("a level without times");

@@ -5,7 +5,7 @@ mod common;
 use common::oracle;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, key_name, session_name, write};
-use isoscope::checkers::{self, Level, Options, Verdict};
+use isoscope::checkers::{Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::formats::{self, Input};
 use isoscope::history::{Builder, History, Interval, Label, OperationKind, Origin, Outcome, Value};
@@ -53,7 +53,7 @@ fn timed(sketch: &Sketch, rng: &mut fastrand::Rng) -> History {
 fn decide(history: &History) -> Result<Verdict, String> {
     let levels = vec![Level::Serializability, Level::StrictSerializability];
     let options = Options { levels, ..Options::default() };
-    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    let findings = isoscope::audit::check(history, &options, &Control::new(), &|_| {});
     let report = Report::new(history, &findings, Settings { witness: true, ..Settings::default() });
     let verified = verify::verify(history, &report).map_err(|problems| format!("{problems:?}"))?;
     if !verified.without_evidence.is_empty() {
@@ -129,7 +129,7 @@ fn a_late_write_of_the_initial_value_is_a_write_unless_it_is_declared_to_set_up(
     let word = |is_declared| {
         let history = late_zero(is_declared);
         let options = Options { levels: vec![Level::Linearizability], ..Options::default() };
-        let findings = checkers::check(&history, &options, &Control::new(), &|_| {});
+        let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
         let verified = verify::verify(&history, &report).expect("evidence holds");
         assert!(verified.without_evidence.is_empty());

@@ -4,7 +4,8 @@
 use super::App;
 use super::conclusion::Conclusion;
 use super::sweep::{self, Sweep};
-use crate::checkers::{self, Cause, Checker, Level, LevelResult, Options, Verdict};
+use crate::audit;
+use crate::checkers::{Cause, Checker, Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Stage};
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
 use crate::history::History;
@@ -200,7 +201,7 @@ pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control:
     let (cpu, started) = (cpu_seconds(), Instant::now());
     let (findings, samples) = std::thread::scope(|scope| {
         let watch = scope.spawn(|| watch(&ended, started));
-        let findings = pool.install(|| checkers::check(history, &options, &own, &|_| ()));
+        let findings = pool.install(|| audit::check(history, &options, &own, &|_| ()));
         ended.store(true, Ordering::Relaxed);
         (findings, watch.join().unwrap_or_default())
     });

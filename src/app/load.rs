@@ -3,7 +3,8 @@
 use super::samples;
 use super::state::Source;
 use super::tree::Catalogue;
-use crate::checkers::{self, Findings, Level, LevelResult, Options};
+use crate::audit;
+use crate::checkers::{Findings, Level, LevelResult, Options};
 use crate::control::Control;
 use crate::formats::{self, Input, Request};
 use crate::health::{self, Health};
@@ -172,7 +173,7 @@ fn check_levels(
     let options = Options { levels, ..Options::default() };
     let observe = |result: &LevelResult| outbox.send(Message::Level(Arc::new(result.clone())));
     match resolution {
-        Some(resolution) => checkers::check_resolved(history, Arc::clone(resolution), &options, control, &observe),
-        None => checkers::check(history, &options, control, &observe),
+        Some(resolution) => audit::check_resolved(history, Arc::clone(resolution), &options, control, &observe),
+        None => audit::check(history, &options, control, &observe),
     }
 }

@@ -4,7 +4,8 @@
 //! say nothing about the levels.
 
 use super::App;
-use crate::checkers::{self, Level, LevelResult, Options, Verdict};
+use crate::audit;
+use crate::checkers::{Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId, TransactionSet};
 use crate::jobs::{self, Job, Outbox, Pool, Revision, State as JobState, Wake};
@@ -78,7 +79,7 @@ fn check(
     let kept: usize = keep.iter().map(|t| history.operation_range(t).len()).sum();
     let observe = |result: &LevelResult| outbox.send(Message::Level(Box::new(result.clone())));
     let options = Options { levels, ..Options::default() };
-    let findings = checkers::check(&part, &options, control, &observe);
+    let findings = audit::check(&part, &options, control, &observe);
     control.check()?;
     outbox.send(Message::Done(Sum {
         anomalies: findings.patterns.values().sum(),
@@ -224,7 +225,7 @@ mod tests {
         let keep = TransactionSet::of(&history, only.iter().map(|&t| TransactionId::new(t)));
         let part = part(&history, &resolution, &keep);
         let options = Options { levels: vec![level], ..Options::default() };
-        let findings = checkers::check(&part, &options, &control, &|_| ());
+        let findings = audit::check(&part, &options, &control, &|_| ());
         findings.level(level).map_or("", |result| result.verdict.word())
     }
 

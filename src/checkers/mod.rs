@@ -124,6 +124,22 @@ pub enum Cause {
     /// The level is not checked by this version for this kind of history.
     #[error("{0}")]
     Unsupported(String),
+    /// It was decided, but the verifier does not accept the evidence.
+    #[error("internal disagreement, please report{}: {message}", attached(.file))]
+    Disagreement {
+        /// The file to attach to the report; empty for a history made in memory.
+        file: String,
+        /// What was not accepted, and why.
+        message: String,
+    },
+    /// It was found violated, but no evidence could be written down that can be verified.
+    #[error("found violated, but without evidence that can be verified")]
+    Unproven,
+}
+
+/// What to attach to the report of a disagreement.
+fn attached(file: &str) -> String {
+    if file.is_empty() { String::new() } else { format!(" and attach {file}") }
 }
 
 /// The answer for one level.

@@ -114,6 +114,9 @@ pub struct CheckArguments {
     /// Most violations listed per pattern; counts stay exact
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    /// Do not let the verifier look at the evidence: verdicts rest on the checkers alone
+    #[arg(long)]
+    pub(super) no_self_check: bool,
     /// Let satisfied levels in the JSON report carry their commit order
     #[arg(long, requires = "json")]
     pub(super) witness: bool,
@@ -146,6 +149,7 @@ impl CheckArguments {
             memory_limit: None,
             threads: None,
             max_instances: 1000,
+            no_self_check: false,
             witness: false,
             output: None,
             shards: None,

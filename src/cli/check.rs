@@ -3,7 +3,8 @@
 use super::input;
 use super::output::{Output, Paint, write_file};
 use super::shards::{self, Target};
-use super::{CheckArguments, ExitCode, complain};
+use super::{CheckArguments, ExitCode, complain, disagreements};
+use crate::audit;
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Share, Verdict};
 use crate::control::Control;
 use crate::counterexample::{summary, title};
@@ -69,7 +70,7 @@ impl Job<'_> {
                 Found::History(path) => match self.pool.install(|| self.check_file(path)) {
                     Ok(checked) => {
                         self.print(path, &checked, is_batch.then_some(width), target)?;
-                        exit_code(&checked.findings)
+                        disagreements::told(path, &checked.findings, exit_code(&checked.findings))
                     }
                     Err(error) => self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target)?,
                 },
@@ -102,7 +103,7 @@ impl Job<'_> {
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };
-        let (health, findings) = examine_and_check(&history, &options, &control);
+        let (health, findings) = examine_and_check(&history, &options, SelfCheck::of(self.arguments), &control);
         Ok(Checked { history, health, findings, read_seconds })
     }
 
@@ -147,8 +148,26 @@ struct Checked {
     read_seconds: f64,
 }
 
+/// Whether the verifier looks at the evidence before a verdict counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SelfCheck {
+    On,
+    Off,
+}
+
+impl SelfCheck {
+    fn of(arguments: &CheckArguments) -> SelfCheck {
+        if arguments.no_self_check { SelfCheck::Off } else { SelfCheck::On }
+    }
+}
+
 /// Resolves the reads once for both. Where `control` ends the work before, nothing is known of the health.
-pub(super) fn examine_and_check(history: &History, options: &Options, control: &Control) -> (Health, Findings) {
+pub(super) fn examine_and_check(
+    history: &History,
+    options: &Options,
+    self_check: SelfCheck,
+    control: &Control,
+) -> (Health, Findings) {
     let begin = Instant::now();
     let Ok(resolution) = relations::resolve(history, control).map(Arc::new) else {
         return (Health::default(), checkers::check(history, options, control, &|_| {}));
@@ -159,7 +178,10 @@ pub(super) fn examine_and_check(history: &History, options: &Options, control: &
     let examine = || if is_asked { health::examine(history, &resolution, control) } else { Ok(Health::default()) };
     let (health, mut findings) = rayon::join(
         || examine().unwrap_or_default(),
-        || checkers::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
+        || match self_check {
+            SelfCheck::On => audit::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
+            SelfCheck::Off => checkers::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
+        },
     );
     findings.index_seconds += resolve_seconds;
     (health, findings)

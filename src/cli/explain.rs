@@ -1,8 +1,9 @@
 //! `isoscope explain`: violations in words.
 
 use super::output::Output;
-use super::{ExitCode, ExplainArguments, MINIMIZING, input};
-use crate::checkers::{self, Findings, Level, Options, Verdict, Violation};
+use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input};
+use crate::audit;
+use crate::checkers::{Findings, Level, Options, Verdict, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
 use crate::history::History;
@@ -11,7 +12,8 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let findings = checkers::check(&history, &options, &control, &|_| {});
+    let findings = audit::check(&history, &options, &control, &|_| {});
+    let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let chosen = choose(arguments, &findings)?;
     if chosen.is_empty() {
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
@@ -30,7 +32,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
             ));
         }
     }
-    Ok(ExitCode::Satisfied)
+    Ok(code)
 }
 
 /// The violations to explain: one by its id, all, or the first of each pattern.
@@ -49,7 +51,7 @@ fn choose<'f>(arguments: &ExplainArguments, findings: &'f Findings) -> anyhow::R
 }
 
 /// What to say when an id names nothing.
-pub(super) fn unknown_violation(id: checkers::ViolationId, findings: &Findings) -> String {
+pub(super) fn unknown_violation(id: ViolationId, findings: &Findings) -> String {
     let last = findings.violations.iter().filter(|v| v.id.pattern == id.pattern).map(|v| v.id.ordinal).max();
     if let Some(last) = last {
         return format!("there is no violation {id}, {} goes up to {}/{last}", id.pattern, id.pattern);

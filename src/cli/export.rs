@@ -2,8 +2,9 @@
 
 use super::explain::unknown_violation;
 use super::output::{self, Output};
-use super::{ExitCode, ExportArguments, MINIMIZING, input};
-use crate::checkers::{self, Level, Options};
+use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input};
+use crate::audit;
+use crate::checkers::{Level, Options};
 use crate::control::Control;
 use crate::counterexample;
 use crate::export::{EXPORTERS, ExportKind, compose, export};
@@ -21,7 +22,8 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let findings = checkers::check(&history, &options, &control, &|_| {});
+    let findings = audit::check(&history, &options, &control, &|_| {});
+    let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let id = arguments.violation;
     let violation = findings
         .violation(id)
@@ -32,5 +34,5 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let picture = compose(&example, &explanation, &history, &options);
     let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
     output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;
-    Ok(ExitCode::Satisfied)
+    Ok(code)
 }

@@ -3,7 +3,7 @@
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{self, Output, Paint};
 use super::workload::WorkloadArguments;
-use super::{ExitCode, MINIMIZING, check, complain};
+use super::{ExitCode, MINIMIZING, check, complain, disagreements};
 use crate::checkers::{Level, Verdict};
 use crate::control::Control;
 use crate::counterexample::{self, title};
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
             control = control.with_time_limit(Duration::from_secs_f64(seconds));
         }
         let judged = hunt::judge(&round.path, Some(&levels), &control)?;
-        let code = tell(&judged, out);
+        let code = disagreements::told(&round.path, &judged.findings, tell(&judged, out));
         worst = worst.max(code);
         if code == ExitCode::Violated {
             report_violation(&judged, opened.isolation, &round.path, out)?;

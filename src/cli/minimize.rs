@@ -1,8 +1,9 @@
 //! `isoscope minimize`: the smallest sub-history found that still violates a level, as a history file.
 
 use super::output::{self, Output};
-use super::{ExitCode, MinimizeArguments, complain, input};
-use crate::checkers::{self, Options, Verdict};
+use super::{ExitCode, MinimizeArguments, complain, disagreements, input};
+use crate::audit;
+use crate::checkers::{Options, Verdict};
 use crate::control::Control;
 use crate::counterexample::{self, Counterexample, narrate};
 use crate::formats;
@@ -20,7 +21,8 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     };
     let (path, level) = (arguments.file.display(), arguments.level);
     let options = Options { levels: vec![level], ..Options::default() };
-    let findings = checkers::check(&history, &options, &control, &|_| {});
+    let findings = audit::check(&history, &options, &control, &|_| {});
+    disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     match findings.level(level).map(|result| &result.verdict) {
         Some(Verdict::Violated) => {}
         Some(Verdict::Undecided(cause)) => {

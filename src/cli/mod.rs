@@ -8,6 +8,7 @@ mod args;
 mod check;
 mod collect;
 mod convert;
+mod disagreements;
 mod exit_code;
 mod explain;
 mod export;

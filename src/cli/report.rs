@@ -1,9 +1,9 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
-use super::check::examine_and_check;
+use super::check::{SelfCheck, examine_and_check};
 use super::explain::unknown_violation;
 use super::output::{self, Output};
-use super::{ExitCode, MINIMIZING, ReportArguments, complain, input};
+use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input};
 use crate::checkers::{Findings, Level, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample;
@@ -20,7 +20,8 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let (health, findings) = examine_and_check(&history, &options, &control);
+    let (health, findings) = examine_and_check(&history, &options, SelfCheck::On, &control);
+    let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let path = arguments.file.display();
     let violation = match arguments.violation {
         Some(id) => findings.violation(id).with_context(|| format!("{path}: {}", unknown_violation(id, &findings)))?,
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         let n = example.history.n_transactions();
         complain(&format!("{}: {} in {n} of {} transactions", name(), violation.id, example.n_transactions_of_whole));
     }
-    Ok(ExitCode::Satisfied)
+    Ok(done)
 }
 
 /// Says why there is no report.

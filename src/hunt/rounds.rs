@@ -1,7 +1,8 @@
 //! Round after round.
 
 use super::{HuntError, Opened};
-use crate::checkers::{self, Findings, Level, Options, Verdict, Violation};
+use crate::audit;
+use crate::checkers::{Findings, Level, Options, Verdict, Violation};
 use crate::collect::{Snapshot, Statistics};
 use crate::control::Control;
 use crate::formats::{self, Request};
@@ -110,7 +111,7 @@ pub fn judge(path: &Path, levels: Option<&[Level]>, control: &Control) -> Result
     let history = formats::open(path, Request { format: None, rules: None }, control)?;
     let levels = levels.map_or_else(|| Level::of(&history), <[Level]>::to_vec);
     let options = Options { levels, ..Options::default() };
-    let findings = checkers::check(&history, &options, control, &|_| ());
+    let findings = audit::check(&history, &options, control, &|_| ());
     Ok(Judged { history, findings, seconds: begin.elapsed().as_secs_f64() })
 }
 

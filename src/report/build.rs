@@ -225,7 +225,7 @@ fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
 }
 
 fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEntry> {
-    let entry = |violation| violation_entry(history, violation, levels_of(findings, violation));
+    let entry = |violation| violation_entry(history, violation, levels_of(findings, violation)).0;
     let mut entries: Vec<ViolationEntry> = findings.violations.iter().map(entry).collect();
     for (component, number) in components(&findings.violations).into_iter().zip(1..) {
         component.members.into_iter().for_each(|place| entries[place].component = number);
@@ -233,14 +233,27 @@ fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEnt
     entries
 }
 
-/// The entry of one instance, but for its component.
-fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>) -> ViolationEntry {
+/// What a report says of one instance, but for its component, and the transactions that the entry names by place.
+pub fn violation(
+    history: &History,
+    findings: &Findings,
+    violation: &Violation,
+) -> (ViolationEntry, Vec<TransactionId>) {
+    violation_entry(history, violation, levels_of(findings, violation))
+}
+
+/// The entry of one instance, but for its component, and its transactions.
+fn violation_entry(
+    history: &History,
+    violation: &Violation,
+    levels: Vec<String>,
+) -> (ViolationEntry, Vec<TransactionId>) {
     let mut places = Places::new(history, violation.transactions.clone());
     let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
     let operations = violation.operations.iter().map(|&o| places.operation_entry(o)).collect();
     let proof = proof_entry(&mut places, &violation.proof);
     let row = violation.id.pattern.row();
-    ViolationEntry {
+    let entry = ViolationEntry {
         id: violation.id.to_string(),
         pattern: row.id.to_owned(),
         name: row.name.to_owned(),
@@ -254,7 +267,8 @@ fn violation_entry(history: &History, violation: &Violation, levels: Vec<String>
         implied: violation.implied,
         group: violation.group,
         component: 0,
-    }
+    };
+    (entry, places.transactions)
 }
 
 fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> EdgeEntry {

@@ -13,7 +13,7 @@ mod merge;
 mod part;
 mod statistics;
 
-pub use build::Settings;
+pub use build::{Settings, violation};
 pub use health::HealthEntry;
 pub use json::to_line;
 pub use merge::{MergeError, merge};

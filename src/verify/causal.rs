@@ -3,101 +3,156 @@
 //! The past of a transaction is a vector with one entry a session: how many of its transactions are in the past. The
 //! vectors are computed for a block of sessions at a time, so memory stays small whatever the number of sessions.
 
-use super::witness::{ABSENT, Weak};
-use crate::history::TransactionId;
+use super::replay::Flaw;
+use super::weak::{Read, Story};
+use crate::control::Interrupt;
+use crate::history::{OperationKind, TransactionId};
+use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// Sessions per block.
 const BLOCK: usize = 16;
 
-/// Whether no read returns a version older than a write of its key in its reader's causal past.
-/// O(transactions × sessions + reads × sessions that write the key × log).
-pub(super) fn replay(weak: &Weak<'_>) -> Result<(), String> {
-    let history = weak.history;
-    // Writers of each key, by (session, position): ids have that order.
-    let mut begin = vec![0u32; history.n_keys() + 1];
-    for t in history.transactions() {
-        for &key in weak.written_by(t) {
-            begin[key as usize + 1] += 1;
-        }
-    }
-    for key in 0..history.n_keys() {
-        begin[key + 1] += begin[key];
-    }
-    let mut next = begin.clone();
-    let mut writers = vec![TransactionId(0); begin[history.n_keys()] as usize];
-    for t in history.transactions() {
-        for &key in weak.written_by(t) {
-            writers[next[key as usize] as usize] = t;
-            next[key as usize] += 1;
-        }
-    }
-    for first in (0..history.n_sessions()).step_by(BLOCK) {
-        let end = (first + BLOCK).min(history.n_sessions());
-        let past = past_of_block(weak, first, end);
-        for &t3 in &weak.order.transactions {
-            for read in weak.reads_of(t3) {
-                let range = begin[read.key as usize] as usize..begin[read.key as usize + 1] as usize;
-                check_read(weak, t3, read, &writers[range], first, end, &past[t3.index()])?;
+/// Blocks looked at side by side: each takes memory.
+const ABREAST: usize = 4;
+
+/// Up to so many newer versions of a key are looked at one by one.
+const FEW: usize = 64;
+
+/// Whether no stale read returns a version older than a write of its key in its reader's causal past.
+/// O(transactions × sessions + operations + stale reads × min(newer versions, sessions that write the key × log)).
+pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
+    let n_sessions = story.history.n_sessions();
+    let in_order = Writers::new(story, &story.order);
+    let by_session = OnceLock::new();
+    let blocks: Vec<usize> = (0..n_sessions).step_by(BLOCK).collect();
+    let look_at = |first: usize| {
+        let past = past_of_block(story, first, (first + BLOCK).min(n_sessions))?;
+        let look = |&(number, read): &(u32, Read)| {
+            let past = &past[number as usize - 1];
+            let newer = newer(story, in_order.of(read), number, read);
+            match newer.len() <= FEW {
+                true => newer.iter().find(|&&t| is_past(story, past, first, t)).copied(),
+                false => {
+                    let by_session = by_session.get_or_init(|| {
+                        let mut transactions = story.order.clone();
+                        transactions.sort_unstable();
+                        Writers::new(story, &transactions)
+                    });
+                    last_past(story, by_session.of(read), past, first, read)
+                }
             }
-        }
-    }
-    Ok(())
+            .map_or(Ok(()), |t| Err(story.overwritten(read, story.number[t.index()])))
+        };
+        story.stale.par_iter().with_min_len(4096).try_for_each(look)
+    };
+    blocks.chunks(ABREAST).try_for_each(|blocks| blocks.par_iter().try_for_each(|&first| look_at(first)))
 }
 
-/// By transaction: per session of the block, the number of its transactions (of all outcomes) up to the last one in the
-/// past.
-fn past_of_block(weak: &Weak<'_>, first: usize, end: usize) -> Vec<[u32; BLOCK]> {
-    let history = weak.history;
-    let mut past = vec![[0u32; BLOCK]; history.n_transactions()];
-    let mut previous: Vec<Option<TransactionId>> = vec![None; history.n_sessions()];
-    let absorb = |past: &mut Vec<[u32; BLOCK]>, own: &mut [u32; BLOCK], seen: TransactionId| {
-        for (mine, theirs) in own.iter_mut().zip(past[seen.index()]) {
+/// The writers of the keys of stale reads.
+struct Writers {
+    begin: Vec<u32>,
+    writers: Vec<TransactionId>,
+}
+
+impl Writers {
+    /// In the order in which the transactions come.
+    fn new(story: &Story<'_>, transactions: &[TransactionId]) -> Writers {
+        let history = story.history;
+        let written =
+            |o: &usize| history.kinds()[*o] == OperationKind::Write && story.is_stale[history.keys()[*o].index()];
+        let of = |&t: &TransactionId| {
+            history.operation_range(t).filter(written).map(move |o| (t, history.keys()[o].index()))
+        };
+        let writes = transactions.iter().flat_map(of);
+        let mut begin = vec![0u32; history.n_keys() + 1];
+        writes.clone().for_each(|(_, key)| begin[key + 1] += 1);
+        for key in 0..history.n_keys() {
+            begin[key + 1] += begin[key];
+        }
+        let mut next = begin.clone();
+        let mut writers = vec![TransactionId(0); begin[history.n_keys()] as usize];
+        for (t, key) in writes {
+            writers[next[key] as usize] = t;
+            next[key] += 1;
+        }
+        Writers { begin, writers }
+    }
+
+    /// Of the key of a read; who writes it several times comes several times.
+    fn of(&self, read: Read) -> &[TransactionId] {
+        &self.writers[self.begin[read.key.index()] as usize..self.begin[read.key.index() + 1] as usize]
+    }
+}
+
+/// Of the writers of a key in the order of commits those between the source of a read and its reader.
+fn newer<'a>(story: &Story<'_>, writers: &'a [TransactionId], number: u32, read: Read) -> &'a [TransactionId] {
+    let place = |t: &TransactionId| story.number[t.index()];
+    let after = &writers[writers.partition_point(|t| place(t) <= read.from)..];
+    &after[..after.partition_point(|t| place(t) < number)]
+}
+
+/// Whether a transaction is in a past, if its session is in the block.
+fn is_past(story: &Story<'_>, past: &[u32; BLOCK], first: usize, t: TransactionId) -> bool {
+    let session = story.history.session_of(t).index();
+    let entry = session.checked_sub(first).and_then(|at| past.get(at));
+    entry.is_some_and(|&entry| (story.history.position_of(t) as u32) < entry)
+}
+
+/// By place: per session of the block, the number of its transactions (of all outcomes) up to the last one in the past.
+fn past_of_block(story: &Story<'_>, first: usize, end: usize) -> Result<Vec<[u32; BLOCK]>, Interrupt> {
+    let history = story.history;
+    let n = story.order.len();
+    story.control.needs(n * size_of::<[u32; BLOCK]>())?;
+    let mut past = vec![[0u32; BLOCK]; n];
+    let mut previous: Vec<u32> = vec![0; history.n_sessions()];
+    let absorb = |own: &mut [u32; BLOCK], past: &[[u32; BLOCK]], seen: u32| {
+        for (mine, theirs) in own.iter_mut().zip(past[seen as usize - 1]) {
             *mine = (*mine).max(theirs);
         }
-        let session = history.session_of(seen).index();
+        let t = story.order[seen as usize - 1];
+        let session = history.session_of(t).index();
         if (first..end).contains(&session) {
             let entry = &mut own[session - first];
-            *entry = (*entry).max(history.position_of(seen) as u32 + 1);
+            *entry = (*entry).max(history.position_of(t) as u32 + 1);
         }
     };
-    // What sets up the initial state precedes everything, wherever in its session it stands.
-    let has_part = |t: &&TransactionId| !weak.reads_of(**t).is_empty() || !weak.written_by(**t).is_empty();
-    for &t in weak.order.transactions.iter().filter(has_part) {
+    for (number, &t) in (1..).zip(&story.order) {
+        if number % 4096 == 0 {
+            story.control.check()?;
+        }
         let mut own = [0u32; BLOCK];
-        if let Some(before) = previous[history.session_of(t).index()].replace(t) {
-            absorb(&mut past, &mut own, before);
+        let before = std::mem::replace(&mut previous[history.session_of(t).index()], number);
+        if before > 0 {
+            absorb(&mut own, &past, before);
         }
-        for read in weak.reads_of(t).iter().filter(|read| !read.writer.is_initial()) {
-            absorb(&mut past, &mut own, read.writer);
+        for read in story.reads_at(number).iter().filter(|read| read.from > 0) {
+            absorb(&mut own, &past, read.from);
         }
-        past[t.index()] = own;
+        past[number as usize - 1] = own;
     }
-    past
+    Ok(past)
 }
 
-/// Per session of the block, the last writer of the key in the past must not stand after the read's writer; as sessions
-/// stand in session order, neither do the ones before it.
-fn check_read(
-    weak: &Weak<'_>,
-    t3: TransactionId,
-    read: &super::witness::ExternalRead,
+/// A writer of the key of a read that is in the past and comes after the read's source: of each session of the block the
+/// last one in the past, as the ones before it stand before it in the order, too.
+fn last_past(
+    story: &Story<'_>,
     writers: &[TransactionId],
-    first: usize,
-    end: usize,
     past: &[u32; BLOCK],
-) -> Result<(), String> {
-    let history = weak.history;
+    first: usize,
+    read: Read,
+) -> Option<TransactionId> {
+    let history = story.history;
     let session_of = |t: &TransactionId| history.session_of(*t).index();
-    let mut at = writers.partition_point(|t| session_of(t) < first);
-    while at < writers.len() && session_of(&writers[at]) < end {
-        let session = session_of(&writers[at]);
-        let of_session = &writers[at..at + writers[at..].partition_point(|t| session_of(t) == session)];
+    let mut rest = &writers[writers.partition_point(|t| session_of(t) < first)..];
+    while let Some(session) = rest.first().map(session_of).filter(|session| *session < first + BLOCK) {
+        let (of_session, others) = rest.split_at(rest.partition_point(|t| session_of(t) == session));
         let seen = of_session.partition_point(|&t| (history.position_of(t) as u32) < past[session - first]);
-        if let Some(&t2) = of_session[..seen].last() {
-            debug_assert!(weak.order.place[t2.index()] != ABSENT);
-            weak.not_after(t2, t3, read)?;
+        match of_session[..seen].last() {
+            Some(&last) if story.number[last.index()] > read.from => return Some(last),
+            _ => rest = others,
         }
-        at += of_session.len();
     }
-    Ok(())
+    None
 }

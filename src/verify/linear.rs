@@ -3,6 +3,7 @@
 //! A read that is only known not to have returned some value is no read of a version, so it stands in no edge. That no order
 //! explains some operations is found out anew here, by trying all of them.
 
+use super::initial::Initial;
 use super::resolution::Resolution;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,13 +31,9 @@ pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
 }
 
 /// Whether in this order no failed comparison finds the value that it did not find. O(operations).
-pub(super) fn comparisons_fit(
-    history: &History,
-    order: &[TransactionId],
-    resolution: &Resolution<'_>,
-) -> Result<(), String> {
+pub(super) fn comparisons_fit(history: &History, order: &[TransactionId], initial: &Initial) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
-    for &t in order.iter().filter(|&&t| !resolution.is_setup(t)) {
+    for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
         for o in history.operations_of(t) {
             let operation = history.operation(o);
             let there = &mut current[operation.key.index()];

@@ -1,7 +1,7 @@
 //! What a list that was read says, worked out anew from the operations.
 
+use super::initial::Initial;
 use super::resolution::Resolution;
-use super::witness::Order;
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -142,17 +142,16 @@ pub(super) fn incompatible(history: &History, first: OperationId, second: Operat
 /// element that its transaction found, none where that is the list that was set up. O(operations + elements read).
 pub(super) fn in_order(
     history: &History,
-    resolution: &Resolution<'_>,
-    order: &Order,
+    initial: &Initial,
+    order: &[TransactionId],
 ) -> Result<FxHashMap<OperationId, Option<OperationId>>, String> {
     let mut makers = FxHashMap::default();
     if history.lists().is_empty() {
         return Ok(makers);
     }
-    let begin =
-        |key: KeyId| (key, (resolution.initial_elements(key).collect(), resolution.initial_appends(key).to_vec()));
-    let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> = resolution.initial_keys().map(begin).collect();
-    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
+    let begin = |key: KeyId| (key, (initial.elements(history, key).collect(), initial.appends(key).to_vec()));
+    let mut made: FxHashMap<KeyId, (Vec<Value>, Vec<OperationId>)> = initial.keys().map(begin).collect();
+    for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
         for o in history.operations_of(t) {
             let operation = history.operation(o);
             if operation.kind == OperationKind::Write && history.lists().is_list(operation.key) {
@@ -162,13 +161,13 @@ pub(super) fn in_order(
             }
         }
     }
-    for &t in order.transactions.iter().filter(|&&t| !resolution.is_setup(t)) {
+    for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
         for o in history.operations_of(t) {
             let Some((list, own_are_last)) = found(history, t, o) else { continue };
             let of_key = made.get(&history.operation(o).key);
             let (whole, appends) =
                 of_key.map_or((&[][..], &[][..]), |(whole, appends)| (whole.as_slice(), appends.as_slice()));
-            let n_initial = resolution.initial_appends(history.operation(o).key).len();
+            let n_initial = initial.appends(history.operation(o).key).len();
             if !own_are_last || !whole.starts_with(list) || list.len() < n_initial {
                 let (text, name) = (history.operation_text(o), history.transaction_name(t));
                 return Err(format!("{text} of {name} does not follow from the order of the appends"));

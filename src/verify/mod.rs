@@ -19,15 +19,24 @@ mod clauses;
 mod combinations;
 mod cut;
 mod cycle;
+mod direct;
 mod elements;
+mod initial;
 mod linear;
 mod lists;
 mod propagation;
 mod read;
+mod replay;
 mod resolution;
 mod setting;
 mod spans;
+mod weak;
 mod witness;
+
+pub use direct::{Stated, Verifier};
+pub use replay::{Flaw, Step};
+pub use weak::Sources;
+pub use witness::Witness;
 
 use crate::history::{History, SessionId, TransactionId};
 use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
@@ -162,12 +171,22 @@ fn check_violation(
 ) -> Result<(), String> {
     let transactions: Vec<TransactionId> =
         violation.transactions.iter().map(|entry| names.find(history, entry)).collect::<Result<_, _>>()?;
+    check_named(history, resolution, violation, &transactions)
+}
+
+/// The same with the ids of the transactions.
+fn check_named(
+    history: &History,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<(), String> {
     if violation.levels.is_empty() {
         return Err("it names no level".to_owned());
     }
     let levels: Vec<&str> = violation.levels.iter().map(String::as_str).collect();
     if violation.proof == ProofEntry::Read {
-        return read::check(history, resolution, violation, &transactions, &levels);
+        return read::check(history, resolution, violation, transactions, &levels);
     }
     // A cycle says nothing about CI: two reads of one key do. Proofs that name their reads show it themselves.
     if matches!(
@@ -177,13 +196,13 @@ fn check_violation(
             | ProofEntry::Appends { .. }
             | ProofEntry::Combinations { .. }
     ) {
-        return cycle::check(history, resolution, violation, &transactions, &levels);
+        return cycle::check(history, resolution, violation, transactions, &levels);
     }
     let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) = levels.into_iter().partition(|level| *level == "CI");
     if !of_reads.is_empty() {
-        read::check(history, resolution, violation, &transactions, &of_reads)?;
+        read::check(history, resolution, violation, transactions, &of_reads)?;
     }
-    cycle::check(history, resolution, violation, &transactions, &of_cycles)
+    cycle::check(history, resolution, violation, transactions, &of_cycles)
 }
 
 /// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
@@ -193,16 +212,26 @@ fn check_violation_apart(
     names: &SessionNames,
     violation: &ViolationEntry,
 ) -> Result<(), String> {
+    let find = |entry| names.find(&apart.history, entry);
+    let transactions: Vec<TransactionId> = violation.transactions.iter().map(find).collect::<Result<_, _>>()?;
+    check_named_apart(apart, resolution, violation, &transactions)
+}
+
+/// The same with the ids of the transactions.
+fn check_named_apart(
+    apart: &Apart,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<(), String> {
     let history = &apart.history;
-    let transactions: Vec<TransactionId> =
-        violation.transactions.iter().map(|entry| names.find(history, entry)).collect::<Result<_, _>>()?;
     let levels: Vec<&str> = violation.levels.iter().map(String::as_str).collect();
     if levels.is_empty() {
         return Err("it names no level".to_owned());
     }
     match violation.proof {
-        ProofEntry::Read => read::check(history, resolution, violation, &transactions, &levels),
-        _ => cycle::check_apart(apart, resolution, violation, &transactions, &levels),
+        ProofEntry::Read => read::check(history, resolution, violation, transactions, &levels),
+        _ => cycle::check_apart(apart, resolution, violation, transactions, &levels),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Where each read comes from, worked out anew from the values.
 
+use super::initial::Initial;
 use super::lists;
 use super::setting::Basis;
 use crate::history::{
-    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value,
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value,
 };
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the value of a read comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,31 +66,31 @@ const END: u32 = u32::MAX;
 /// A value with more writers than this stays ambiguous without a look at all of them.
 const LONG_CHAIN: usize = 64;
 
-/// The sources of all reads of one history.
-pub(super) struct Resolution<'a> {
-    history: &'a History,
-    /// By operation: its transaction.
-    owner: Vec<u32>,
-    /// The last write of a value to a key in the order of operations; the others follow by `previous`.
-    last_write: FxHashMap<(u32, u64), u32>,
-    /// By write: the previous write of the same value to the same key.
-    previous: Vec<u32>,
-    /// By read: the last write of its transaction to its key before it. By write: [`END`] when it is the
-    /// transaction's last to its key, else the next one.
-    neighbour: Vec<u32>,
-    /// By transaction: committed, or unknown but seen by a member.
-    member: Vec<bool>,
-    /// The same where every writer of a value counts.
-    cut_member: Vec<bool>,
-    /// By transaction: one of the set-up transactions, whose writes are the initial versions. They are no members.
-    setup: Vec<bool>,
-    /// By key: the appends with which every list of it begins.
-    initial: FxHashMap<KeyId, Vec<OperationId>>,
+/// Which writes there are of the values that reads returned.
+pub(super) enum Join {
+    /// Of all values.
+    Whole {
+        /// By operation: its transaction.
+        owner: Vec<u32>,
+        /// The last write of a value to a key in the order of operations; the others follow by `previous`.
+        last_write: FxHashMap<(u32, u64), u32>,
+        /// By write: the previous write of the same value to the same key.
+        previous: Vec<u32>,
+        /// By read: the last write of its transaction to its key before it. By write: [`END`] when it is the
+        /// transaction's last to its key, else the next one.
+        neighbour: Vec<u32>,
+        /// By transaction: committed, or unknown but seen by a member.
+        member: Vec<bool>,
+        /// The same where every writer of a value counts.
+        cut_member: Vec<bool>,
+    },
+    /// Of some: by key and value the writes, last first.
+    Some(FxHashMap<(u32, u64), Vec<u32>>),
 }
 
-impl<'a> Resolution<'a> {
+impl Join {
     /// Joins all reads with all writes. O(operations).
-    pub(super) fn new(history: &'a History) -> Resolution<'a> {
+    fn whole(history: &History) -> Join {
         let n = history.n_operations();
         let mut owner = vec![0; n];
         let mut last_write = FxHashMap::default();
@@ -111,31 +114,89 @@ impl<'a> Resolution<'a> {
                 previous[o] = last_write.insert(at, o as u32).unwrap_or(END);
             }
         }
-        let member: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
-        let (cut_member, setup) = (member.clone(), vec![false; history.n_transactions()]);
-        let initial = history.initial_appends();
-        let mut resolution =
-            Resolution { history, owner, last_write, previous, neighbour, member, cut_member, setup, initial };
-        resolution.find_setup();
-        resolution.member.iter_mut().zip(&resolution.setup).for_each(|(member, setup)| *member &= !setup);
-        resolution.cut_member = resolution.promoted(Basis::AllWriters);
-        resolution.member = resolution.promoted(Basis::FairWriters);
+        Join::Whole { owner, last_write, previous, neighbour, member: Vec::new(), cut_member: Vec::new() }
+    }
+
+    /// Joins these reads with all writes. O(operations + reads).
+    pub(super) fn of(history: &History, reads: impl Iterator<Item = OperationId>) -> Join {
+        let mut is_asked = vec![false; history.n_keys()];
+        let mut writes: FxHashMap<(u32, u64), Vec<u32>> = FxHashMap::default();
+        for read in reads {
+            let o = history.operation(read);
+            is_asked[o.key.index()] = true;
+            writes.entry((o.key.0, o.value.0)).or_default();
+        }
+        let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
+        for o in (0..history.n_operations()).rev() {
+            if kinds[o] == OperationKind::Write
+                && is_asked[keys[o].index()]
+                && let Some(writes) = writes.get_mut(&(keys[o].0, values[o].0))
+            {
+                writes.push(o as u32);
+            }
+        }
+        Join::Some(writes)
+    }
+}
+
+/// The sources of the reads of one history.
+pub(super) struct Resolution<'a> {
+    history: &'a History,
+    initial: Arc<Initial>,
+    join: Arc<Join>,
+    /// Something was asked that the join does not know: what followed is worth nothing.
+    missed: AtomicBool,
+}
+
+impl<'a> Resolution<'a> {
+    /// Of all reads. O(operations).
+    pub(super) fn new(history: &'a History) -> Resolution<'a> {
+        Resolution::whole(history, Arc::new(Initial::new(history)))
+    }
+
+    /// The same where the initial state is known.
+    pub(super) fn whole(history: &'a History, initial: Arc<Initial>) -> Resolution<'a> {
+        let mut resolution = Resolution::by(history, initial, Arc::new(Join::whole(history)));
+        let members: Vec<bool> = history
+            .transactions()
+            .map(|t| history.outcome(t) == Outcome::Committed && !resolution.is_setup(t))
+            .collect();
+        let (all, fair) =
+            (resolution.promoted(Basis::AllWriters, &members), resolution.promoted(Basis::FairWriters, &members));
+        if let Some(Join::Whole { member, cut_member, .. }) = Arc::get_mut(&mut resolution.join) {
+            (*member, *cut_member) = (fair, all);
+        }
         resolution
     }
 
-    /// The keys whose lists begin with what was set up.
-    pub(super) fn initial_keys(&self) -> impl Iterator<Item = KeyId> + '_ {
-        self.initial.keys().copied()
+    /// Of the reads that a join knows; see [`Resolution::has_missed`].
+    pub(super) fn by(history: &'a History, initial: Arc<Initial>, join: Arc<Join>) -> Resolution<'a> {
+        Resolution { history, initial, join, missed: AtomicBool::new(false) }
+    }
+
+    /// Whether anything was asked that the join does not know, so that the answers mean nothing.
+    pub(super) fn has_missed(&self) -> bool {
+        self.missed.load(Ordering::Relaxed)
+    }
+
+    /// What every read of which nothing is written yet returns.
+    pub(super) fn initial(&self) -> &Initial {
+        &self.initial
+    }
+
+    /// What it is made of, for another one of the same history.
+    pub(super) fn join(&self) -> Arc<Join> {
+        Arc::clone(&self.join)
     }
 
     /// The appends with which every list of a key begins.
     pub(super) fn initial_appends(&self, key: KeyId) -> &[OperationId] {
-        self.initial.get(&key).map_or(&[], Vec::as_slice)
+        self.initial.appends(key)
     }
 
     /// The elements with which every list of a key begins.
     pub(super) fn initial_elements(&self, key: KeyId) -> impl Iterator<Item = Value> + '_ {
-        self.initial_appends(key).iter().map(|o| self.history.values()[o.index()])
+        self.initial.elements(self.history, key)
     }
 
     /// Whether a transaction takes part: committed, or unknown but seen; not what sets up the initial state.
@@ -145,19 +206,44 @@ impl<'a> Resolution<'a> {
 
     /// The same, by what may be concluded.
     pub(super) fn is_member_on(&self, t: TransactionId, basis: Basis) -> bool {
-        let member = if basis == Basis::AllWriters { &self.cut_member } else { &self.member };
-        t.is_initial() || member[t.index()]
+        if t.is_initial() {
+            return true;
+        }
+        match &*self.join {
+            Join::Whole { cut_member, .. } if basis == Basis::AllWriters => cut_member[t.index()],
+            Join::Whole { member, .. } => member[t.index()],
+            Join::Some(_) => {
+                let outcome = self.history.outcome(t);
+                if outcome == Outcome::Unknown {
+                    self.missed.store(true, Ordering::Relaxed);
+                }
+                outcome == Outcome::Committed && !self.is_setup(t)
+            }
+        }
     }
 
     /// Whether a transaction only sets up initial versions and counts as part of ⊥.
     pub(super) fn is_setup(&self, t: TransactionId) -> bool {
-        !t.is_initial() && self.setup[t.index()]
+        self.initial.is_setup(t)
     }
 
     /// All writes of a value to a key, last first.
     fn writes(&self, key: u32, value: u64) -> impl Iterator<Item = OperationId> + '_ {
-        let first = self.last_write.get(&(key, value)).copied().filter(|&o| o != END);
-        std::iter::successors(first, |&o| Some(self.previous[o as usize]).filter(|&p| p != END)).map(OperationId)
+        let mut chain = END;
+        let mut listed: &[u32] = &[];
+        match &*self.join {
+            Join::Whole { last_write, .. } => chain = last_write.get(&(key, value)).copied().unwrap_or(END),
+            Join::Some(writes) => match writes.get(&(key, value)) {
+                Some(writes) => listed = writes,
+                None => self.missed.store(true, Ordering::Relaxed),
+            },
+        }
+        let before = |&o: &u32| match &*self.join {
+            Join::Whole { previous, .. } => Some(previous[o as usize]).filter(|&p| p != END),
+            Join::Some(_) => None,
+        };
+        let chained = std::iter::successors(Some(chain).filter(|&o| o != END), before);
+        chained.chain(listed.iter().copied()).map(OperationId)
     }
 
     /// Who wrote a value to a key, whatever became of them; each as often as they wrote it.
@@ -186,7 +272,7 @@ impl<'a> Resolution<'a> {
     /// before it. A list is found without the own appends at its end, which say nothing of others.
     pub(super) fn seen(&self, read: OperationId) -> (Operation, Option<u32>) {
         let mut o = self.history.operation(read);
-        let mut own_last = Some(self.neighbour[read.index()]).filter(|&w| w != END);
+        let mut own_last = self.own_write_before(read);
         if let Some((list, own_are_last)) = lists::found(self.history, self.owner(read), read) {
             o.value = list.last().copied().unwrap_or(Value::INITIAL);
             own_last = own_last.filter(|_| !own_are_last);
@@ -201,17 +287,40 @@ impl<'a> Resolution<'a> {
 
     /// Whether a write is its transaction's last to its key: the version others may see.
     pub(super) fn is_final(&self, write: OperationId) -> bool {
-        self.neighbour[write.index()] == END
+        match &*self.join {
+            Join::Whole { neighbour, .. } => neighbour[write.index()] == END,
+            Join::Some(_) => self.own_writes(write).last() == Some(write),
+        }
+    }
+
+    /// The last write of the transaction of a read to its key before it.
+    fn own_write_before(&self, read: OperationId) -> Option<u32> {
+        match &*self.join {
+            Join::Whole { neighbour, .. } => Some(neighbour[read.index()]).filter(|&w| w != END),
+            Join::Some(_) => self.own_writes(read).take_while(|&o| o < read).last().map(|o| o.0),
+        }
+    }
+
+    /// The writes of the transaction of an operation to its key.
+    fn own_writes(&self, operation: OperationId) -> impl Iterator<Item = OperationId> + '_ {
+        let key = self.history.operation(operation).key;
+        let is_own = move |o: &OperationId| {
+            self.history.kinds()[o.index()] == OperationKind::Write && self.history.keys()[o.index()] == key
+        };
+        self.history.operations_of(self.owner(operation)).filter(is_own)
     }
 
     pub(super) fn owner(&self, operation: OperationId) -> TransactionId {
-        TransactionId(self.owner[operation.index()])
+        match &*self.join {
+            Join::Whole { owner, .. } => TransactionId(owner[operation.index()]),
+            Join::Some(_) => self.history.transaction_of(operation),
+        }
     }
 
     /// Unknown transactions take part when a member reads what only they can have written; their own reads then count
     /// too. O(operations).
-    fn promoted(&self, basis: Basis) -> Vec<bool> {
-        let mut member = self.member.clone();
+    fn promoted(&self, basis: Basis, members: &[bool]) -> Vec<bool> {
+        let mut member = members.to_vec();
         if self.history.transactions().all(|t| self.history.outcome(t) != Outcome::Unknown) {
             return member;
         }
@@ -257,61 +366,6 @@ impl<'a> Resolution<'a> {
                 _ => None,
             },
         })
-    }
-
-    /// The set-up transactions, which count as part of ⊥: those that are declared, else they committed, write the initial
-    /// value only, stand at the beginning of their sessions and write each key that is used exactly once among them,
-    /// while nobody else who may have committed writes an initial value, and no other committed one ended before one of
-    /// them began. O(operations).
-    fn find_setup(&mut self) {
-        let history = self.history;
-        if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
-            history.set_up_that_took_effect().for_each(|t| self.setup[t.index()] = true);
-            return;
-        }
-        let Some(initial) = history.initial_value() else { return };
-        let may_commit = |t: TransactionId| history.outcome(t) != Outcome::Aborted;
-        let resets = |o: OperationId| {
-            let o = history.operation(o);
-            o.kind == OperationKind::Write && o.value == initial && !history.lists().is_list(o.key)
-        };
-        let mut is_setup = vec![false; history.n_transactions()];
-        for session in history.sessions() {
-            let used =
-                history.transactions_of(session).filter(|&t| may_commit(t) && history.operations_of(t).len() > 0);
-            let prefix =
-                used.take_while(|&t| history.outcome(t) == Outcome::Committed && history.operations_of(t).all(resets));
-            prefix.for_each(|t| is_setup[t.index()] = true);
-        }
-        let mut set_up_by: Vec<Option<TransactionId>> = vec![None; history.n_keys()];
-        for t in history.transactions().filter(|t| is_setup[t.index()]) {
-            for o in history.operations_of(t) {
-                let by = &mut set_up_by[history.operation(o).key.index()];
-                if by.replace(t).is_some_and(|other| other != t) {
-                    return;
-                }
-            }
-        }
-        let others = history.transactions().filter(|&t| may_commit(t) && !is_setup[t.index()]);
-        let unfit = |o: OperationId| resets(o) || set_up_by[history.operation(o).key.index()].is_none();
-        for t in others {
-            if history.operations_of(t).any(unfit) {
-                return;
-            }
-        }
-        let mut last_start: Option<i64> = None;
-        let mut first_end: Option<i64> = None;
-        for t in history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed) {
-            let Some(interval) = history.interval(t) else { continue };
-            if is_setup[t.index()] {
-                last_start = last_start.max(Some(interval.start));
-            } else {
-                first_end = Some(first_end.map_or(interval.end, |end| end.min(interval.end)));
-            }
-        }
-        if last_start.zip(first_end).is_none_or(|(start, end)| end >= start) {
-            self.setup = is_setup;
-        }
     }
 
     /// Whether a read returns what its own transaction wrote before it, or says nothing.
@@ -415,7 +469,7 @@ impl<'a> Resolution<'a> {
             if writer == t {
                 own_before |= w < read;
                 own_after |= w > read;
-            } else if self.setup[writer.index()] {
+            } else if self.is_setup(writer) {
                 continue;
             } else if history.outcome(writer) == Outcome::Aborted {
                 aborted = true;

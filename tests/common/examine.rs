@@ -3,7 +3,8 @@
 
 use super::oracle::{self, LEVELS, Observation};
 use super::pattern_oracle::{self, Counts};
-use isoscope::checkers::{self, Findings, Level, Options, Pattern, Verdict};
+use isoscope::audit;
+use isoscope::checkers::{Findings, Level, Options, Pattern, Verdict};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
@@ -12,7 +13,7 @@ use isoscope::verify;
 /// Decides all levels with the engines.
 pub(crate) fn check(history: &History) -> Findings {
     let options = Options { levels: Level::of(history), ..Options::default() };
-    checkers::check(history, &options, &Control::new(), &|_| {})
+    audit::check(history, &options, &Control::new(), &|_| {})
 }
 
 /// Verdict of the engines at each of [`LEVELS`]; `None` where undecided.
@@ -61,7 +62,7 @@ pub(crate) fn examine(history: &History) -> Result<Findings, String> {
     Ok(findings)
 }
 
-fn undecided(result: &checkers::LevelResult) -> Option<String> {
+fn undecided(result: &isoscope::checkers::LevelResult) -> Option<String> {
     match &result.verdict {
         Verdict::Undecided(cause) => Some(format!("{} undecided: {cause}", result.level)),
         _ => None,

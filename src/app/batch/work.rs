@@ -2,7 +2,8 @@
 
 use super::{Checked, Outcome, Signature};
 use crate::app::conclusion::Conclusion;
-use crate::checkers::{self, Findings, Level, Options, Violation};
+use crate::audit;
+use crate::checkers::{Findings, Level, Options, Violation};
 use crate::control::Control;
 use crate::counterexample::{self, signature};
 use crate::formats;
@@ -63,7 +64,7 @@ pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
         }
     };
     let options = Options { levels: Level::of(&history), max_instances: INSTANCES, ..Options::default() };
-    let Findings { levels, patterns, violations, .. } = checkers::check(&history, &options, &own, &|_| ());
+    let Findings { levels, patterns, violations, .. } = audit::check(&history, &options, &own, &|_| ());
     let candidates = violations.iter().filter(|violation| !violation.implied);
     let smallest = candidates.min_by_key(|v| (v.levels.weakest(), v.size(), v.edges.len(), v.id));
     Outcome::Checked(Box::new(Checked {

@@ -1,6 +1,7 @@
 //! The small history in several formats, each read back and checked again before it counts.
 
-use crate::checkers::{self, Options, Verdict};
+use crate::audit;
+use crate::checkers::{Options, Verdict};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
 use crate::formats::{self, Input};
@@ -61,7 +62,7 @@ fn written(example: &Counterexample, format: &str, control: &Control) -> Result<
     let losses = formats::losses(&example.history, &again)?;
     let level = example.level;
     let options = Options { levels: vec![level], ..Options::default() };
-    let findings = checkers::check(&again, &options, control, &|_| {});
+    let findings = audit::check(&again, &options, control, &|_| {});
     match findings.level(level).map(|result| &result.verdict) {
         Some(Verdict::Violated) => Ok((bytes, losses)),
         Some(Verdict::Undecided(cause)) => Err(format!("read back, {level} is undecided: {cause}")),

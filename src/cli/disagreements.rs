@@ -1,0 +1,54 @@
+//! Levels on which the checkers and the verifier disagree: that is a fault of this program, so it is said loudly.
+
+use super::{ExitCode, complain};
+use crate::checkers::{Cause, Findings, Verdict};
+use std::path::Path;
+
+/// Says on standard error which file to report, if there is any such level. What the work asked for ends with then: as
+/// `done` otherwise.
+pub(super) fn told(path: &Path, findings: &Findings, done: ExitCode) -> ExitCode {
+    let levels: Vec<&str> = findings
+        .levels
+        .iter()
+        .filter(|result| matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. })))
+        .map(|result| result.level.code())
+        .collect();
+    if levels.is_empty() {
+        return done;
+    }
+    complain(&format!(
+        "{}: internal disagreement at {}: the verifier does not accept the evidence; please report this and attach that file",
+        path.display(),
+        levels.join(", ")
+    ));
+    done.max(ExitCode::Undecided)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit;
+    use crate::checkers::{self, Options, Witness};
+    use crate::cli::check::exit_code;
+    use crate::control::Control;
+    use crate::relations::resolve;
+    use crate::relations::testing::history;
+
+    #[test]
+    fn a_disagreement_ends_with_code_3() {
+        let history = history("w(1,1,0,0) r(1,1,1,1)");
+        let control = Control::new();
+        let mut findings = checkers::check(&history, &Options::default(), &control, &|_| {});
+        for result in &mut findings.levels {
+            if let Verdict::Satisfied(Witness::CommitOrder(order)) = &mut result.verdict {
+                order.reverse();
+            }
+        }
+        assert_eq!(exit_code(&findings).number(), 0);
+        let resolution = resolve(&history, &control).expect("not interrupted");
+        audit::review(&history, &resolution, &mut findings, &control);
+        let path = Path::new("history.txt");
+        assert_eq!(told(path, &findings, exit_code(&findings)).number(), 3);
+        assert_eq!(told(path, &findings, ExitCode::Satisfied).number(), 3, "explaining something else is no excuse");
+    }
+}

@@ -1,0 +1,180 @@
+//! The same checks for evidence that is at hand in the process: by ids, and without a join of all reads where few of them
+//! matter.
+
+use super::elements::{self, Apart};
+use super::initial::Initial;
+use super::replay::{Extent, Flaw};
+use super::resolution::{Join, Resolution};
+use super::weak::Sources;
+use super::witness::{self, Stage, Witness};
+use super::{check_named, check_named_apart, cut};
+use crate::control::{Control, Interrupt};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::report::ViolationEntry;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A violation with the ids of what it names.
+#[derive(Clone, Debug)]
+pub struct Stated {
+    /// What a report says of it.
+    pub entry: ViolationEntry,
+    /// Its transactions.
+    pub transactions: Vec<TransactionId>,
+    /// The reads that it rests on, possibly more than once. Where one is missing, checking it takes longer.
+    pub reads: Vec<OperationId>,
+}
+
+/// Checks evidence on one history.
+pub struct Verifier<'a> {
+    history: &'a History,
+    control: &'a Control,
+    initial: Arc<Initial>,
+    serial: Mutex<Vec<Arc<[TransactionId]>>>,
+    whole: OnceLock<Arc<Join>>,
+    apart: OnceLock<Option<Apart>>,
+}
+
+impl<'a> Verifier<'a> {
+    /// For a history. When `control` ends the work, what is not known then is [`Flaw::Interrupted`]. O(operations).
+    pub fn new(history: &'a History, control: &'a Control) -> Verifier<'a> {
+        let initial = Arc::new(Initial::new(history));
+        Verifier { history, control, initial, serial: Mutex::default(), whole: OnceLock::new(), apart: OnceLock::new() }
+    }
+
+    /// Whether a witness of a level above CI can be replayed at all: not where lists were merged, since what they say of
+    /// other versions than their own is not defined.
+    pub fn can_replay(&self) -> bool {
+        !witness::has_no_meaning(self.history)
+    }
+
+    /// Whether a witness explains every read at the level of this code above CI.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that there was no time or memory to find out.
+    pub fn witness(&self, level: &str, witness: Witness<'_>, sources: Sources<'_>) -> Result<(), Flaw> {
+        self.control.check()?;
+        self.stage(Extent::Whole).shows(level, witness, sources)
+    }
+
+    /// Whether a witness explains every read of the transactions in it, which share no key with others.
+    ///
+    /// # Errors
+    /// As in [`Verifier::witness`].
+    pub fn part(&self, level: &str, witness: Witness<'_>) -> Result<(), Flaw> {
+        self.control.check()?;
+        let sources = Sources { named: &FxHashMap::default(), others: &|_| None };
+        self.stage(Extent::Part).shows(level, witness, sources)
+    }
+
+    fn stage(&self, extent: Extent) -> Stage<'_> {
+        let Verifier { history, control, initial, serial, .. } = self;
+        Stage { history, initial, control, extent, serial }
+    }
+
+    /// Whether the history satisfies CI, which needs no witness.
+    ///
+    /// # Errors
+    /// As in [`Verifier::witness`].
+    pub fn cut_isolation(&self) -> Result<(), Flaw> {
+        let is_plain = self.history.lists().is_empty() && !reads_two_values(self.history, self.control)?;
+        if is_plain {
+            return Ok(());
+        }
+        Ok(cut::satisfied(self.history, &self.by(self.whole()?))?)
+    }
+
+    /// Whether each of these violations contradicts the levels it names.
+    pub fn violations(&self, stated: &[Stated]) -> Vec<Result<(), Flaw>> {
+        let join = self.control.check().map(|()| {
+            let reads = stated.iter().flat_map(|one| one.reads.iter().copied());
+            Arc::new(Join::of(self.history, reads))
+        });
+        let check = |one: &Stated| {
+            let join = join.as_ref().map_err(|interrupt| *interrupt)?;
+            self.control.check()?;
+            match self.check(one, join) {
+                Some(Ok(())) => Ok(()),
+                Some(Err(message)) => self.check_apart(one, message),
+                None => match self.check(one, &self.whole()?) {
+                    Some(Ok(())) => Ok(()),
+                    Some(Err(message)) => self.check_apart(one, message),
+                    None => Err(Flaw::Wrong("it names what the history does not have".to_owned())),
+                },
+            }
+        };
+        stated.par_iter().map(check).collect()
+    }
+
+    /// By a join; none if that does not know enough.
+    fn check(&self, one: &Stated, join: &Arc<Join>) -> Option<Result<(), String>> {
+        let resolution = self.by(Arc::clone(join));
+        let checked = check_named(self.history, &resolution, &one.entry, &one.transactions);
+        (!resolution.has_missed()).then_some(checked)
+    }
+
+    /// Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
+    fn check_apart(&self, one: &Stated, message: String) -> Result<(), Flaw> {
+        let tell_apart = || elements::concerns(self.history).then(|| elements::told_apart(self.history.clone()));
+        match self.apart.get_or_init(tell_apart) {
+            Some(apart) if !one.entry.levels.iter().any(|level| level == "CI") => {
+                let resolution = Resolution::new(&apart.history);
+                Ok(check_named_apart(apart, &resolution, &one.entry, &one.transactions)?)
+            }
+            _ => Err(message.into()),
+        }
+    }
+
+    fn by(&self, join: Arc<Join>) -> Resolution<'a> {
+        Resolution::by(self.history, Arc::clone(&self.initial), join)
+    }
+
+    fn whole(&self) -> Result<Arc<Join>, Interrupt> {
+        // Four arrays of numbers and a table of the values written.
+        self.control.needs(self.history.n_operations() * 32)?;
+        let join = || Resolution::whole(self.history, Arc::clone(&self.initial)).join();
+        Ok(Arc::clone(self.whole.get_or_init(join)))
+    }
+}
+
+/// Whether a transaction reads two values of a key that need not be its own. O(operations).
+fn reads_two_values(history: &History, control: &Control) -> Result<bool, Interrupt> {
+    let sessions: Vec<_> = history.sessions().collect();
+    let found = sessions.par_iter().map_init(
+        || vec![Seen::default(); history.n_keys()],
+        |seen, session| {
+            control.check()?;
+            let may_commit = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted;
+            let mut transactions = history.transactions_of(*session).filter(may_commit);
+            Ok(transactions.any(|t| history.operation_range(t).any(|o| seen_twice(history, seen, t, o))))
+        },
+    );
+    found.try_reduce(|| false, |a, b| Ok(a || b))
+}
+
+/// What a transaction has read and written of a key.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The number of the transaction, from 1.
+    by: u32,
+    own: Option<Value>,
+    others: Option<Value>,
+}
+
+/// Whether an operation is the read of another value than the one before.
+fn seen_twice(history: &History, seen: &mut [Seen], t: TransactionId, o: usize) -> bool {
+    let (key, value) = (history.keys()[o].index(), history.values()[o]);
+    let seen = &mut seen[key];
+    if seen.by != t.0 + 1 {
+        *seen = Seen { by: t.0 + 1, own: None, others: None };
+    }
+    match history.kinds()[o] {
+        OperationKind::Write => {
+            seen.own = Some(value);
+            false
+        }
+        OperationKind::Read if value == Value::UNRECORDED || seen.own == Some(value) => false,
+        OperationKind::Read => seen.others.replace(value).is_some_and(|before| before != value),
+    }
+}
