@@ -4,7 +4,7 @@ mod common;
 
 use common::linear::{Action, Light, Shape, history, linearizable, random, text};
 use fastrand::Rng;
-use isoscope::checkers::{self, Checker, Level, Options, Verdict};
+use isoscope::checkers::{Checker, Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, Interval, Outcome};

@@ -312,7 +312,7 @@ impl<'a> Argument<'a> {
         depth: usize,
     ) -> Result<(), String> {
         let setting = Setting::new(self.resolution, read::basis(level));
-        let strength = Strength::of(self.history, level)?;
+        let strength = Strength::of(self.history, self.resolution.initial(), level)?;
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength));
         let mut stack = vec![(proof, assumed, setting)];
         while let Some((proof, assumed, setting)) = stack.pop() {

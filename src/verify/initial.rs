@@ -1,20 +1,52 @@
-//! What is there before all transactions, worked out anew from the operations.
+//! What is there before all transactions, and what holds of all of them, worked out anew from the operations.
 
+use super::linear;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
-/// The initial state of one history.
+/// The initial state of one history, and what else is asked of all evidence on it.
 pub(super) struct Initial {
     /// By transaction: one of the set-up transactions, whose writes are the initial versions.
     setup: Vec<bool>,
     /// By key: the appends with which every list of it begins.
     appends: FxHashMap<KeyId, Vec<OperationId>>,
+    /// Whether every transaction is lightweight; found out when it is asked.
+    is_lightweight: OnceLock<Result<(), String>>,
+    /// Of lightweight transactions: by key those that write it, and where in the list they begin.
+    writers: OnceLock<(Vec<u32>, Vec<TransactionId>)>,
 }
 
 impl Initial {
     /// That of a history. O(operations).
     pub(super) fn new(history: &History) -> Initial {
-        Initial { setup: set_up(history), appends: history.initial_appends() }
+        let (setup, appends) = (set_up(history), history.initial_appends());
+        Initial { setup, appends, is_lightweight: OnceLock::new(), writers: OnceLock::new() }
+    }
+
+    /// Whether every transaction that may have committed is lightweight; why not. O(operations) the first time.
+    pub(super) fn is_lightweight(&self, history: &History) -> Result<(), String> {
+        self.is_lightweight.get_or_init(|| linear::is_lightweight(history)).clone()
+    }
+
+    /// Of lightweight transactions those that write a key and may have committed, ascending; without what sets it up.
+    /// O(transactions) the first time.
+    pub(super) fn writers_of(&self, history: &History, key: KeyId) -> &[TransactionId] {
+        let (begin, writers) = self.writers.get_or_init(|| self.writers_by_key(history));
+        &writers[begin[key.index()] as usize..begin[key.index() + 1] as usize]
+    }
+
+    fn writers_by_key(&self, history: &History) -> (Vec<u32>, Vec<TransactionId>) {
+        let written = |t: TransactionId| {
+            let mut operations = history.operations_of(t).map(|o| history.operation(o));
+            operations.find(|o| o.kind == OperationKind::Write).map(|o| (o.key.index(), t))
+        };
+        let may_commit = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted && !self.is_setup(*t);
+        let mut by_key: Vec<(usize, TransactionId)> =
+            history.transactions().filter(may_commit).filter_map(written).collect();
+        by_key.sort_unstable();
+        let begin = (0..=history.n_keys()).map(|key| by_key.partition_point(|(other, _)| *other < key) as u32);
+        (begin.collect(), by_key.iter().map(|(_, t)| *t).collect())
     }
 
     /// Whether a transaction only sets up initial versions and counts as part of ⊥.
