@@ -25,6 +25,7 @@ mod names;
 mod number_table;
 mod numbers;
 mod origin;
+mod outcomes;
 mod restrict;
 mod rules;
 mod stats;

@@ -347,6 +347,14 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
             };
             ProofEntry::Appends { read, place: *place, cases: cases.iter().map(case).collect() }
         }
+        Proof::Outcomes { transaction, cases } => {
+            let transaction = places.of(*transaction);
+            let case = |(committed, proof): &(bool, Proof)| OutcomeEntry {
+                committed: *committed,
+                proof: proof_entry(places, proof),
+            };
+            ProofEntry::Outcomes { transaction, cases: cases.iter().map(case).collect() }
+        }
         Proof::Combinations { options, excluded, clauses } => {
             let options = options.iter().map(|&option| option_entry(places, option)).collect();
             let combination = |(together, proof): &(Vec<usize>, Proof)| CombinationEntry {
@@ -371,6 +379,9 @@ fn option_entry(places: &mut Places<'_>, option: Supposed) -> OptionEntry {
         }
         Supposed::Append { read, place, append } => {
             OptionEntry::Append { read: places.operation_entry(read), place, append: places.operation_entry(append) }
+        }
+        Supposed::Outcome { transaction, committed } => {
+            OptionEntry::Outcome { transaction: places.of(transaction), committed }
         }
     }
 }

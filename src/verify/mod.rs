@@ -4,8 +4,9 @@
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
 //! when each of its edges can be followed back to operations of the history and the edges contradict each other at
 //! every level the violation names. Where a read has several possible writers a violation must have a case for each, and
-//! where an element of a list was appended more than once one for each append that fits into the list; where those would
-//! be too many it has combinations that contradict and exclude all cases. Near linear in the history and the evidence,
+//! where an element of a list was appended more than once one for each append that fits into the list, and where it is open
+//! whether a reader of such a list committed one for either; where those would be too many it has combinations that contradict
+//! and exclude all cases. Near linear in the history and the evidence,
 //! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
 //! pass the same clauses again, and for combinations of appends, each of which takes the history anew.
 //!
@@ -194,6 +195,7 @@ fn check_named(
         ProofEntry::Reads { .. }
             | ProofEntry::Writers { .. }
             | ProofEntry::Appends { .. }
+            | ProofEntry::Outcomes { .. }
             | ProofEntry::Combinations { .. }
     ) {
         return cycle::check(history, resolution, violation, transactions, &levels);

@@ -6,6 +6,7 @@
 pub(crate) mod adya;
 pub(crate) mod enumerate;
 pub(crate) mod examine;
+pub(crate) mod forgeries;
 pub(crate) mod formulas;
 pub(crate) mod linear;
 pub(crate) mod mixed;

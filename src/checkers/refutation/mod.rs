@@ -20,11 +20,14 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
 use merge::merged_by_strongest;
-use needs::{Promotions, is_hopeless_read, needs};
+use needs::{Promotions, needs};
 use std::collections::BTreeSet;
 
 pub(super) use combinations::{Searched, search};
-pub(super) use merge::{merged, merged_by_appends, merged_by_combinations, possible_writes, spelled_out};
+pub(super) use merge::{
+    merged, merged_by_appends, merged_by_combinations, merged_by_outcomes, possible_writes, spelled_out,
+};
+pub(super) use needs::is_hopeless_read;
 
 /// Most cases looked at, over the whole tree.
 const MOST_CASES: u64 = 2000;
