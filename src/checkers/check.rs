@@ -1,14 +1,14 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
-use super::ambiguity::Patience;
+use super::ambiguity::{Patience, Why};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::share::SharedOut;
 use super::strong::Effort;
 use super::weak::Ground;
 use super::{
-    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
-    cut_isolation, papers, read_consistency, strict,
+    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Witness, cut_isolation,
+    papers, read_consistency, strict,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
@@ -234,8 +234,8 @@ struct Run<'a> {
     verdicts: BTreeMap<Level, (Verdict, f64)>,
     /// By satisfied weak level: the writers of ambiguous reads.
     sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
-    /// By level that every choice of writers violates: evidence that was found when it was decided.
-    evidence: BTreeMap<Level, Violation>,
+    /// By level that every choice of writers violates: what was found out about that when it was decided.
+    evidence: BTreeMap<Level, Why>,
     assumptions: Vec<String>,
     shared: Option<SharedOut>,
 }
