@@ -17,6 +17,7 @@
 //! the names of their axioms.
 
 mod ahead;
+mod canonical;
 mod communication;
 mod components;
 mod index;

@@ -17,7 +17,15 @@ impl Run<'_> {
         let decisions = self.with_causality(&prepared, decisions);
         let Prepared { resolution, index, reads, .. } = prepared;
         let max = self.options.max_instances;
-        let mut found = evidence::collect(self.history, &index, reads, &decisions, max, self.control);
+        let mut found = evidence::collect_in_canonical_order(
+            self.history,
+            &resolution,
+            &index,
+            reads,
+            &decisions,
+            max,
+            self.control,
+        );
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }

@@ -219,7 +219,9 @@ fn violations(
         return crate::checkers::check(input.history, &options, control, &|_| {}).violations;
     }
     let mut found = input.reads;
-    if let Ok(more) = weak::instances(input.history, input.index, violated, max_instances, control) {
+    let more = input.index.canonical(input.history, control);
+    let more = more.and_then(|index| weak::instances(input.history, &index, violated, max_instances, control));
+    if let Ok(more) = more {
         let is_new = |pattern: Pattern| pattern != Pattern::NonRepeatableRead;
         found.violations.extend(more.violations.into_iter().filter(|violation| is_new(violation.id.pattern)));
     }
