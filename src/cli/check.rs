@@ -264,7 +264,9 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
             Verdict::Violated => '-',
             Verdict::Undecided(_) => '?',
         };
-        out.paint(paint_of(&result.verdict), &format!("{}{mark}", result.level))
+        // A star: only if some transactions set up the initial state.
+        let condition = if result.assuming.is_empty() { "" } else { "*" };
+        out.paint(paint_of(&result.verdict), &format!("{}{mark}{condition}", result.level))
     });
     let counts: Vec<String> = counts(findings).into_iter().map(|(id, _, n)| format!("{id} {}", grouped(n))).collect();
     let patterns = if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) };
@@ -281,7 +283,7 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts));
     text += &doubts(path, health, out);
     for result in &findings.levels {
-        text += &level_line(result, out);
+        text += &level_line(history, result, out);
     }
     let counts = counts(findings);
     if !counts.is_empty() {
@@ -340,12 +342,12 @@ fn facts(history: &History) -> String {
     parts.join(" · ")
 }
 
-fn level_line(result: &LevelResult, out: &Output) -> String {
+fn level_line(history: &History, result: &LevelResult, out: &Output) -> String {
     let word = result.verdict.word();
     let painted = out.paint(paint_of(&result.verdict), &format!("{word:9}"));
     let reason = match &result.verdict {
         Verdict::Undecided(cause) => format!("  ({cause})"),
-        _ => String::new(),
+        _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
     };
     let name = result.level.long_name();
     format!("  {:4}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, name))

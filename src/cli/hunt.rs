@@ -107,7 +107,8 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
             Verdict::Undecided(_) => Paint::Open,
         };
         let verdict = out.paint(paint, result.verdict.word());
-        out.text(&format!("  {:4}  {verdict}\n", result.level.code()));
+        let condition = result.condition(&judged.history).map_or(String::new(), |it| format!("  (if {it})"));
+        out.text(&format!("  {:4}  {verdict}{condition}\n", result.level.code()));
     }
     check::exit_code(&judged.findings)
 }

@@ -100,6 +100,7 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         checker: result.checker.to_owned(),
         seconds: rounded(result.seconds),
         reason: None,
+        assuming: result.condition(history),
         witness: None,
         snapshots: None,
         orders: None,

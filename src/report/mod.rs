@@ -180,6 +180,9 @@ pub struct LevelEntry {
     /// Why it is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assuming: Option<String>,
     /// On request: the commit order that explains the history. Empty at CI, where nothing needs an order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Vec<TransactionEntry>>,

@@ -15,6 +15,7 @@
 //!
 //! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
 
+mod applicable;
 mod causal;
 mod clauses;
 mod combinations;
@@ -87,6 +88,11 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
     let mut verified = Verified::default();
+    for level in &report.levels {
+        if let Err(message) = applicable::check(history, &resolution, level) {
+            problems.push(Problem { place: format!("level {}", level.level), message });
+        }
+    }
     for level in &report.levels {
         if level.verdict != VerdictWord::Satisfied {
             continue;

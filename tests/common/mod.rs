@@ -10,6 +10,7 @@ pub(crate) mod forgeries;
 pub(crate) mod formulas;
 pub(crate) mod linear;
 pub(crate) mod mixed;
+pub(crate) mod notation;
 pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod parts;

@@ -33,7 +33,7 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     let Brief { example, explanation, whole, health, .. } = parts.brief;
     let mut report = Document::default();
     report.heading(1, narrate::headline(example, explanation));
-    levels(&mut report, example);
+    levels(&mut report, parts.brief);
     report.blocks.push(Block::Picture);
     report.heading(2, "What was observed");
     report.blocks.push(observed(example, whole, parts.plan));
@@ -66,9 +66,11 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     report
 }
 
-fn levels(report: &mut Document, example: &Counterexample) {
+fn levels(report: &mut Document, brief: &Brief<'_>) {
+    let Brief { example, findings, whole, violation, .. } = brief;
     let (broken, held, open) = narrate::levels(example);
     let mut line = vec![strong("Broken:"), text(format!(" {}", broken.join(", ")))];
+    line.extend(findings.condition_of(whole, violation).map(|condition| text(format!(" (only if {condition})"))));
     for (what, levels) in [("held by these transactions: ", held), ("undecided: ", open)] {
         if !levels.is_empty() {
             line.extend([text("; "), text(what), text(levels.join(", "))]);

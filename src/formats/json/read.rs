@@ -389,6 +389,10 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
             }
         }
         match (start, end) {
+            (Some(start), Some(end)) if end < start => {
+                let message = format!("expected an \"end\" that is not before the \"start\" {start}, found {end}");
+                return Err(A::Error::custom(message));
+            }
             (Some(start), Some(end)) => self.state.builder.set_interval(draft, Interval { start, end }),
             (None, None) => {}
             (Some(_), None) => return Err(A::Error::missing_field("end")),

@@ -120,6 +120,10 @@ impl<'a> Parser<'a> {
                 self.at = begin;
                 return self.fail("two times like `10..20`");
             };
+            if interval.end < interval.start {
+                self.at = begin;
+                return self.fail("two times of which the second is not before the first");
+            }
             self.builder.set_interval(draft, interval);
         }
         Ok(())
