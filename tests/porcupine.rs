@@ -39,11 +39,8 @@ fn log(seed: u64, lie: bool) -> (String, bool) {
             let process = rng.usize(0..n_clients);
             let (count, pending) = &mut clients[process];
             let mut line = |stage: &str, action: &str, key: usize, value: &str| {
-                writeln!(
-                    text,
-                    "{{:process {process}, :type :{stage}, :f :{action}, :key \"{key}\", :value {value}}}"
-                )
-                .expect("writing to memory");
+                writeln!(text, "{{:process {process}, :type :{stage}, :f :{action}, :key \"{key}\", :value {value}}}")
+                    .expect("writing to memory");
             };
             match pending {
                 None if left > 0 => {
