@@ -378,7 +378,11 @@ pub struct MinimizeArguments {
 
 /// What `convert` needs.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  isoscope convert history.txt -o history.json")]
+#[command(after_help = "Examples:\n  \
+    isoscope convert history.txt -o history.json\n  \
+    isoscope convert history.edn -o history.hist --renumber    # names in history.hist.names.json\n\n\
+    Verdicts stay the same: what was written is read back and compared, and where the format cannot hold the history,\n\
+    nothing is written and the exit code is 2.")]
 pub struct ConvertArguments {
     /// The history
     #[arg(value_name = "IN")]
@@ -392,6 +396,12 @@ pub struct ConvertArguments {
     /// Format of OUT [default: by its ending]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
+    /// Call sessions, transactions, keys and values by numbers, and write what they stand for to OUT.names.json
+    #[arg(long)]
+    pub(super) renumber: bool,
+    /// Where the table of names goes in place of OUT.names.json
+    #[arg(long, value_name = "FILE", requires = "renumber")]
+    pub(super) names: Option<PathBuf>,
     #[command(flatten)]
     pub(super) rules: RuleArguments,
 }

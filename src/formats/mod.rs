@@ -11,6 +11,7 @@ pub mod awdit;
 pub mod cobra;
 mod committed_only;
 mod container;
+mod conversion;
 pub mod dbcop_bincode;
 pub mod dbcop_json;
 pub mod elle;
@@ -30,13 +31,14 @@ pub mod timekiller;
 pub mod veristrong;
 pub mod viper;
 
+pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{Found, histories, is_one_history};
 pub use losses::losses;
 pub use raw::{raw_spot, raw_spot_in, raw_spots, raw_spots_in};
 
 use crate::control::Control;
-use crate::history::{History, Origin, Rules};
+use crate::history::{Builder, History, Origin, Rules};
 use error::excerpt;
 use std::io;
 use std::path::Path;
@@ -243,6 +245,11 @@ impl<'a> From<Option<&'a str>> for Request<'a> {
 /// Reads a history as asked.
 pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Control) -> Result<History, ReadError> {
     let request = request.into();
+    let ended = with_line_feeds(input.bytes());
+    let input = &match &ended {
+        Some(bytes) => Input { name: input.name, ending_of: input.ending_of, content: Content::One(bytes) },
+        None => *input,
+    };
     let history = read_as_recorded(input, request.format, control)?;
     let format = history.origin().format;
     let understood = match request.rules {
@@ -261,14 +268,18 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
         None => None,
     };
     let blank = |bytes: &[u8]| without_mark(bytes).iter().all(u8::is_ascii_whitespace);
-    if blank(input.bytes()) && input.parts().iter().all(|part| blank(part.bytes)) {
-        return Err(ReadError::whole(named.map_or("", |f| f.name), Problem::Empty));
-    }
+    let is_blank = blank(input.bytes()) && input.parts().iter().all(|part| blank(part.bytes));
     let Some(format) = named else {
-        let (format, _) = recognise(input).ok_or_else(|| unrecognised(input))?;
-        return (format.read)(input, control);
+        if is_blank {
+            return Err(ReadError::whole("", Problem::Empty));
+        }
+        let (format, likelihood) = recognise(input).ok_or_else(|| unrecognised(input))?;
+        return or_empty(format, likelihood >= Likelihood::Likely, input, (format.read)(input, control));
     };
-    (format.read)(input, control).map_err(|mut error| {
+    or_empty(format, true, input, (format.read)(input, control)).map_err(|mut error| {
+        if is_blank && error.interrupt().is_none() {
+            return ReadError::whole(format.name, Problem::Empty);
+        }
         if error.interrupt().is_none() {
             let other =
                 recognise(input).filter(|(f, likelihood)| f.name != format.name && *likelihood > Likelihood::Perhaps);
@@ -276,6 +287,38 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
         }
         error
     })
+}
+
+/// What was read. A file in which a reader found nothing wrong and nothing in it is the history without transactions, if
+/// it is certain enough that the file is of this format.
+fn or_empty(
+    format: &Format,
+    is_certain: bool,
+    input: &Input<'_>,
+    read: Result<History, ReadError>,
+) -> Result<History, ReadError> {
+    match read {
+        Err(ReadError { problem: Problem::Empty, .. }) if is_certain => {
+            let empty = Builder::new(input.origin(format.name)).finish();
+            empty.map_err(|error| ReadError::whole(format.name, error))
+        }
+        read => read,
+    }
+}
+
+/// The bytes with LF in the place of each CR that no LF follows, which is how old Macs end a line; none where there is no
+/// such CR, or where the bytes are no text. O(bytes).
+fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_alone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+    let head = &bytes[..bytes.len().min(SNIFFED)];
+    if head.contains(&0) || !is_text(head) {
+        return None;
+    }
+    let mut alone = memchr::memchr_iter(b'\r', bytes).filter(is_alone).peekable();
+    alone.peek()?;
+    let mut ended = bytes.to_vec();
+    alone.for_each(|at| ended[at] = b'\n');
+    Some(ended)
 }
 
 fn unrecognised(input: &Input<'_>) -> ReadError {

@@ -26,6 +26,7 @@ mod number_table;
 mod numbers;
 mod origin;
 mod outcomes;
+mod renumber;
 mod restrict;
 mod rules;
 mod stats;
@@ -38,6 +39,7 @@ pub use names::Names;
 pub use number_table::NumberTable;
 pub use numbers::grouped;
 pub use origin::{Origin, Spot, Unit};
+pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,

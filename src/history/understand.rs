@@ -342,7 +342,7 @@ impl History {
     }
 
     /// The value that a file would write so.
-    fn value_called(&self, name: &str) -> Option<Value> {
+    pub(super) fn value_called(&self, name: &str) -> Option<Value> {
         match &self.value_names {
             Names::Implicit(_) => name.parse().ok().map(Value).filter(|value| value.0 <= Value::MAX_NUMBER),
             names => (0..names.len()).find(|&at| names.text(at) == name).map(|at| Value(at as u64)),
