@@ -4,6 +4,7 @@ use super::args::ReadingArguments;
 use super::output::{self, Output};
 use super::{ConvertArguments, ExitCode, complain, input};
 use crate::control::Control;
+use crate::files;
 use crate::formats::{self, Input, Part, Writer};
 use crate::history::History;
 use std::path::Path;
@@ -39,7 +40,7 @@ pub(super) fn write(history: &History, format: &'static str, output: &Path, out:
         [(name, bytes)] if name.is_empty() => {
             output::write_file(output, out, |file| Ok(file.write_all(bytes)?))?;
         }
-        _ if output::is_folder_name(output) => output::write_folder(output, written)?,
+        _ if output::is_folder_name(output) => files::write_folder(output, &written)?,
         _ => output::write_file(output, out, |file| Ok(formats::write(history, format, file)?))?,
     }
     Ok(())
