@@ -4,6 +4,7 @@ use super::args::ReadingArguments;
 use super::output::{self, Output};
 use super::{ConvertArguments, ExitCode, complain, input};
 use crate::control::Control;
+use crate::files;
 use crate::formats::{self, Naming};
 use crate::history::{History, NameTable};
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ pub(super) fn write(
         output::write_file(names, out, |file| Ok(write_table(table, file)?))?;
     }
     match converted.bytes().is_none() && output::is_folder_name(output) {
-        true => output::write_folder(output, converted.files),
+        true => Ok(files::write_folder(output, &converted.files)?),
         false => output::write_file(output, out, |file| Ok(converted.write(file)?)),
     }
 }

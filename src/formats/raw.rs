@@ -42,7 +42,7 @@ pub fn raw_spots(
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
         return lines(io::BufReader::with_capacity(1 << 16, File::open(path)?), &numbers, control);
     }
-    let held = load(path, control).map_err(|cause| io::Error::other(cause.to_string()))?;
+    let held = load(path, &|_| Ok(()), control).map_err(|cause| io::Error::other(cause.to_string()))?;
     let gone = || io::Error::new(io::ErrorKind::NotFound, "this file of the history is not there any more");
     let bytes_of = |part: Option<u32>| -> io::Result<&[u8]> {
         match &held {

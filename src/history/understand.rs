@@ -122,7 +122,7 @@ impl History {
         let mut begin = Vec::with_capacity(self.operation_begin.len());
         for t in self.transactions() {
             let range = self.operation_range(t);
-            let name = self.transaction_name(t);
+            let name = self.exact_transaction_name(t);
             new_of_old.push(names.len() as u32);
             let mut add = |name: String, outcome: Outcome, first: usize| {
                 names.push(name.into());

@@ -166,13 +166,14 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     if t.is_initial() {
         return TransactionEntry { session: None, index: None, id: "⊥".to_owned() };
     }
-    let name = history.session_name(history.session_of(t));
+    let name = history.session_names().get(history.session_of(t).index());
     // Only a number that prints as it was written may stand as a number: `007` is a name.
     let session = match name.parse::<u64>() {
         Ok(number) if number.to_string() == name => SessionName::Number(number),
         _ => SessionName::Name(name),
     };
-    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id: history.transaction_name(t) }
+    let id = history.exact_transaction_name(t);
+    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id }
 }
 
 /// The places of transactions in a list: a scenario's own first, then any other that its edges name.
@@ -260,7 +261,7 @@ fn violation_entry(
         name: row.name.to_owned(),
         also: violation.also.clone(),
         levels,
-        key: violation.key.map(|key| history.key_name(key)),
+        key: violation.key.map(|key| history.key_names().get(key.index())),
         transactions: places.entries(),
         edges,
         operations,
@@ -278,7 +279,7 @@ fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> E
         from: places.of(edge.from),
         to: places.of(edge.to),
         kind: edge.relation.code().to_owned(),
-        key: edge.key.map(|key| places.history.key_name(key)),
+        key: edge.key.map(|key| places.history.key_names().get(key.index())),
         why: edge_reason(places.history, &violation.edges, index),
         from_operation: edge.from_operation.map(|o| places.operation(o)),
         to_operation: edge.to_operation.map(|o| places.operation(o)),
@@ -330,7 +331,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
         Proof::Clauses { lemmas, clauses } => ProofEntry::Clauses { lemmas: lemmas.clone(), clauses: clauses.clone() },
         Proof::Split { key, first, second } => {
             let (first, second) = (case(first), case(second));
-            ProofEntry::Split { key: places.history.key_name(*key), first, second }
+            ProofEntry::Split { key: places.history.key_names().get(key.index()), first, second }
         }
         Proof::Writers { read, cases } => {
             let read = places.operation_entry(*read);

@@ -225,7 +225,7 @@ impl<'a> Argument<'a> {
     /// An edge's key in words must be the one its operations are about.
     fn names_key(&self, edge: &EdgeEntry, key: Option<KeyId>) -> Result<(), String> {
         match (&edge.key, key) {
-            (Some(name), Some(key)) if *name != self.history.key_name(key) => {
+            (Some(name), Some(key)) if **name != *self.history.key_names().text(key.index()) => {
                 Err(format!("it speaks of key {name}, its operations of {}", self.history.key_name(key)))
             }
             _ => Ok(()),

@@ -248,7 +248,9 @@ struct SessionNames(FxHashMap<String, SessionId>);
 
 impl SessionNames {
     fn new(history: &History) -> SessionNames {
-        SessionNames(history.sessions().map(|session| (history.session_name(session), session)).collect())
+        SessionNames(
+            history.sessions().map(|session| (history.session_names().get(session.index()), session)).collect(),
+        )
     }
 
     /// The transaction an entry names.
@@ -265,7 +267,7 @@ impl SessionNames {
         let &id = self.0.get(&name).ok_or_else(|| format!("there is no session {name}"))?;
         let t = history.transactions_of(id).nth(index);
         let t = t.ok_or_else(|| format!("session {name} has no transaction at {index}"))?;
-        match history.transaction_name(t) {
+        match history.exact_transaction_name(t) {
             is if is == entry.id => Ok(t),
             is => Err(format!("transaction {index} of session {name} is {is}, not {}", entry.id)),
         }
