@@ -6,7 +6,7 @@ use common::examine::{self, examine};
 use common::oracle::Observation;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, read, write};
-use isoscope::checkers::{self, Options};
+use isoscope::checkers::Options;
 use isoscope::control::Control;
 use isoscope::history::{OperationKind, Outcome, Value};
 

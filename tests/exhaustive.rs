@@ -7,8 +7,10 @@
 //! ISOSCOPE_SHARDS=100 ISOSCOPE_SHARD=0..5 cargo test --release --test exhaustive -- --ignored --nocapture
 //! ```
 //!
-//! `ISOSCOPE_SHARD` is a number or a range without its end. Without `ISOSCOPE_SHARDS` it does all of them. `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what
-//! nobody wrote (default: all): such a read puts nothing in order, yet makes five times as many histories.
+//! `ISOSCOPE_SHARD` is a number or a range without its end. Without `ISOSCOPE_SHARDS` it does all of them.
+//! `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what no transaction wrote (default: all): such a read
+//! puts nothing in order, yet makes five times as many histories. `ISOSCOPE_PAPERS=0` leaves out the papers' algorithms,
+//! which take most of the time, and compares the program's own engines with brute force only.
 
 mod common;
 
@@ -64,8 +66,8 @@ fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Fin
     isoscope::audit::check_resolved(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
 }
 
-/// Verdicts of all checkers, and the counts of each that counts.
-fn verdicts_agree(history: &History) -> Result<(), String> {
+/// Verdicts of the program's own engines.
+fn engines_agree(history: &History) -> Result<(Arc<Resolution>, Findings, [Option<bool>; 7]), String> {
     let resolution = Arc::new(resolve(history, &Control::new()).map_err(|stopped| stopped.to_string())?);
     let fast = ask(history, &resolution, Checker::Fast);
     let found = examine::engine_verdicts(&fast);
@@ -73,6 +75,12 @@ fn verdicts_agree(history: &History) -> Result<(), String> {
     if found != expected {
         return Err(format!("the engine says {}, brute force {}", examine::signs(found), examine::signs(expected)));
     }
+    Ok((resolution, fast, expected))
+}
+
+/// Verdicts of all checkers, and the counts of each that counts.
+fn verdicts_agree(history: &History) -> Result<(), String> {
+    let (resolution, fast, expected) = engines_agree(history)?;
     let only_e = fast.patterns.contains_key(&Pattern::NotMyLastWrite);
     let mut plume: Option<BTreeMap<String, u64>> = None;
     let mut c4: Option<BTreeMap<char, u64>> = None;
@@ -153,8 +161,19 @@ fn mixed(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// How closely a history is looked at.
+#[derive(Clone, Copy)]
+enum Look {
+    /// Verdicts of the program's own engines.
+    Engines,
+    /// Verdicts of all checkers, and their counts.
+    Verdicts,
+    /// Evidence, and all counts against brute force.
+    Everything,
+}
+
 /// Goes through the histories of some shapes that `choose` takes, in parallel. Returns how many those were.
-fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Reads) -> Option<bool> + Sync) -> u64 {
+fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Reads) -> Option<Look> + Sync) -> u64 {
     let looked_at = AtomicU64::new(0);
     let failures: Vec<String> = shapes
         .par_iter()
@@ -162,11 +181,15 @@ fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Re
             let mut failures = Vec::new();
             let mut n = 0;
             shape.histories(thin_air, |reads| {
-                let Some(closely) = choose(*name, reads) else { return };
+                let Some(look) = choose(*name, reads) else { return };
                 n += 1;
                 let sketch = shape.sketch(reads);
                 let history = sketch.history();
-                let agree = if closely { all_agrees(&history) } else { verdicts_agree(&history) };
+                let agree = match look {
+                    Look::Engines => engines_agree(&history).map(|_| ()),
+                    Look::Verdicts => verdicts_agree(&history),
+                    Look::Everything => all_agrees(&history),
+                };
                 if let Err(problem) = agree
                     && failures.len() < 3
                 {
@@ -187,11 +210,15 @@ fn numbered(n: usize, most: usize) -> Vec<(u64, Shape)> {
     (0..).zip(shapes(n, most)).map(|(place, shape)| (mixed(place << 4 | n as u64), shape)).collect()
 }
 
+fn closely(everything: bool) -> Look {
+    if everything { Look::Everything } else { Look::Verdicts }
+}
+
 #[test]
 fn all_histories_of_one_or_two_transactions() {
-    let one = go_through(&numbered(1, 3), usize::MAX, |_, _| Some(true));
+    let one = go_through(&numbered(1, 3), usize::MAX, |_, _| Some(Look::Everything));
     let two = go_through(&numbered(2, 3), usize::MAX, |shape, reads| {
-        Some((shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY))
+        Some(closely((shape ^ reads.number).is_multiple_of(LOOKED_AT_CLOSELY)))
     });
     println!("{one} histories of one transaction, {two} of two");
     assert!(one > 100 && two > 100_000);
@@ -203,7 +230,7 @@ fn some_histories_of_three_transactions() {
     shapes.retain(|(name, _)| name.is_multiple_of(SHAPES));
     let n = go_through(&shapes, usize::MAX, |shape, reads| {
         let lot = mixed(shape ^ reads.number);
-        lot.is_multiple_of(HISTORIES).then_some((lot / HISTORIES).is_multiple_of(LOOKED_AT_CLOSELY))
+        lot.is_multiple_of(HISTORIES).then_some(closely((lot / HISTORIES).is_multiple_of(LOOKED_AT_CLOSELY)))
     });
     println!("{n} histories of three transactions");
     assert!(n > 10_000);
@@ -216,6 +243,7 @@ fn all_histories_of_up_to_three_transactions() {
     let chosen = range("ISOSCOPE_SHARD", shards);
     println!("shards {chosen:?} of {shards}");
     let thin_air = number("ISOSCOPE_THIN_AIR").map_or(usize::MAX, |most| most as usize);
+    let otherwise = if number("ISOSCOPE_PAPERS") == Some(0) { Look::Engines } else { Look::Verdicts };
     let begin = Instant::now();
     let mut all = 0;
     for transactions in 1..=3 {
@@ -224,7 +252,8 @@ fn all_histories_of_up_to_three_transactions() {
         shapes.retain(|(name, _)| chosen.contains(&(name % shards)));
         println!("{} of {all_shapes} shapes of {transactions} transactions", shapes.len());
         let n = go_through(&shapes, thin_air, |shape, reads| {
-            Some(mixed(shape ^ reads.number).is_multiple_of(OF_ALL_LOOKED_AT_CLOSELY))
+            let is_chosen = mixed(shape ^ reads.number).is_multiple_of(OF_ALL_LOOKED_AT_CLOSELY);
+            Some(if is_chosen { Look::Everything } else { otherwise })
         });
         println!("{n} histories of {transactions} transactions after {:?}", begin.elapsed());
         all += n;

@@ -5,7 +5,7 @@
 
 mod common;
 
-use isoscope::checkers::{self, Findings, Level, Options, Pattern, Verdict, Violation};
+use isoscope::checkers::{Findings, Level, Options, Pattern, Verdict, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::formats;

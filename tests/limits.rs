@@ -1,6 +1,6 @@
 //! A search that cannot end in time or memory ends at the limit that the user set, and says so.
 
-use isoscope::checkers::{self, Cause, Findings, Level, Options, Verdict};
+use isoscope::checkers::{Cause, Findings, Level, Options, Verdict};
 use isoscope::control::{Control, Interrupt};
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{Report, Settings};

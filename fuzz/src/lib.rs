@@ -1,31 +1,52 @@
-//! What every fuzz target does with its bytes: read them as one format, and hold what was read against what IsoScope
-//! promises of any history. A reader may refuse; it may not panic, hang or take memory out of proportion.
+//! What the fuzz targets do with their bytes.
+//!
+//! A reader may refuse its input; it may not panic, hang or take memory out of proportion. A check may find anything, but
+//! the verifier has to accept the evidence of every verdict.
 
+mod small_history;
+
+use isoscope::checkers::{self, Level, Options, Verdict};
 use isoscope::control::Control;
-use isoscope::formats::{self, Input, Part};
+use isoscope::formats::{self, FORMATS, Input, Part};
 use isoscope::history::History;
+use isoscope::report::{Report, Settings};
+use isoscope::verify;
+use std::time::Duration;
 
 /// Bytes between the files of a folder.
 const NEXT_FILE: &[u8] = b"\n--next-file--\n";
 
-/// Reads the bytes as a single file of a format.
-pub fn file(format: &str, bytes: &[u8]) {
-    look_at(formats::read(&Input::new("fuzz", bytes), Some(format), &Control::new()));
+/// Enough for every history of the size that [`check`] makes; a search that takes longer is left undecided.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// Reads the bytes as a history of the format with this number, modulo the number of formats.
+pub fn read_as_format_at(number: u8, bytes: &[u8]) {
+    read_as(FORMATS[usize::from(number) % FORMATS.len()].name, bytes);
 }
 
-/// Reads the bytes as the files of a folder, which stand apart by a marker; `name` makes the name of each.
-pub fn folder(format: &str, bytes: &[u8], name: fn(usize) -> String) {
-    let mut rest = bytes;
+/// Reads the bytes as a history of a format: as a single file, or as the files of a folder, with a marker between them,
+/// where the format keeps its histories so.
+pub fn read_as(format: &str, bytes: &[u8]) {
+    let prefix = match format {
+        "cobra" => "T",
+        "viper" => "J",
+        _ => return look_at(formats::read(&Input::new("fuzz", bytes), Some(format), &Control::new())),
+    };
+    let contents = split(bytes);
+    let names: Vec<String> = (0..contents.len()).map(|n| format!("{prefix}{n}.log")).collect();
+    let parts: Vec<Part<'_>> =
+        names.iter().zip(contents).map(|(name, bytes)| Part { name: name.as_str(), bytes }).collect();
+    look_at(formats::read(&Input::folder("fuzz", &parts), Some(format), &Control::new()));
+}
+
+fn split(mut rest: &[u8]) -> Vec<&[u8]> {
     let mut contents = Vec::new();
     while let Some(at) = rest.windows(NEXT_FILE.len()).position(|window| window == NEXT_FILE) {
         contents.push(&rest[..at]);
         rest = &rest[at + NEXT_FILE.len()..];
     }
     contents.push(rest);
-    let names: Vec<String> = (0..contents.len()).map(name).collect();
-    let parts: Vec<Part<'_>> =
-        names.iter().zip(contents).map(|(name, bytes)| Part { name: name.as_str(), bytes }).collect();
-    look_at(formats::read(&Input::folder("fuzz", &parts), Some(format), &Control::new()));
+    contents
 }
 
 fn look_at(read: Result<History, formats::ReadError>) {
@@ -46,4 +67,25 @@ fn look_at(read: Result<History, formats::ReadError>) {
             assert_eq!(again.n_operations(), history.n_operations());
         }
     }
+}
+
+/// Checks the small history that the bytes describe at every level and lets the verifier look at the evidence.
+pub fn check(bytes: &[u8]) {
+    let text = small_history::text(bytes);
+    let read = formats::read(&Input::new("fuzz", text.as_bytes()), Some("text"), &Control::new());
+    let Ok(history) = read else { return };
+    let options = Options { levels: Level::of(&history), ..Options::default() };
+    let control = Control::new().with_time_limit(TIME_LIMIT);
+    let findings = checkers::check(&history, &options, &control, &|_| {});
+    let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+    let verified = verify::verify(&history, &report);
+    let verified = verified.unwrap_or_else(|problems| panic!("{}\n{text}", problems[0]));
+    // A search that ran into the limit may leave a verdict without evidence.
+    let is_undecided = |result: &checkers::LevelResult| matches!(result.verdict, Verdict::Undecided(_));
+    let complete = !findings.levels.iter().any(is_undecided);
+    assert!(
+        !complete || verified.without_evidence.is_empty(),
+        "{:?} without evidence\n{text}",
+        verified.without_evidence
+    );
 }

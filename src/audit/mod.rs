@@ -22,6 +22,7 @@ use crate::history::History;
 use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
 use evidence::{stated, verified};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -170,7 +171,7 @@ impl<'a> Audit<'a> {
     /// Takes violations off the list that are not accepted.
     fn review_violations(&self, findings: &mut Findings) -> Shown {
         let stated: Vec<_> =
-            findings.violations.iter().map(|violation| stated(self.history, findings, violation)).collect();
+            findings.violations.par_iter().map(|violation| stated(self.history, findings, violation)).collect();
         let checked = self.verifier.violations(&stated);
         let mut shown = Shown::default();
         let mut checked = checked.into_iter().zip(stated);

@@ -234,8 +234,8 @@ impl Index {
     }
 }
 
-/// Elements that transactions which take part found in lists and that were appended more than once: the order of such
-/// versions is not known. O(operations + elements read).
+/// Elements that transactions which take part, or may, found in lists and that were appended more than once: the order of
+/// such versions is not known. O(operations + elements read).
 pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize {
     if history.lists().is_empty() {
         return 0;
@@ -245,10 +245,12 @@ pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize
     if !appends.values().any(|appended| *appended == Appended::Several) {
         return 0;
     }
-    let takes_part = |t: TransactionId| matches!(resolution.standing(t), Standing::Committed | Standing::Promoted);
+    let may_take_part = |t: TransactionId| {
+        matches!(resolution.standing(t), Standing::Committed | Standing::Promoted | Standing::Possible)
+    };
     let found = |(read, list)| {
         let t = history.transaction_of(read);
-        takes_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
+        may_take_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
     };
     let lists = history.lists().iter().filter_map(found);
     lists.map(|(key, list): (KeyId, &[Value])| list.iter().filter(|element| several(key, element)).count()).sum()

@@ -67,7 +67,7 @@ pub(super) fn no_order(
     transactions: &[TransactionId],
     levels: &[&str],
 ) -> Result<(), String> {
-    is_lightweight(history)?;
+    resolution.initial().is_lightweight(history)?;
     if let Some(level) = levels.iter().find(|level| **level != "LIN") {
         return Err(format!("that operations have no linear order says nothing about {level}"));
     }
@@ -130,10 +130,10 @@ impl<'a> Puzzle<'a> {
         let mut keys: Vec<KeyId> = pieces.iter().map(|piece| piece.key).collect();
         keys.sort_unstable();
         keys.dedup();
-        let others = history
-            .transactions()
-            .filter(|&t| history.outcome(t) != Outcome::Aborted && !resolution.is_setup(t) && !listed.contains(&t));
-        let others = others.filter_map(|t| piece(history, t)).filter(|other| keys.binary_search(&other.key).is_ok());
+        let mut others: Vec<TransactionId> =
+            keys.iter().flat_map(|&key| resolution.initial().writers_of(history, key)).copied().collect();
+        others.sort_unstable();
+        let others = others.into_iter().filter(|t| !listed.contains(t)).filter_map(|t| piece(history, t));
         // What began after all pieces had ended can come after all of them.
         let others = others.filter(|other| other.writes.is_some() && other.start <= last);
         let n_required = pieces.len();

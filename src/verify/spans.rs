@@ -1,6 +1,7 @@
 //! What edges say at a level: the events they relate, and which paths of them are legal.
 
 use super::cycle::Argument;
+use super::initial::Initial;
 use crate::history::History;
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 
@@ -18,7 +19,7 @@ pub(super) enum Strength {
 
 impl Strength {
     /// The strength of a level; none at CI, which knows no order.
-    pub(super) fn of(history: &History, level: &str) -> Result<Option<Strength>, String> {
+    pub(super) fn of(history: &History, initial: &Initial, level: &str) -> Result<Option<Strength>, String> {
         Ok(Some(match level {
             "CI" => return Ok(None),
             "RC" => Strength::ReadCommitted,
@@ -29,7 +30,7 @@ impl Strength {
             "SER" => Strength::Serial,
             // A history of lightweight transactions that is linearizable is strictly serializable.
             "LIN" => {
-                super::linear::is_lightweight(history)?;
+                initial.is_lightweight(history)?;
                 Strength::Strict
             }
             "SSER" => Strength::Strict,

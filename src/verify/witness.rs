@@ -94,7 +94,7 @@ impl Stage<'_> {
                 replay::in_real_time(history, initial, order)
             }
             ("LIN", Witness::Commits(order)) => {
-                linear::is_lightweight(history)?;
+                initial.is_lightweight(history)?;
                 self.one_by_one(order)?;
                 linear::comparisons_fit(history, order, initial)?;
                 replay::in_real_time(history, initial, order)

@@ -55,7 +55,8 @@ pub(in crate::checkers) fn ask(
         let begin = Instant::now();
         let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
         let seconds = begin.elapsed().as_secs_f64();
-        let result = LevelResult { level, verdict, checker: options.checker.name(), seconds, sources: Vec::new() };
+        let checker = options.checker.name();
+        let result = LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() };
         observe(&result);
         control.advance(1);
         run.asked.levels.push(result);

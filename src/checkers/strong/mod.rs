@@ -8,6 +8,8 @@
 //!    an order fits, the known edges contain a cycle, or nothing more follows.
 //! 2. `search`: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
 //!
+//! Where values repeat, `turns` may find an order by running the sessions against the values.
+//!
 //! The engine works on the [`Index`] alone. It is exact and complete; it stays undecided only when stopped. It assumes
 //! that reads of thin air and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer
 //! is still about the reads that the index contains.
@@ -22,6 +24,7 @@ mod reachability;
 mod replay;
 mod saturation;
 mod search;
+mod turns;
 
 pub(in crate::checkers) use certain::certain;
 pub(in crate::checkers) use choices::{OpenDecision, decide_open};
@@ -30,6 +33,7 @@ pub(in crate::checkers) use known::{Events, Known, Rule, Vertex};
 pub(in crate::checkers) use open_reads::OpenReads;
 pub(in crate::checkers) use reachability::CausalPast;
 pub(in crate::checkers) use search::Effort;
+pub(in crate::checkers) use turns::take_turns;
 
 use crate::checkers::{Level, mini_transactions};
 use crate::control::{Control, Interrupt, Stage};

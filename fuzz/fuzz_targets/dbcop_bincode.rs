@@ -1,3 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| isoscope_fuzz::file("dbcop-bincode", bytes));
