@@ -94,14 +94,6 @@ impl Tree<'_> {
             }
             self.paths.push(path);
         }
-        for place in &mut self.places {
-            let writes = self.writes;
-            let in_time: Vec<usize> =
-                place.candidates.iter().copied().filter(|&w| writes[w].interval.start < place.shown).collect();
-            if !in_time.is_empty() {
-                place.candidates = in_time;
-            }
-        }
         Ok(())
     }
 
@@ -199,10 +191,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a write may have come behind those further up the chain.
+    /// Whether a write may have come behind those further up the chain, and before a result showed it.
     fn fits(&self, place: usize, write: usize) -> bool {
         let own = &self.tree.writes[write];
-        let string = self.tree.places[place].string;
+        let Place { string, shown, .. } = self.tree.places[place];
+        if self.in_time && own.interval.start >= shown {
+            return false;
+        }
         self.tree.ancestors(place).all(|above| {
             let is_twin = self.tree.places[above].string == string;
             let other = self.tree.writes[self.chosen[above]].interval;
