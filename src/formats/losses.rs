@@ -48,6 +48,14 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
         losses.push("the names of transactions".to_owned());
     }
     if original.has_times() && transactions().any(|t| original.interval(t) != again.interval(counterpart.of(t))) {
+        // A transaction that writes initial values is no set-up if it ran late, and without times nothing says that it did.
+        let writes_initial = original.set_up().is_empty() && !counterpart.written_initial[0].is_empty();
+        if writes_initial && !again.has_times() {
+            return Err(
+                "when transactions ran is lost, which tells whether those that write initial values came first"
+                    .to_owned(),
+            );
+        }
         losses.push(match again.has_times() {
             true => "when transactions ran, but for their order".to_owned(),
             false => "when transactions ran, which strict serializability needs".to_owned(),

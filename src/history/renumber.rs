@@ -90,8 +90,8 @@ impl History {
     }
 
     /// The history in which what declared set-up transactions wrote to a key is the version before all others, without
-    /// these transactions. `None` where there are none, or where that would not say the same: somebody else wrote the same
-    /// value or reads what a set-up transaction overwrote, or a key holds lists. O(size of the history).
+    /// these transactions. `None` where there are none, or where that would not say the same: another transaction writes an
+    /// initial value or reads what a set-up transaction overwrote, or a key holds lists. O(size of the history).
     pub fn with_set_up_as_initial(&self) -> Option<History> {
         if self.set_up.is_empty() {
             return None;
@@ -116,7 +116,7 @@ impl History {
                 let is_nothing = of_set_up.is_some() && (value == Value::INITIAL || Some(value) == self.initial_value);
                 if of_set_up.is_some() && self.lists.is_list(key)
                     || is_overwritten
-                    || is_initial && !is_read
+                    || !is_read && self.may_be_initial(key, value)
                     || is_nothing && !is_initial
                 {
                     return None;
