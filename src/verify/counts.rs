@@ -133,6 +133,11 @@ fn plain<'a>(
 
 /// Where the newer version causally precedes the older one anyway, an instance adds nothing.
 fn implied(confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount, counted: &mut Counted) {
+    // Of what is told by cases it is not known.
+    let is_of_cases = |violation: &ViolationEntry| {
+        !super::scene::is_last_part(&violation.proof) && pattern::cell(&violation.pattern).is_some()
+    };
+    counted.implied_unchecked = confirmed.iter().any(|(violation, _)| is_of_cases(violation));
     for (violation, Confirmed { scene, .. }) in plain(confirmed) {
         let Some((t1, t2)) = scene.as_ref().and_then(|scene| scene.versions) else { continue };
         let is = if t1.is_initial() { Some(false) } else { recount.precedes(t2, t1) };
