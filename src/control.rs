@@ -4,6 +4,8 @@
 //! progress record, so the side that started the work can watch and end it while the working side looks at
 //! [`Control::check`] in its inner loops.
 
+mod memory;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -103,7 +105,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// No limit, nothing done yet.
+    /// No limit but that of the address space, where the system sets one (`ulimit -v`): there the work ends with
+    /// [`Interrupt::MemoryLimit`] before an allocation fails. Nothing done yet.
     pub fn new() -> Control {
         Control::default()
     }
@@ -153,7 +156,7 @@ impl Control {
         if self.is_stopped() {
             return Err(Interrupt::Cancelled);
         }
-        if self.most_memory.is_some_and(|most| self.is_short_of(most)) {
+        if self.most_memory().is_some_and(|most| self.is_short_of(most)) {
             return Err(Interrupt::MemoryLimit);
         }
         match self.deadline {
@@ -174,13 +177,24 @@ impl Control {
 
     /// Whether there is a limit of memory.
     pub fn limits_memory(&self) -> bool {
-        self.most_memory.is_some()
+        self.most_memory().is_some()
+    }
+
+    /// The limit of memory: that which was set, or the system's if that is lower.
+    fn most_memory(&self) -> Option<usize> {
+        [self.most_memory, memory::allowed()].into_iter().flatten().min()
+    }
+
+    /// Bytes of memory that are free now, for the machine and for the control group of the process; `None` where the
+    /// system does not tell. Asks the system each time.
+    pub fn free_memory() -> Option<usize> {
+        memory::available()
     }
 
     /// How many bytes more may be taken, if there is a limit of memory. Asks the system each time.
     pub fn spare_memory(&self) -> Option<usize> {
         let used = || memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
-        self.most_memory.map(|most| most.saturating_sub(used()))
+        self.most_memory().map(|most| most.saturating_sub(used()))
     }
 
     /// Whether memory is or was near `most`. Asks the system now and then only.

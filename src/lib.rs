@@ -19,6 +19,7 @@
 //! | module | what lives there | may import |
 //! |---|---|---|
 //! | `control` | stop flag, limits and progress | |
+//! | `files` | output files, whole or not there | |
 //! | `history` | what was observed, nothing inferred | |
 //! | `graph` | algorithms on vertex numbers | |
 //! | `formats` | bytes ⇄ `History` | history, control |
@@ -34,10 +35,10 @@
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram |
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | history, control |
-//! | `collect` | histories from workloads and real databases | history, control, generate |
+//! | `collect` | histories from workloads and real databases | history, control, files, generate |
 //! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, generate, collect |
-//! | `app` | window, panels, input | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, jobs, generate, collect, hunt |
-//! | `cli` | arguments → work → exit code | control, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, generate, collect, hunt |
+//! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, jobs, generate, collect, hunt |
+//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, generate, collect, hunt |
 
 pub mod app;
 pub mod audit;
@@ -48,6 +49,7 @@ pub mod control;
 pub mod counterexample;
 pub mod diagram;
 pub mod export;
+pub mod files;
 pub mod formats;
 pub mod generate;
 pub mod graph;

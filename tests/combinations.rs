@@ -79,6 +79,28 @@ fn a_chain_of_reads_is_shown_by_its_links() {
     assert!((40..=44).contains(&n), "{n} combinations");
 }
 
+/// Transactions of unknown outcome, each of which found two elements in a list: one that a committed transaction appended,
+/// and one of the next. So if one of them committed, the next did, too, and the first did, for it alone wrote what was read;
+/// `last` is what the last one did, too. For each the values that it wrote another may have written, too.
+fn chain_of_outcomes(n: usize, last: &str) -> String {
+    let mut text = format!("p0: [w x0 1, r l0 [1 1]]?\nb0: [a l0 1]\np{n}: [w x{n} 1, a l{} 1, {last}]?\n", n - 1);
+    for p in 1..n {
+        text += &format!("p{p}: [w x{p} 1, a l{} 1, r l{p} [1 1]]?\nb{p}: [a l{p} 1]\n", p - 1);
+    }
+    let others: String = (1..=n).map(|p| format!("c{p}: [w x{p} 1]\n")).collect();
+    let reads: Vec<String> = (0..=n).map(|p| format!("r x{p} 1")).collect();
+    format!("{text}{others}reader: [{}]\n", reads.join(", "))
+}
+
+#[test]
+fn outcomes_that_follow_from_each_other_are_shown_by_combinations() {
+    checked(&parse(&chain_of_outcomes(22, "r z init")), "+++++++");
+    let history = parse(&chain_of_outcomes(22, "r z 5"));
+    let findings = checked(&history, "+------");
+    let n = n_combinations(&findings, Level::ReadCommitted).expect("a tree would be too large");
+    assert!(n <= 100, "{n} combinations");
+}
+
 #[test]
 fn evidence_by_combinations_survives_json_and_is_told() {
     let history = parse(&chain(33));

@@ -109,6 +109,7 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
         checker: "fast",
         seconds: 0.0,
         sources: Vec::new(),
+        assuming: Vec::new(),
     };
     let levels = example.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Violated).map(decided).collect();
     let alone = Findings { levels, violations: vec![example.violation.clone()], ..Findings::default() };

@@ -541,3 +541,66 @@ fn raw_lines_are_those_of_the_file() {
     assert_eq!(line(4), Err("the file has no line 4".to_owned()));
     assert_eq!(line(0), Err("the file has no line 0".to_owned()));
 }
+
+/// The formats of lines, each with its bundled sample.
+const OF_LINES: [(&str, &str); 9] = [
+    ("plume", "plume.txt"),
+    ("text", "text.txt"),
+    ("hist", "hist.hist"),
+    ("awdit", "awdit.txt"),
+    ("veristrong-list", "veristrong-list.txt"),
+    ("elle-edn", "elle-edn.edn"),
+    ("json", "json.json"),
+    ("porcupine-etcd", "porcupine-etcd.log"),
+    ("porcupine-kv", "porcupine-kv.txt"),
+];
+
+#[test]
+fn lines_may_end_as_on_old_macs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (format, name) in OF_LINES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_histories/formats").join(name);
+        let bytes = std::fs::read(&path).expect("a bundled sample");
+        let text = String::from_utf8(bytes).expect("a text");
+        let history = read(name, text.as_bytes(), None).expect("a bundled sample is valid");
+        assert_eq!(history.origin().format, format);
+        let ended = text.replace("\r\n", "\n").replace('\n', "\r");
+        let mac = folder.path().join(name);
+        std::fs::write(&mac, &ended).expect("the temporary folder is writable");
+        let again = open(&mac).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again.origin().format, format);
+        assert_eq!(content(&again), content(&history), "{format}");
+        for o in (0..history.n_operations()).map(OperationId::new) {
+            assert_eq!(again.line_of(o), history.line_of(o), "{format}: {}", history.operation_text(o));
+            let spot = again.spot_of(o).expect("lines are known");
+            let raw = |path: &Path| formats::raw_spot(path, again.origin(), spot).expect("the line is there");
+            assert_eq!(raw(&mac), raw(&path), "{format}");
+        }
+    }
+    let message = read("", b"w(1,1,0,0)\rw(1,2,0\r", None).expect_err("the second line is cut off");
+    assert!(message.starts_with("line 2, column 8: expected `,`"), "{message}");
+}
+
+#[test]
+fn histories_without_transactions_are_read_where_the_file_says_so() {
+    let cases: [(&[u8], Option<&str>); 10] = [
+        (b"[]", None),
+        (b" [ ] \n", None),
+        (b"{\"schema\": \"isoscope.history/1\", \"sessions\": []}", None),
+        (b"{:type :info, :process :nemesis, :f :start}\n", None),
+        (b"[]", Some("elle-json")),
+        (b"[]", Some("timekiller")),
+        (b"", Some("plume")),
+        (b"\n# nothing\n", Some("text")),
+        (b"", Some("elle-edn")),
+        (b"0\n", Some("veristrong-list")),
+    ];
+    for (bytes, format) in cases {
+        let history = read("", bytes, format).unwrap_or_else(|error| panic!("{format:?}: {error}"));
+        assert_eq!((history.n_transactions(), history.n_operations()), (0, 0));
+    }
+    for (bytes, format) in [(&b""[..], Some("json")), (b"", None), (b"# nothing", None), (b"// nothing", None)] {
+        let message = read("", bytes, format).expect_err("nothing says that this is a history");
+        assert_eq!(message, "empty file: a history with at least one operation or session was expected");
+    }
+}

@@ -3,17 +3,18 @@
 mod common;
 
 use common::examine;
+use common::forgeries;
 use common::oracle::{self, LEVELS};
 use common::papers;
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, key_name, session_name};
-use isoscope::checkers::{Findings, Level, Pattern, Proof, Verdict};
+use isoscope::checkers::{Level, Pattern, Proof, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::counterexample::case_tree;
 use isoscope::formats;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
-use isoscope::report::{LevelEntry, ProofEntry, Report, Settings, ViolationEntry};
+use isoscope::report::{Report, Settings};
 use isoscope::verify;
 
 /// Histories per shape in the ordinary run.
@@ -205,7 +206,7 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
     }
     examine::hierarchy(verdicts)?;
     examine::evidence(&history, &findings).map_err(|problem| format!("{problem}\n{text}"))?;
-    refuses_forgeries(&history, &findings, verdicts).map_err(|problem| format!("{problem}\n{text}"))?;
+    forgeries::refused(&history, &findings, verdicts).map_err(|problem| format!("{problem}\n{text}"))?;
     if rng.u8(0..8) > 0 {
         return Ok(());
     }
@@ -236,46 +237,6 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
         let is_divided = matches!(&example.violation.proof, Proof::Appends { cases, .. } if !cases.is_empty());
         if is_divided && tree.is_none_or(|tree| tree.leaves().count() == 0) {
             return Err(about("its cases are not told".to_owned()));
-        }
-    }
-    Ok(())
-}
-
-/// The verifier accepts no violation of a level that is satisfied, no witness of one that is violated, and no cases with
-/// one left out.
-fn refuses_forgeries(history: &History, findings: &Findings, verdicts: [Option<bool>; 7]) -> Result<(), String> {
-    let report = Report::new(history, findings, Settings { witness: true, ..Settings::default() });
-    let bare = Report { levels: Vec::new(), violations: Vec::new(), ..report.clone() };
-    let is = |wanted: bool| {
-        // At cut isolation an element counts as that of everybody who appended it.
-        let of_levels = LEVELS.iter().zip(verdicts).skip(1).filter(move |(_, verdict)| *verdict == Some(wanted));
-        of_levels.map(|(level, _)| level.code().to_owned())
-    };
-    for violation in &report.violations {
-        let mut forged: Vec<ViolationEntry> =
-            is(true).map(|level| ViolationEntry { levels: vec![level], ..violation.clone() }).collect();
-        if let ProofEntry::Appends { read, place, cases } = &violation.proof {
-            forged.extend((0..cases.len()).map(|at| {
-                let mut cases = cases.clone();
-                cases.remove(at);
-                let proof = ProofEntry::Appends { read: read.clone(), place: *place, cases };
-                ViolationEntry { proof, ..violation.clone() }
-            }));
-        }
-        for violation in forged {
-            let (id, levels) = (violation.id.clone(), violation.levels.clone());
-            if verify::verify(history, &Report { violations: vec![violation], ..bare.clone() }).is_ok() {
-                return Err(format!("a forgery of {id} at {levels:?} is accepted"));
-            }
-        }
-    }
-    for entry in report.levels.iter().filter(|entry| entry.witness.is_some()) {
-        for level in is(false).filter(|level| matches!(level.as_str(), "PC" | "SI") == entry.snapshots.is_some()) {
-            let what = format!("the witness of {} is accepted for {level}", entry.level);
-            let forged = LevelEntry { level, ..entry.clone() };
-            if verify::verify(history, &Report { levels: vec![forged], ..bare.clone() }).is_ok() {
-                return Err(what);
-            }
         }
     }
     Ok(())

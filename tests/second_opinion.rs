@@ -174,6 +174,8 @@ fn mutate_proof(proof: &mut ProofEntry, n_transactions: usize, n_edges: usize, r
             _ => excluded.iter_mut().for_each(|combination| combination.options.rotate_left(1)),
         },
         ProofEntry::Appends { cases, place, .. } => *place += usize::from(cases.pop().is_none()),
+        ProofEntry::Outcomes { transaction, .. } if rng.bool() => *transaction = rng.usize(0..n_transactions),
+        ProofEntry::Outcomes { cases, .. } => drop(cases.pop()),
         ProofEntry::Read => {}
     }
 }

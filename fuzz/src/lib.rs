@@ -83,5 +83,9 @@ pub fn check(bytes: &[u8]) {
     // A search that ran into the limit may leave a verdict without evidence.
     let is_undecided = |result: &checkers::LevelResult| matches!(result.verdict, Verdict::Undecided(_));
     let complete = !findings.levels.iter().any(is_undecided);
-    assert!(!complete || verified.without_evidence.is_empty(), "{:?} without evidence\n{text}", verified.without_evidence);
+    assert!(
+        !complete || verified.without_evidence.is_empty(),
+        "{:?} without evidence\n{text}",
+        verified.without_evidence
+    );
 }

@@ -6,6 +6,7 @@ use super::tree::Catalogue;
 use crate::control::Control;
 use crate::export::bundle::{self, Brief};
 use crate::export::{ComposeOptions, Evidence, ExportKind, compose, export};
+use crate::files;
 use crate::health::Health;
 use crate::history::History;
 use crate::jobs::{Job, Revision, Wake};
@@ -91,34 +92,10 @@ fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
         isolation: None,
         command: format!("isoscope report '{}' --violation {} -o '{name}'", what.file, argument.id),
     };
-    let files = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let say = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let report = bundle::bundle(&brief, control).map_err(|error| error.to_string())?;
     control.check().map_err(|interrupt| interrupt.to_string())?;
-    // Written beside its place, so that there is never half a report.
-    let unfinished = tempfile::TempDir::new_in(parent).map_err(say)?;
-    for (name, bytes) in files {
-        std::fs::write(unfinished.path().join(name), bytes).map_err(say)?;
-    }
-    let whole = unfinished.keep();
-    std::fs::rename(&whole, &folder).map_err(|error| {
-        let _ = std::fs::remove_dir_all(&whole);
-        say(error)
-    })?;
-    open_to_all(&folder);
+    files::write_folder(&folder, &report).map_err(|error| error.to_string())?;
     Ok(folder)
-}
-
-/// A folder made for a moment can be entered by its owner only.
-fn open_to_all(folder: &Path) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // A report that only its owner can open is a report all the same.
-        let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755));
-    }
-    #[cfg(not(unix))]
-    let _ = folder;
 }
 
 /// The path, or the first with a number behind it that is not there yet.

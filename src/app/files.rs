@@ -2,8 +2,8 @@
 //! waited for.
 
 use super::App;
+use crate::files;
 use crate::jobs::{Queue, State as JobState};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,22 +22,9 @@ pub fn none() -> Files {
     Queue::new("files")
 }
 
-/// Writes a file beside its place and moves it there when it is whole. The folder must exist. Errors: one line that names
-/// the file.
+/// Writes a file, whole or not at all ([`files::write_file`]). The folder must exist. Errors: one line that names the file.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let say = |error: std::io::Error| format!("{}: {error}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // As any other file: who may read it is up to the umask.
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(say)?;
-    file.write_all(bytes).map_err(say)?;
-    file.persist(path).map_err(|error| say(error.error))?;
-    Ok(())
+    files::write_file(path, |file| Ok::<(), anyhow::Error>(file.write_all(bytes)?)).map_err(|error| error.to_string())
 }
 
 impl App {

@@ -1,10 +1,14 @@
 //! Levels of a history in which some reads have several possible writers: satisfied if one choice of writers is.
+//!
+//! There are several [`Means`] to find out, from cheap ones that often succeed to those that take as long as it takes. What
+//! satisfies a level satisfies all weaker ones by the same order and the same writers, so the strong levels are worth a try
+//! even where only a weak one is asked for.
 
 use super::decide::{self, Decision, Facts, Order};
 use super::refutation::{self, Searched};
 use super::strong::{self, Effort, OpenDecision};
-use super::weak::Ground;
-use super::{Level, LevelSet, Violation, Witness, read_consistency};
+use super::weak::{self, Chosen, Ground, OpenWeak};
+use super::{Level, Violation, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Source};
@@ -28,21 +32,80 @@ pub(super) enum Patience {
     Bounded,
 }
 
-/// What trying choices has led to.
+/// Wrong turns of the solver for a weak level before stronger means are tried, and in all where it need not be decided.
+const FEW_CONFLICTS: usize = 1 << 16;
+
+/// A way to decide levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Means {
+    /// PC, SI, SER: writers together with the order.
+    Engine(Effort),
+    /// RC, RA, TCC: a few choices that are good guesses.
+    Guesses,
+    /// SER and PC where only weaker levels are asked for: writers together with the order, with little effort.
+    Bridge,
+    /// PC, SI, SER: running the sessions against one copy of the keys.
+    Turns,
+    /// RC, RA, TCC: writers by the solver, after so many wrong turns at most.
+    Answers(usize),
+    /// RC, RA, TCC: choices one by one.
+    Choices,
+}
+
+impl Means {
+    /// Whether a level can be decided like that.
+    pub(super) fn is_for(self, level: Level) -> bool {
+        let is_strong = matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability);
+        match self {
+            Means::Turns | Means::Engine(_) | Means::Bridge => is_strong,
+            Means::Guesses | Means::Answers(_) | Means::Choices => !is_strong,
+        }
+    }
+}
+
+/// A choice of writers with an order that satisfies a level.
+pub(super) struct Solution {
+    pub(super) choice: Choice,
+    order: Order,
+    /// That of the choice.
+    index: Index,
+}
+
+impl Solution {
+    /// The witness of the level, or of a weaker one.
+    pub(super) fn witness(&self, level: Level) -> Witness {
+        self.order.witness(level, &self.index)
+    }
+}
+
+/// Why every choice violates a level, as far as that is known.
+pub(super) enum Why {
+    /// That is to be looked for.
+    Unsaid,
+    /// The evidence.
+    Told(Box<Violation>),
+    /// Every choice has all of one of these lists of writers, each of which contradicts the level.
+    Combinations(Vec<Vec<Chosen>>),
+}
+
+/// What was found of a level.
 pub(super) enum Found {
     /// Some choice satisfies the level.
-    Satisfied(Choice, Witness),
-    /// Every choice violates it; with the evidence, if that was found on the way.
-    Violated(Option<Box<Violation>>),
-    /// More choices than allowed would have to be tried.
+    Satisfied(Box<Solution>),
+    /// Every choice violates it.
+    Violated(Why),
+    /// It would take more work than allowed.
     TooMany,
 }
 
-/// Tries choices for one level above CI.
+/// Decides levels above CI by choices of writers.
 pub(super) struct Chooser<'a> {
     history: &'a History,
     resolution: &'a Resolution,
+    /// That of no choice.
+    index: &'a Index,
     effort: Effort,
+    patience: Patience,
     control: &'a Control,
     /// Most attempts on one level.
     pub(super) most_attempts: u64,
@@ -53,6 +116,7 @@ impl<'a> Chooser<'a> {
     pub(super) fn new(
         history: &'a History,
         resolution: &'a Resolution,
+        index: &'a Index,
         (effort, patience): (Effort, Patience),
         control: &'a Control,
     ) -> Chooser<'a> {
@@ -62,95 +126,70 @@ impl<'a> Chooser<'a> {
             Patience::UntilDecided => u64::MAX,
             Patience::Bounded => (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS),
         };
-        Chooser { history, resolution, effort, control, most_attempts }
+        Chooser { history, resolution, index, effort, patience, control, most_attempts }
     }
 
-    /// The answer of the strong engine, which decides the writers together with the order; `None` for weak levels. `index`
-    /// is that of no choice.
-    pub(super) fn decide(&self, level: Level, index: &Index) -> Result<Option<Found>, Interrupt> {
-        if level < Level::PrefixConsistency {
-            return Ok(None);
+    /// The means in the order in which they are worth a try. A weak level that is violated settles the strong ones, and is
+    /// decided sooner as a rule, so what may take for ever at the strong ones comes late.
+    pub(super) fn means(&self) -> Vec<Means> {
+        let few = if self.effort == Effort::Any { FEW_CONFLICTS } else { FEW_CONFLICTS / 64 };
+        let mut means = vec![Means::Engine(Effort::Little), Means::Guesses, Means::Bridge, Means::Turns];
+        means.push(Means::Answers(few));
+        if self.effort == Effort::Any {
+            means.push(Means::Engine(Effort::Any));
         }
-        self.ask_engine(level, index, self.effort)
+        if self.patience == Patience::UntilDecided {
+            means.push(Means::Answers(usize::MAX));
+        }
+        means.push(Means::Choices);
+        means
     }
 
-    fn ask_engine(&self, level: Level, index: &Index, effort: Effort) -> Result<Option<Found>, Interrupt> {
-        let decided = strong::decide_open(self.history, self.resolution, index, level, effort, self.control)?;
+    /// What one of the means finds of a level that it is for.
+    pub(super) fn by(&self, means: Means, level: Level) -> Result<Found, Interrupt> {
+        match means {
+            Means::Turns => self.take_turns(level),
+            Means::Guesses => self.guess(level),
+            Means::Bridge => self.ask_engine(level, Effort::Little),
+            Means::Engine(effort) => self.ask_engine(level, effort),
+            Means::Answers(most_conflicts) => self.answer(level, most_conflicts),
+            Means::Choices => self.search(level),
+        }
+    }
+
+    fn take_turns(&self, level: Level) -> Result<Found, Interrupt> {
+        let share = if self.effort == Effort::Any { 0 } else { 4 };
+        let found = strong::take_turns(self.history, self.resolution, self.index, level, share, self.control)?;
+        Ok(match found {
+            Some((decision, choice)) => self.solved(Order::of(decision), choice)?,
+            None => Found::TooMany,
+        })
+    }
+
+    /// The answer of the strong engine, which decides the writers together with the order.
+    pub(super) fn ask_engine(&self, level: Level, effort: Effort) -> Result<Found, Interrupt> {
+        let decided = strong::decide_open(self.history, self.resolution, self.index, level, effort, self.control)?;
         Ok(match decided {
-            None => None,
-            Some(OpenDecision::Violated) => Some(Found::Violated(None)),
-            Some(OpenDecision::Satisfied(order, choice)) => {
-                let order = Order::of(order).expect("what is satisfied has an order");
-                let chosen = Index::build_with(self.history, self.resolution, &choice, self.control)?;
-                Some(Found::Satisfied(choice, order.witness(level, &chosen)))
-            }
+            None => Found::TooMany,
+            Some(OpenDecision::Violated) => Found::Violated(Why::Unsaid),
+            Some(OpenDecision::Satisfied(order, choice)) => self.solved(Order::of(order), choice)?,
         })
     }
 
-    /// The answer for a level that the strong engine does not decide. First come choices that others have found, then
-    /// what the strong engine finds for a level above that is not `violated`: it may do in one go what takes many trials.
-    pub(super) fn decide_weak(
-        &self,
-        level: Level,
-        index: &Index,
-        first: &[Choice],
-        violated: LevelSet,
-    ) -> Result<Found, Interrupt> {
-        for choice in first {
-            if let Some(witness) = self.attempt(level, choice)? {
-                return Ok(Found::Satisfied(choice.clone(), witness));
-            }
-        }
-        if let Some(found) = self.look_above(level, index, violated, Effort::Little)? {
-            return Ok(found);
-        }
-        match self.search(level)? {
-            Found::TooMany => Ok(self.look_above(level, index, violated, self.effort)?.unwrap_or(Found::TooMany)),
-            found => Ok(found),
-        }
+    fn solved(&self, order: Option<Order>, choice: Choice) -> Result<Found, Interrupt> {
+        let Some(order) = order else { return Ok(Found::TooMany) };
+        let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
+        Ok(Found::Satisfied(Box::new(Solution { choice, order, index })))
     }
 
-    /// A choice that satisfies a level above `level`, found by the strong engine; none of those `violated` is asked.
-    fn look_above(
-        &self,
-        level: Level,
-        index: &Index,
-        violated: LevelSet,
-        effort: Effort,
-    ) -> Result<Option<Found>, Interrupt> {
-        let stronger = [Level::Serializability, Level::PrefixConsistency];
-        for stronger in stronger.into_iter().filter(|&stronger| !violated.contains(stronger)) {
-            if let Some(Found::Satisfied(choice, _)) = self.ask_engine(stronger, index, effort)?
-                && let Some(witness) = self.attempt(level, &choice)?
-            {
-                return Ok(Some(Found::Satisfied(choice, witness)));
+    /// Tries a few choices.
+    fn guess(&self, level: Level) -> Result<Found, Interrupt> {
+        for choice in self.plain_choices() {
+            if let Some(solution) = self.attempt(level, choice)? {
+                return Ok(Found::Satisfied(Box::new(solution)));
             }
         }
-        Ok(None)
-    }
-
-    /// Tries a few choices, `first` before others.
-    pub(super) fn guess(&self, level: Level, first: &[Choice]) -> Result<Option<(Choice, Witness)>, Interrupt> {
-        for choice in first.iter().cloned().chain(self.plain_choices()) {
-            if let Some(witness) = self.attempt(level, &choice)? {
-                return Ok(Some((choice, witness)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Learns from choices that violate the level until one satisfies it or none is left, as far as allowed.
-    pub(super) fn search(&self, level: Level) -> Result<Found, Interrupt> {
-        let searched = refutation::search(self.history, self.resolution, level, self.most_attempts, self.control)?;
-        Ok(match searched {
-            Searched::Violated(evidence) => Found::Violated(evidence),
-            Searched::GaveUp => Found::TooMany,
-            Searched::Satisfied(choice) => match self.attempt(level, &choice)? {
-                Some(witness) => Found::Satisfied(choice, witness),
-                // One that was asked twice gives two answers only if it was interrupted.
-                None => Found::TooMany,
-            },
-        })
+        Ok(Found::TooMany)
     }
 
     /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ where they can.
@@ -167,6 +206,35 @@ impl<'a> Chooser<'a> {
         choices
     }
 
+    /// The answer of the solver for a weak level.
+    fn answer(&self, level: Level, most_conflicts: usize) -> Result<Found, Interrupt> {
+        let (history, resolution, control) = (self.history, self.resolution, self.control);
+        Ok(match weak::decide_open(history, resolution, self.index, level, most_conflicts, control)? {
+            OpenWeak::GaveUp => Found::TooMany,
+            OpenWeak::Violated(lists) => Found::Violated(lists.map_or(Why::Unsaid, Why::Combinations)),
+            OpenWeak::Satisfied(choice) => self.tried(level, choice)?,
+        })
+    }
+
+    /// Learns from choices that violate the level until one satisfies it or none is left, as far as allowed.
+    pub(super) fn search(&self, level: Level) -> Result<Found, Interrupt> {
+        let searched = refutation::search(self.history, self.resolution, level, self.most_attempts, self.control)?;
+        Ok(match searched {
+            Searched::Violated(evidence) => Found::Violated(evidence.map_or(Why::Unsaid, Why::Told)),
+            Searched::GaveUp => Found::TooMany,
+            Searched::Satisfied(choice) => self.tried(level, choice)?,
+        })
+    }
+
+    /// The answer of a choice that should satisfy the level.
+    fn tried(&self, level: Level, choice: Choice) -> Result<Found, Interrupt> {
+        Ok(match self.attempt(level, choice)? {
+            Some(solution) => Found::Satisfied(Box::new(solution)),
+            // One that was asked twice gives two answers only if it was interrupted.
+            None => Found::TooMany,
+        })
+    }
+
     /// The writers that the ambiguous reads of a witness have under a choice.
     pub(super) fn sources(&self, choice: &Choice, witness: &Witness) -> Vec<(OperationId, TransactionId)> {
         let Witness::CommitOrder(order) = witness else { return Vec::new() };
@@ -178,17 +246,17 @@ impl<'a> Chooser<'a> {
             .collect()
     }
 
-    /// The witness of a level under a choice that may leave reads out, if there is one.
-    pub(super) fn attempt(&self, level: Level, choice: &Choice) -> Result<Option<Witness>, Interrupt> {
+    /// The order by which a choice satisfies a level, if there is one.
+    pub(super) fn attempt(&self, level: Level, choice: Choice) -> Result<Option<Solution>, Interrupt> {
         self.control.check()?;
-        let index = Index::build_with(self.history, self.resolution, choice, self.control)?;
+        let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;
         let reads = read_consistency::instances(self.history, self.resolution, &index, 0, self.control)?;
         if Facts::of(reads.counts.keys().copied()).violate(level) {
             return Ok(None);
         }
         let ground = Ground::new(&index, self.control)?;
         Ok(match decide::ask(&index, ground.as_ref(), level, self.control)? {
-            Decision::Satisfied(order) => Some(order.witness(level, &index)),
+            Decision::Satisfied(order) => Some(Solution { choice, order, index }),
             _ => None,
         })
     }

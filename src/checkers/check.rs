@@ -1,18 +1,19 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
-use super::ambiguity::Patience;
+use super::ambiguity::{Patience, Why};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
 use super::share::SharedOut;
 use super::strong::Effort;
 use super::weak::Ground;
 use super::{
-    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Violation, Witness,
-    cut_isolation, papers, read_consistency, strict,
+    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Witness, cut_isolation,
+    papers, read_consistency, strict,
 };
 use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, ListRule, OperationId, TransactionId};
 use crate::relations::{Index, Resolution, n_ambiguous_elements, resolve};
+use applicable::Applicable;
 use listing::{add, names};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -101,6 +102,22 @@ fn check_with(
             levels.push(*level)
         }
     });
+    let applicable = Applicable::new(history, &levels, options);
+    applicable.known().iter().for_each(observe);
+    let options = Options { levels: applicable.decided().to_vec(), ..options.clone() };
+    let tell = |result: &LevelResult| applicable.said_by(result).for_each(|result| observe(&result));
+    applicable.complete(check_applicable(history, resolution, &options, control, manner, &tell))
+}
+
+/// [`check_with`] for different levels, each of which the history can be checked for.
+fn check_applicable(
+    history: &History,
+    resolution: Option<Arc<Resolution>>,
+    options: &Options,
+    control: &Control,
+    manner: Manner,
+    observe: &(dyn Fn(&LevelResult) + Sync),
+) -> Findings {
     let lists_are_exact = !history.lists().is_empty() && history.rules().lists == ListRule::Exact;
     let has_repeated_elements = lists_are_exact
         && manner.elements == Elements::Searched
@@ -108,13 +125,13 @@ fn check_with(
         && repeated::concerns(history);
     if let Some(share) = options.share
         && !share.is_first()
-        && (has_repeated_elements || !share::may_be_spread(history, &levels, options.checker))
+        && (has_repeated_elements || !share::may_be_spread(&options.levels, options.checker))
     {
-        let shared = Some(SharedOut::whole(share, levels));
+        let shared = Some(SharedOut::whole(share, options.levels.clone()));
         return Findings { checker: options.checker, shared, ..Findings::default() };
     }
     if has_repeated_elements {
-        return check_repeated(history, &Options { levels, ..options.clone() }, control, manner, observe);
+        return check_repeated(history, options, control, manner, observe);
     }
     let mut run = Run {
         history,
@@ -122,7 +139,7 @@ fn check_with(
         control,
         manner,
         observe,
-        levels,
+        levels: options.levels.clone(),
         told: Mutex::default(),
         verdicts: BTreeMap::new(),
         sources: BTreeMap::new(),
@@ -234,8 +251,8 @@ struct Run<'a> {
     verdicts: BTreeMap<Level, (Verdict, f64)>,
     /// By satisfied weak level: the writers of ambiguous reads.
     sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
-    /// By level that every choice of writers violates: evidence that was found when it was decided.
-    evidence: BTreeMap<Level, Violation>,
+    /// By level that every choice of writers violates: what was found out about that when it was decided.
+    evidence: BTreeMap<Level, Why>,
     assumptions: Vec<String>,
     shared: Option<SharedOut>,
 }
@@ -256,6 +273,7 @@ impl Run<'_> {
                 checker: self.options.checker.name(),
                 seconds,
                 sources: Vec::new(),
+                assuming: Vec::new(),
             });
             self.control.advance(1);
         }
@@ -325,7 +343,7 @@ impl Run<'_> {
     /// The levels that engines have to decide.
     fn engine_levels(&self) -> Vec<Level> {
         let mut levels = self.levels.clone();
-        if levels.contains(&Level::StrictSerializability) && self.history.has_times() {
+        if levels.contains(&Level::StrictSerializability) {
             levels.push(Level::Serializability);
         }
         levels.retain(needs_ground);
@@ -340,12 +358,8 @@ impl Run<'_> {
     fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions, by_choice: &mut LevelSet) {
         let level = Level::StrictSerializability;
         let begin = Instant::now();
-        let known = match self.verdicts.get(&Level::Serializability) {
-            Some((serializability, _)) if self.history.has_times() => {
-                strict::verdict(self.history, &prepared.index, serializability)
-            }
-            _ => Some(Verdict::Undecided(Cause::NoTimestamps)),
-        };
+        let serializability = self.verdicts.get(&Level::Serializability);
+        let known = serializability.and_then(|(known, _)| strict::verdict(self.history, &prepared.index, known));
         let verdict = known.unwrap_or_else(|| {
             let decision = ask(&prepared.index, prepared.ground.as_ref(), level, self.control);
             let decision = decision.unwrap_or_else(Decision::Undecided);
@@ -389,7 +403,8 @@ impl Run<'_> {
         let levels = self.levels.iter().filter_map(|level| {
             let (verdict, seconds) = self.verdicts.remove(level)?;
             let sources = self.sources.remove(level).unwrap_or_default();
-            Some(LevelResult { level: *level, verdict, checker: self.options.checker.name(), seconds, sources })
+            let checker = self.options.checker.name();
+            Some(LevelResult { level: *level, verdict, checker, seconds, sources, assuming: Vec::new() })
         });
         Findings {
             checker: self.options.checker,
@@ -413,6 +428,7 @@ fn verdict_of(decision: &Decision, level: Level, index: &Index) -> Verdict {
     }
 }
 
+mod applicable;
 mod choices;
 mod linear;
 mod listing;

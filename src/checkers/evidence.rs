@@ -1,11 +1,34 @@
 //! From verdicts to listed violations.
 
 use super::decide::{Decision, Decisions};
-use super::{Instances, Level, LevelSet, Pattern, strong_patterns, weak};
+use super::{Instances, Level, LevelSet, Pattern, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::Index;
+use crate::relations::{Index, Resolution};
 use std::collections::BTreeMap;
+
+/// [`collect`] in canonical order ([`Index::canonical`]), that of the patterns of single reads included: which instances
+/// are counted and listed does not depend on the order of sessions in the file or on names. What was found when `control`
+/// ends the work is kept.
+pub(super) fn collect_in_canonical_order(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+    reads: Instances,
+    decisions: &Decisions,
+    max_instances: usize,
+    control: &Control,
+) -> Instances {
+    if !decisions.values().any(|(decision, _)| decision.is_violated()) {
+        return reads;
+    }
+    let Ok(index) = index.canonical(history, control) else { return reads };
+    let again = match reads.violations.is_empty() {
+        true => None,
+        false => read_consistency::instances(history, resolution, &index, max_instances, control).ok(),
+    };
+    collect(history, &index, again.unwrap_or(reads), decisions, max_instances, control)
+}
 
 /// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found when
 /// `control` ends the work is kept.

@@ -2,6 +2,7 @@
 
 use super::linearizability::is_lightweight;
 use crate::history::History;
+use crate::relations::has_real_time;
 use std::fmt;
 use std::str::FromStr;
 
@@ -54,12 +55,12 @@ impl Level {
         Level::Serializability,
     ];
 
-    /// The levels that a history can be checked for: with times also strict serializability, and linearizability if its
-    /// transactions are lightweight. O(transactions).
+    /// The levels that a history can be checked for: with times that order transactions ([`has_real_time`]) also strict
+    /// serializability, and linearizability if its transactions are lightweight. O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
-        let strict = history.has_times().then_some(Level::StrictSerializability);
-        let is_lightweight = history.has_times() && is_lightweight(history);
-        let linear = is_lightweight.then_some(Level::Linearizability);
+        let has_real_time = has_real_time(history);
+        let strict = has_real_time.then_some(Level::StrictSerializability);
+        let linear = (has_real_time && is_lightweight(history)).then_some(Level::Linearizability);
         Level::WITHOUT_TIMES.into_iter().chain(strict).chain(linear).collect()
     }
 
@@ -118,7 +119,7 @@ impl Level {
 
     /// Whether satisfying `self` implies satisfying `other` (the hierarchy of design, reflexive).
     pub fn implies(self, other: Level) -> bool {
-        // CI and RC are incomparable; RA implies both; above RA the order is total. (LIN is asked only of histories of
+        // CI and RC are incomparable; RA implies both; above RA the order is total. (LIN is decided only of histories of
         // lightweight transactions, and there it implies SSER.)
         match (self, other) {
             (a, b) if a == b => true,

@@ -12,6 +12,7 @@ use crate::relations::{
     Appended, Edge, Index, NONE, Reason, Relation, Repeated, appends, list_from_outside, repeated_appends,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
 /// A list with something wrong: the read, and what else shows it.
 struct Finding {
@@ -53,7 +54,7 @@ pub(super) fn add(
         look.for_incompatible(&mut findings);
     }
     findings.retain(|finding| !known(finding.pattern, finding.read));
-    findings.sort_by_key(|finding| (finding.pattern, finding.read));
+    findings.sort_by_key(|finding| (finding.pattern, index.node[finding.reader.index()], finding.read));
     findings.dedup_by_key(|finding| (finding.pattern, finding.read));
     for of_pattern in findings.chunk_by(|a, b| a.pattern == b.pattern) {
         let pattern = of_pattern[0].pattern;
@@ -186,21 +187,22 @@ impl Look<'_> {
         }
     }
 
-    /// Lists that are no prefix of the longest list of their key.
+    /// Lists that are no prefix of the longest list of their key; of several longest ones the first in order of nodes.
     fn for_incompatible(&self, findings: &mut Vec<Finding>) {
         let history = self.history;
         let mut longest: FxHashMap<KeyId, (OperationId, &[Value])> = FxHashMap::default();
+        let node = |read: OperationId| self.index.node[history.transaction_of(read).index()];
         let mut lists = Vec::with_capacity(history.lists().iter().len());
         for (read, _) in history.lists().iter() {
             let reader = history.transaction_of(read);
-            if self.index.node[reader.index()] == NONE {
+            if node(read) == NONE {
                 continue;
             }
             let Some(outside) = list_from_outside(history, reader, read) else { continue };
             let key = history.keys()[read.index()];
             lists.push((reader, read, key, outside));
             let known = longest.entry(key).or_insert((read, outside));
-            if outside.len() > known.1.len() {
+            if (outside.len(), Reverse(node(read))) > (known.1.len(), Reverse(node(known.0))) {
                 *known = (read, outside);
             }
         }

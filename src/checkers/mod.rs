@@ -41,7 +41,8 @@ pub use pattern::{Pattern, PatternRow};
 pub use share::{Share, SharedOut};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId};
 
-use crate::history::{OperationId, TransactionId};
+use crate::history::{History, OperationId, TransactionId};
+use crate::relations::names;
 use std::collections::BTreeMap;
 
 /// What to check and how much to list.
@@ -102,7 +103,7 @@ pub enum Cause {
     /// Stopped by the user or a limit.
     #[error("{0}")]
     Interrupted(#[from] crate::control::Interrupt),
-    /// The level needs real-time intervals and the history has none.
+    /// The level needs real time and no times of the history order anything.
     #[error("no timestamps")]
     NoTimestamps,
     /// Some reads have several possible writers, which the checker that was asked does not tell apart.
@@ -178,6 +179,17 @@ pub struct LevelResult {
     /// Where a weak level is satisfied and reads have several possible writers: the writer that each such read of the
     /// witness is taken to have, by operation. At the strong levels the order of the witness says it.
     pub sources: Vec<(OperationId, TransactionId)>,
+    /// Where the level is violated: transactions that only look like a set-up of the initial state, and without whose
+    /// counting as one the violation is not known. Empty where the verdict rests on no such assumption.
+    pub assuming: Vec<TransactionId>,
+}
+
+impl LevelResult {
+    /// What a violated level takes for granted, in words, where it does: "T1 set up the initial state".
+    pub fn condition(&self, history: &History) -> Option<String> {
+        let some = self.verdict == Verdict::Violated && !self.assuming.is_empty();
+        some.then(|| format!("{} set up the initial state", names(history, &self.assuming)))
+    }
 }
 
 /// Everything found out about one history.
@@ -207,6 +219,11 @@ impl Findings {
     /// The result for a level, if it was asked for.
     pub fn level(&self, level: Level) -> Option<&LevelResult> {
         self.levels.iter().find(|result| result.level == level)
+    }
+
+    /// What a listed violation takes for granted, in words, where the weakest level that it violates does.
+    pub fn condition_of(&self, history: &History, violation: &Violation) -> Option<String> {
+        violation.levels.iter().find_map(|level| self.level(level))?.condition(history)
     }
 
     /// The violation of this name, if it is listed.

@@ -6,7 +6,7 @@
 
 use crate::control::{Control, Interrupt};
 use crate::graph::{Arc, Components, Digraph, PathFinder, strong_components};
-use crate::history::{History, KeyId, TransactionId};
+use crate::history::{History, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Index, Listed, NONE, Node, Reason, Relation};
 
 /// Why there is an edge between two nodes.
@@ -113,7 +113,7 @@ impl<'a> BackwardReads<'a> {
                     from: index.transaction[from as usize],
                     to,
                     relation: Relation::CommitOrder,
-                    key: Some(KeyId(key)),
+                    key: Some(index.key_id(key)),
                     from_operation: slot.map(|slot| index.slot_operation[slot as usize]),
                     to_operation,
                     because: Reason::Visible {

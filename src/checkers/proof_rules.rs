@@ -182,7 +182,7 @@ impl Rules<'_> {
     fn proof(&self, proof: &Proof, assumed: &[EdgeIndex]) {
         match proof {
             Proof::Read | Proof::Reads { .. } => panic!("no proof by a read alone"),
-            Proof::Writers { .. } | Proof::Appends { .. } | Proof::Combinations { .. } => {
+            Proof::Writers { .. } | Proof::Appends { .. } | Proof::Outcomes { .. } | Proof::Combinations { .. } => {
                 panic!("no read has several writers here")
             }
             Proof::Cycle(cycle) => {

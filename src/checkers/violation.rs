@@ -82,6 +82,15 @@ pub enum Proof {
         /// whose appends to the key stand around the place as they must. None where nobody can have made it.
         cases: Vec<(OperationId, Proof)>,
     },
+    /// Whether a transaction of unknown outcome committed or not, a contradiction follows. In the first case it takes part
+    /// with all that it read, in the second it is like one that aborted; in both every element of a list is known that only
+    /// one append can then have made.
+    Outcomes {
+        /// The transaction.
+        transaction: TransactionId,
+        /// Both cases: whether it committed, and what follows.
+        cases: Vec<(bool, Proof)>,
+    },
     /// Whatever the orders of many pairs of writers, one of these cycles closes. Of the two assumed edges (reason
     /// [`Assumed`](crate::relations::Reason::Assumed)) of a pair exactly one holds; a cycle forbids the assumed edges
     /// that its own edges rest on, directly or through premises, to hold together. That no choice is left follows by
@@ -92,12 +101,13 @@ pub enum Proof {
         /// Of each of these lists not all assumed edges hold.
         clauses: Vec<Vec<EdgeIndex>>,
     },
-    /// Whatever is supposed of many reads, or of many places of lists, a contradiction follows: each of these
+    /// Whatever is supposed of many reads, or of many places of lists and outcomes, a contradiction follows: each of these
     /// combinations of suppositions contradicts. That none is left follows by unit propagation as in
-    /// [`Clauses`](Proof::Clauses), from the combinations and from this: of the options of each read or place one holds.
+    /// [`Clauses`](Proof::Clauses), from the combinations and from this: of the options of each read, place or outcome one
+    /// holds.
     Combinations {
-        /// All that may be supposed, those of one read or place together. Of a read all writers count that do not violate
-        /// read committed by themselves, of a place all appends as in [`Appends`](Proof::Appends).
+        /// All that may be supposed, those of one read, place or outcome together. Of a read all writers count that do not
+        /// violate read committed by themselves, of a place all appends as in [`Appends`](Proof::Appends).
         options: Vec<Supposed>,
         /// Options as places in `options`, in the order in which they are supposed (the readers take part because of those
         /// before), each list with what follows.
@@ -126,13 +136,21 @@ pub enum Supposed {
         /// What made it.
         append: OperationId,
     },
+    /// A transaction of unknown outcome committed, or did not.
+    Outcome {
+        /// The transaction.
+        transaction: TransactionId,
+        /// Whether it committed.
+        committed: bool,
+    },
 }
 
 impl Supposed {
-    /// The read it is about.
-    pub fn read(self) -> OperationId {
+    /// The read it is about, if it is about one.
+    pub fn read(self) -> Option<OperationId> {
         match self {
-            Supposed::Writer { read, .. } | Supposed::Append { read, .. } => read,
+            Supposed::Writer { read, .. } | Supposed::Append { read, .. } => Some(read),
+            Supposed::Outcome { .. } => None,
         }
     }
 }
@@ -155,6 +173,7 @@ impl Proof {
                 }
                 Proof::Writers { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
                 Proof::Appends { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
+                Proof::Outcomes { cases, .. } => open.extend(cases.first().map(|(_, proof)| proof)),
                 Proof::Combinations { excluded, .. } => open.extend(excluded.first().map(|(_, proof)| proof)),
             }
         }
@@ -174,6 +193,7 @@ impl Proof {
                 Proof::Split { first, second, .. } => open.extend([&*second.1, &*first.1]),
                 Proof::Writers { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
                 Proof::Appends { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
+                Proof::Outcomes { cases, .. } => open.extend(cases.iter().rev().map(|(_, proof)| proof)),
                 Proof::Combinations { excluded, .. } => open.extend(excluded.iter().rev().map(|(_, proof)| proof)),
             }
         }
@@ -186,7 +206,7 @@ impl Proof {
             Proof::Reads { reads, .. } => reads.clone(),
             Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
             Proof::Combinations { options, .. } => {
-                let mut reads: Vec<OperationId> = options.iter().map(|option| option.read()).collect();
+                let mut reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
                 reads.dedup();
                 reads
             }

@@ -24,7 +24,8 @@ use std::path::PathBuf;
         isoscope check history.txt                        verdict per isolation level, anomalies by class\n  \
         isoscope check --level SI,SER --json runs/        one JSON object per history of a folder\n  \
         isoscope explain history.txt --violation TAP-k/1  what happened, and why each edge is there\n\n\
-        Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided."
+        Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided.\n\
+        Subcommands read `-` as standard input."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -81,9 +82,9 @@ pub enum Command {
     polysi                      PolySI's polygraph and solver; SI, SER, without patterns\n  \
     mtc                         MTC's algorithm for mini-transactions; SI, SER, SSER, Divergence only\n  \
     vl-lwt                      MTC's algorithm for lightweight transactions; LIN\n\n\
-    Exit codes: 0 satisfied, 1 violated, 2 bad usage or unreadable input, 3 undecided.")]
+    Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided.")]
 pub struct CheckArguments {
-    /// Histories, or folders of histories
+    /// Histories, or folders of histories; `-` is standard input
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
     /// Levels to check: CI, RC, RA, TCC, PC, SI, SER, SSER, LIN or their long names [default: all that the checker decides]
@@ -102,7 +103,8 @@ pub struct CheckArguments {
     /// Print one JSON object per history and line
     #[arg(long)]
     pub(super) json: bool,
-    /// Seconds for checking one history; what is not known then is undecided
+    /// Seconds for checking one history, with reading it where it is packed or a stream; what is not known then is
+    /// undecided
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pub(super) time_limit: Option<f64>,
     /// Megabytes that the program may use; what is not known then is undecided, a history that does not fit is not read
@@ -224,7 +226,7 @@ impl RuleArguments {
     isoscope explain history.txt\n  \
     isoscope explain history.txt --violation TAP-k/1 > issue.md")]
 pub struct ExplainArguments {
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation to explain, as listed by `check` [default: the first of each pattern]
@@ -253,7 +255,7 @@ pub struct ExplainArguments {
     isoscope export history.txt --violation TAP-k/1 -o issue.md\n\n\
     Endings: svg, png (twice the size), dot, tex (TikZ), mmd (Mermaid), json, md, txt.")]
 pub struct ExportArguments {
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation, as listed by `check`
@@ -283,7 +285,7 @@ pub struct ExportArguments {
     Exit codes: 0 written, or every level is satisfied; 2 bad usage or unreadable input; 3 nothing violated, but a level\n\
     is undecided.")]
 pub struct ReportArguments {
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The violation, as listed by `check` [default: a small one of the weakest level violated]
@@ -357,7 +359,7 @@ impl From<LayoutName> for LayoutStyle {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  isoscope minimize history.txt --level SI -o small.txt")]
 pub struct MinimizeArguments {
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The level that must stay violated
@@ -378,9 +380,13 @@ pub struct MinimizeArguments {
 
 /// What `convert` needs.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  isoscope convert history.txt -o history.json")]
+#[command(after_help = "Examples:\n  \
+    isoscope convert history.txt -o history.json\n  \
+    isoscope convert history.edn -o history.hist --renumber    # names in history.hist.names.json\n\n\
+    Verdicts stay the same: what was written is read back and compared, and where the format cannot hold the history,\n\
+    nothing is written and the exit code is 2.")]
 pub struct ConvertArguments {
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_name = "IN")]
     pub(super) input: PathBuf,
     /// Where to write it; `-` is standard output
@@ -392,6 +398,12 @@ pub struct ConvertArguments {
     /// Format of OUT [default: by its ending]
     #[arg(long, value_name = "F")]
     pub(super) to: Option<String>,
+    /// Call sessions, transactions, keys and values by numbers, and write what they stand for to OUT.names.json
+    #[arg(long)]
+    pub(super) renumber: bool,
+    /// Where the table of names goes in place of OUT.names.json
+    #[arg(long, value_name = "FILE", requires = "renumber")]
+    pub(super) names: Option<PathBuf>,
     #[command(flatten)]
     pub(super) rules: RuleArguments,
 }
@@ -420,7 +432,7 @@ pub struct StatsArguments {
     isoscope verify history.txt report.json\n\n\
     Exit codes: 0 all evidence holds, 1 some does not, 2 bad usage or unreadable input.")]
 pub struct VerifyArguments {
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// A report made by `check --json`, best with `--witness`

@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::counterexample::{summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
-use crate::history::History;
+use crate::history::{History, visible};
 use crate::relations;
 use crate::report::{Document, Failure, PartEntry, Report, Settings, grouped};
 use anyhow::Context;
@@ -97,9 +97,18 @@ impl Job<'_> {
         if let Some(megabytes) = self.arguments.memory_limit {
             control = control.with_memory_limit((megabytes as usize) << 20);
         }
+        let limited = |control: Control| match self.arguments.time_limit {
+            Some(seconds) => control.with_time_limit(Duration::from_secs_f64(seconds)),
+            None => control,
+        };
+        // What may never end counts from the beginning; a file is read first, whatever is left to do then.
+        let is_foreseen = formats::has_known_size(path);
+        if !is_foreseen {
+            control = limited(control);
+        }
         let (history, read_seconds) = input::open_within(path, &self.arguments.reading, &control)?;
-        if let Some(seconds) = self.arguments.time_limit {
-            control = control.with_time_limit(Duration::from_secs_f64(seconds));
+        if is_foreseen {
+            control = limited(control);
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };
@@ -116,7 +125,7 @@ impl Job<'_> {
         target: &mut Target<'_>,
     ) -> anyhow::Result<()> {
         let Checked { history, health, findings, read_seconds } = checked;
-        let path = path.display().to_string();
+        let path = visible(&path.display().to_string());
         if !self.arguments.json {
             target.text(|out| match line_width {
                 Some(width) => line(&path, width, findings, out),
@@ -136,7 +145,7 @@ impl Job<'_> {
 
 fn shown_path(found: &Found) -> String {
     match found {
-        Found::History(path) | Found::Unusable { path, .. } => path.display().to_string(),
+        Found::History(path) | Found::Unusable { path, .. } => visible(&path.display().to_string()),
     }
 }
 
@@ -264,7 +273,9 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
             Verdict::Violated => '-',
             Verdict::Undecided(_) => '?',
         };
-        out.paint(paint_of(&result.verdict), &format!("{}{mark}", result.level))
+        // A star: only if some transactions set up the initial state.
+        let condition = if result.assuming.is_empty() { "" } else { "*" };
+        out.paint(paint_of(&result.verdict), &format!("{}{mark}{condition}", result.level))
     });
     let counts: Vec<String> = counts(findings).into_iter().map(|(id, _, n)| format!("{id} {}", grouped(n))).collect();
     let patterns = if counts.is_empty() { String::new() } else { format!("  {}", counts.join(", ")) };
@@ -281,7 +292,7 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     let mut text = format!("{}  {}\n\n", out.paint(Paint::Strong, path), out.paint(Paint::Faint, &facts));
     text += &doubts(path, health, out);
     for result in &findings.levels {
-        text += &level_line(result, out);
+        text += &level_line(history, result, out);
     }
     let counts = counts(findings);
     if !counts.is_empty() {
@@ -340,12 +351,12 @@ fn facts(history: &History) -> String {
     parts.join(" · ")
 }
 
-fn level_line(result: &LevelResult, out: &Output) -> String {
+fn level_line(history: &History, result: &LevelResult, out: &Output) -> String {
     let word = result.verdict.word();
     let painted = out.paint(paint_of(&result.verdict), &format!("{word:9}"));
     let reason = match &result.verdict {
         Verdict::Undecided(cause) => format!("  ({cause})"),
-        _ => String::new(),
+        _ => result.condition(history).map_or(String::new(), |condition| format!("  (if {condition})")),
     };
     let name = result.level.long_name();
     format!("  {:4}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, name))

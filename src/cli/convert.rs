@@ -4,57 +4,77 @@ use super::args::ReadingArguments;
 use super::output::{self, Output};
 use super::{ConvertArguments, ExitCode, complain, input};
 use crate::control::Control;
-use crate::formats::{self, Input, Part, Writer};
-use crate::history::History;
-use std::path::Path;
+use crate::files;
+use crate::formats::{self, Naming};
+use crate::history::{History, NameTable};
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(arguments: &ConvertArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let names = names_file(arguments)?;
     let reading = ReadingArguments { format: arguments.from.clone(), rules: arguments.rules.clone() };
     let (history, _) = input::open(&arguments.input, &reading)?;
     let format = input::target_format(arguments.to.as_deref(), &arguments.output, None)?;
-    write(&history, format, &arguments.output, out)?;
+    write(&history, format, &arguments.output, names.as_deref(), out)?;
     Ok(ExitCode::Satisfied)
 }
 
-/// Writes a history in a format, with a word on whatever that cannot say.
-pub(super) fn write(history: &History, format: &'static str, output: &Path, out: &mut Output) -> anyhow::Result<()> {
-    let written = match formats::writer(format)? {
-        Writer::File(_) => {
-            let mut bytes = Vec::new();
-            formats::write(history, format, &mut bytes)?;
-            vec![(String::new(), bytes)]
-        }
-        Writer::Folder(_) => formats::files(history, format)?,
-    };
-    let again = read_back(&written, format)?;
-    let losses = formats::losses(history, &again);
-    let losses = losses.map_err(|what| anyhow::anyhow!("the format {format} cannot hold this history: {what}"))?;
-    for loss in losses {
-        complain(&format!("{format} cannot say {loss}"));
+/// Where the table of names goes, if names become numbers.
+fn names_file(arguments: &ConvertArguments) -> anyhow::Result<Option<PathBuf>> {
+    if !arguments.renumber {
+        return Ok(None);
     }
+    if let Some(names) = &arguments.names {
+        anyhow::ensure!(*names != arguments.output, "{}: --names and -o are the same file", names.display());
+        return Ok(Some(names.clone()));
+    }
+    let output = arguments.output.to_string_lossy();
+    anyhow::ensure!(output != "-", "--renumber with -o -: say with --names where the table of names goes");
+    Ok(Some(PathBuf::from(format!("{}.names.json", output.trim_end_matches(['/', '\\'])))))
+}
+
+/// Writes a history in a format, with a word on whatever that cannot say; with numbers for names and a table of them where
+/// there is a file for that.
+pub(super) fn write(
+    history: &History,
+    format: &'static str,
+    output: &Path,
+    names: Option<&Path>,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let naming = if names.is_some() { Naming::Numbers } else { Naming::Kept };
+    let converted = formats::convert(history, format, naming, &Control::new())?;
+    tell_words(format, &converted.words);
     for assumption in history.assumptions() {
         complain(&format!("written as understood: {assumption}"));
     }
-    match written.as_slice() {
-        [(name, bytes)] if name.is_empty() => {
-            output::write_file(output, out, |file| Ok(file.write_all(bytes)?))?;
-        }
-        _ if output::is_folder_name(output) => output::write_folder(output, written)?,
-        _ => output::write_file(output, out, |file| Ok(formats::write(history, format, file)?))?,
+    if let (Some(names), Some(table)) = (names, &converted.names) {
+        output::write_file(names, out, |file| Ok(write_table(table, file)?))?;
     }
-    Ok(())
+    match converted.bytes().is_none() && output::is_folder_name(output) {
+        true => Ok(files::write_folder(output, &converted.files)?),
+        false => output::write_file(output, out, |file| Ok(converted.write(file)?)),
+    }
 }
 
-/// What somebody else will read: by the default rules.
-fn read_back(files: &[(String, Vec<u8>)], format: &str) -> anyhow::Result<History> {
-    let control = Control::new();
-    let read = |input: &Input<'_>| formats::read(input, Some(format), &control);
-    let history = match files {
-        [(name, bytes)] if name.is_empty() => read(&Input::new("", bytes)),
-        _ => {
-            let parts: Vec<Part<'_>> = files.iter().map(|(name, bytes)| Part { name, bytes }).collect();
-            read(&Input::folder("", &parts))
+/// Says on standard error what a format cannot say.
+pub(super) fn tell_words(format: &str, words: &[String]) {
+    for word in words {
+        complain(&format!("{format} cannot say {word}"));
+    }
+}
+
+/// The table as JSON: for sessions, transactions, keys and values an object from numbers to names, in order, a line each.
+fn write_table(table: &NameTable, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    let NameTable { sessions, transactions, keys, values } = table;
+    write!(out, "{{\"schema\": \"isoscope.names/1\"")?;
+    for (what, names) in [("sessions", sessions), ("transactions", transactions), ("keys", keys), ("values", values)] {
+        write!(out, ",\n\"{what}\": {{")?;
+        for (n, (number, name)) in names.iter().enumerate() {
+            let comma = if n == 0 { "" } else { "," };
+            // Encoding a string does not fail.
+            write!(out, "{comma}\n  \"{number}\": {}", serde_json::Value::from(name.as_str()))?;
         }
-    };
-    history.map_err(|error| anyhow::anyhow!("what was written as {format} cannot be read back: {error}"))
+        write!(out, "}}")?;
+    }
+    writeln!(out, "}}")
 }

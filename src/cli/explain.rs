@@ -19,7 +19,10 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
     for (place, violation) in chosen.iter().enumerate() {
-        let text = explain(&history, violation, arguments, &control);
+        let mut text = explain(&history, violation, arguments, &control);
+        if let Some(condition) = findings.condition_of(&history, violation) {
+            text = format!("Only if {condition}:\n\n{text}");
+        }
         let id = violation.id;
         let heading = if arguments.plain { format!("{id}\n") } else { format!("# {id}\n\n") };
         out.text(&format!("{}{heading}{text}", if place > 0 { "\n" } else { "" }));

@@ -3,6 +3,7 @@
 use super::output::{self, Output};
 use super::{ExitCode, GenerateArguments, convert, input};
 use crate::control::Control;
+use crate::files;
 use crate::formats::{self, Writer};
 use anyhow::Context;
 use rayon::prelude::*;
@@ -13,7 +14,7 @@ pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Re
         let format = input::target_format(arguments.to.as_deref(), &arguments.output, Some("text"))?;
         let generation = arguments.generation(arguments.workload.seed);
         let history = generation.history(&Control::new())?;
-        convert::write(&history, format, &arguments.output, out)?;
+        convert::write(&history, format, &arguments.output, None, out)?;
         return Ok(ExitCode::Satisfied);
     };
     several(arguments, n, out)
@@ -39,9 +40,9 @@ fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::R
         formats::write(&history, format, &mut bytes)?;
         Ok((format!("seed-{seed:0width$}.{ending}"), bytes))
     };
-    let files =
+    let histories: Vec<_> =
         pool.install(|| (0..n).into_par_iter().map(|at| file(first.wrapping_add(at))).collect::<Result<_, _>>())?;
-    output::write_folder(&arguments.output, files)?;
+    files::write_folder(&arguments.output, &histories)?;
     out.text(&format!("{n} histories in {}\n", arguments.output.display()));
     Ok(ExitCode::Satisfied)
 }

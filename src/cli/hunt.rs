@@ -1,7 +1,7 @@
 //! `isoscope hunt`: runs a workload against a database until an anomaly appears.
 
 use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
-use super::output::{self, Output, Paint};
+use super::output::{Output, Paint};
 use super::workload::WorkloadArguments;
 use super::{ExitCode, MINIMIZING, check, complain, disagreements};
 use crate::checkers::{Level, Verdict};
@@ -9,6 +9,7 @@ use crate::control::Control;
 use crate::counterexample::{self, title};
 use crate::export::ComposeOptions;
 use crate::export::bundle::{self, Brief};
+use crate::files;
 use crate::hunt::{self, Hunt, Judged, Opened, Plan};
 use crate::{health, relations};
 use anyhow::Context;
@@ -107,7 +108,8 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
             Verdict::Undecided(_) => Paint::Open,
         };
         let verdict = out.paint(paint, result.verdict.word());
-        out.text(&format!("  {:4}  {verdict}\n", result.level.code()));
+        let condition = result.condition(&judged.history).map_or(String::new(), |it| format!("  (if {it})"));
+        out.text(&format!("  {:4}  {verdict}{condition}\n", result.level.code()));
     }
     check::exit_code(&judged.findings)
 }
@@ -135,8 +137,8 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
         command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
     };
     let folder = path.with_extension("report");
-    let files = bundle::bundle(&brief, &Control::new()).with_context(|| folder.display().to_string())?;
-    output::write_folder(&folder, files)?;
+    let report = bundle::bundle(&brief, &Control::new()).with_context(|| folder.display().to_string())?;
+    files::write_folder(&folder, &report)?;
     out.text(&format!("  {}\n  {}\n", path.display(), folder.join("report.html").display()));
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use super::output::{Output, write_file};
 use super::{ExitCode, MergeArguments, complain};
+use crate::control::Control;
+use crate::formats;
 use crate::report::{self, Document, LevelEntry, VerdictWord};
-use anyhow::Context;
 use std::path::Path;
 
 pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -29,7 +30,7 @@ pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Resul
 /// The documents in a file, one a line.
 fn documents_in(path: &Path) -> anyhow::Result<Vec<Document>> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
+    let text = formats::text_at(path, &Control::new())?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(place, line)| {

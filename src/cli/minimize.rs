@@ -1,12 +1,12 @@
 //! `isoscope minimize`: the smallest sub-history found that still violates a level, as a history file.
 
 use super::output::{self, Output};
-use super::{ExitCode, MinimizeArguments, complain, disagreements, input};
+use super::{ExitCode, MinimizeArguments, complain, convert, disagreements, input};
 use crate::audit;
 use crate::checkers::{Options, Verdict};
 use crate::control::Control;
 use crate::counterexample::{self, Counterexample, narrate};
-use crate::formats;
+use crate::export;
 use std::time::Duration;
 
 /// How many of the smallest listed violations are tried as a beginning.
@@ -46,7 +46,10 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     let Some(example) = smallest else {
         anyhow::bail!("{path}: {level} is violated, but no violation is listed to begin with");
     };
-    output::write_file(&arguments.output, out, |file| Ok(formats::write(&example.history, format, file)?))?;
+    let converted = export::small_history(&example, format, &Control::new());
+    let converted = converted.map_err(|why| anyhow::anyhow!("{path}: nothing was written: {why}"))?;
+    convert::tell_words(format, &converted.words);
+    output::write_file(&arguments.output, out, |file| Ok(converted.write(file)?))?;
     complain(&format!(
         "{}: {} of {} transactions, {}; {}",
         arguments.output.display(),

@@ -34,6 +34,7 @@ pub use exit_code::ExitCode;
 pub use hunt::HuntArguments;
 pub use workload::GenerateArguments;
 
+use crate::history::visible;
 use clap::Parser;
 use output::Output;
 use std::ffi::OsString;
@@ -64,12 +65,12 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
             Invocation::Done(ExitCode::Unusable)
         }
         Err(help) => {
-            Output::new().text(&if output::is_coloured() {
-                help.render().ansi().to_string()
-            } else {
-                help.render().to_string()
+            let mut out = Output::new();
+            out.text(&match output::is_coloured() {
+                true => help.render().ansi().to_string(),
+                false => help.render().to_string(),
             });
-            Invocation::Done(ExitCode::Satisfied)
+            Invocation::Done(out.outcome(ExitCode::Satisfied))
         }
     }
 }
@@ -91,16 +92,17 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Hunt(arguments) => hunt::run(arguments, &mut out),
         Command::MergeReports(arguments) => merge::run(arguments, &mut out),
     };
-    result.unwrap_or_else(|error| {
+    let code = result.unwrap_or_else(|error| {
         complain(&format!("{error:#}"));
         ExitCode::Unusable
-    })
+    });
+    out.outcome(code)
 }
 
 /// Says on standard error, in one line, what is wrong.
 pub fn complain(message: &str) {
     use std::io::Write;
-    let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible(&message.split_whitespace().collect::<Vec<_>>().join(" "));
     // When even this cannot be written there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "isoscope: {line}");
 }

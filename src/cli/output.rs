@@ -1,6 +1,8 @@
-//! Standard output that may be closed at any time, and output files that are whole or not there.
+//! Standard output, which may be closed at any time, and what is written elsewhere.
 
-use anyhow::Context;
+use super::ExitCode;
+use crate::files;
+use crate::history::is_hidden;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -24,26 +26,34 @@ pub(super) enum Paint {
     Faint,
 }
 
-/// Standard output. When the reader has gone away, nothing more is written and nobody complains: the exit code still
-/// tells the verdict.
+/// Standard output. When the reader has gone away, nothing more is written, without a complaint: the exit code still
+/// tells the verdict. Any other failure is said once, and makes the exit code 2.
 pub(super) struct Output {
     out: BufWriter<io::StdoutLock<'static>>,
     is_closed: bool,
+    has_failed: bool,
     is_coloured: bool,
 }
 
 impl Output {
     pub(super) fn new() -> Output {
         let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-        Output { out, is_closed: false, is_coloured: is_coloured() }
+        Output { out, is_closed: false, has_failed: false, is_coloured: is_coloured() }
     }
 
-    /// Writes text and shows it at once.
+    /// Writes text for people and shows it at once. Names in it have been made [visible](crate::history::visible) where
+    /// they came from; here nothing but line ends and colours is left to act on a terminal.
     pub(super) fn text(&mut self, text: &str) {
+        let text = tame(text);
         self.with(|out| out.write_all(text.as_bytes()));
     }
 
-    /// Lets `write` write, and shows it at once.
+    /// The code to end with after work that would end with `code`.
+    pub(super) fn outcome(&self, code: ExitCode) -> ExitCode {
+        if self.has_failed { ExitCode::Unusable } else { code }
+    }
+
+    /// Lets `write` write data, and shows it at once.
     pub(super) fn with(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         if self.is_closed {
             return;
@@ -51,6 +61,7 @@ impl Output {
         if let Err(error) = write(&mut self.out).and_then(|()| self.out.flush()) {
             self.is_closed = true;
             if error.kind() != io::ErrorKind::BrokenPipe {
+                self.has_failed = true;
                 super::complain(&format!("standard output: {error}"));
             }
         }
@@ -69,66 +80,66 @@ impl Output {
     }
 }
 
-/// Writes a file beside its place and moves it there when it is whole; `-` is standard output.
+/// Writes a file as [`files::write_file`] does; `-` and the system's names for it are standard output.
 pub(super) fn write_file(
     path: &Path,
     out: &mut Output,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    if path == Path::new("-") {
+    // Opened once more, a file that standard output was sent to would be written from its beginning.
+    if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name)) {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
         out.with(|out| out.write_all(&bytes));
         return Ok(());
     }
-    let name = || path.display().to_string();
-    anyhow::ensure!(!path.is_dir(), "{}: is a directory, expected a file name", name());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::Builder::new().prefix(".isoscope-").tempfile_in(folder).with_context(name)?;
-    let mut buffered = BufWriter::new(file);
-    write(&mut buffered)?;
-    let file = buffered.into_inner().map_err(|error| error.into_error()).with_context(name)?;
-    share(&file, path).with_context(name)?;
-    file.persist(path).map_err(|error| error.error).with_context(name)?;
-    Ok(())
+    files::write_file(path, write)
 }
 
 /// Whether a path can only be meant as a folder: it ends in a slash, is one, or has no ending.
 pub(super) fn is_folder_name(path: &Path) -> bool {
-    path.is_dir() || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\'])
+    let is_named_so = || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\']);
+    path.is_dir() || (path != Path::new("-") && is_named_so())
 }
 
-/// Writes files into a new folder, which appears when it is whole. A folder that is there must be empty.
-pub(super) fn write_folder(path: &Path, files: Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {
-    let name = || path.display().to_string();
-    if path.is_dir() {
-        let is_empty = std::fs::read_dir(path).with_context(name)?.next().is_none();
-        anyhow::ensure!(is_empty, "{}: is a folder with files in it, expected a new or an empty one", name());
-        std::fs::remove_dir(path).with_context(name)?;
+/// `text` without anything that acts on a terminal, but for line ends and colours.
+fn tame(text: &str) -> String {
+    let mut tamed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (taken, shown) = match c {
+            '\n' => (1, true),
+            '\u{1b}' => match colour(rest) {
+                Some(length) => (length, true),
+                None => (1, false),
+            },
+            c => (c.len_utf8(), !is_hidden(c)),
+        };
+        match shown {
+            true => tamed.push_str(&rest[..taken]),
+            false => tamed.extend(c.escape_default()),
+        }
+        rest = &rest[taken..];
     }
-    let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = tempfile::Builder::new().prefix(".isoscope-").tempdir_in(parent).with_context(name)?;
-    let whole = beside.path().join("whole");
-    std::fs::create_dir(&whole).with_context(name)?;
-    for (file, content) in files {
-        std::fs::write(whole.join(file), content).with_context(name)?;
+    tamed
+}
+
+/// The length of the sequence at the beginning of `text` that sets colours, if there is one: `ESC [ 1 ; 31 m`.
+fn colour(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\u{1b}[")?;
+    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    numbers[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_and_colours_reach_a_terminal() {
+        let text = "\u{1b}[1;31mRA\u{1b}[0m violated, é ⊥\n";
+        assert_eq!(tame(text), text);
+        assert_eq!(tame("\u{1b}]0;title\u{7}\u{1b}[2J\r\u{202e}"), "\\u{1b}]0;title\\u{7}\\u{1b}[2J\\r\\u{202e}");
+        assert_eq!(tame("\u{1b}["), "\\u{1b}[");
     }
-    std::fs::rename(&whole, path).with_context(name)?;
-    Ok(())
-}
-
-/// Temporary files are private; results get the rights of the file they replace, or those of any new file.
-#[cfg(unix)]
-fn share(file: &tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let permissions = match std::fs::metadata(path) {
-        Ok(metadata) => metadata.permissions(),
-        Err(_) => std::fs::Permissions::from_mode(0o644),
-    };
-    file.as_file().set_permissions(permissions)
-}
-
-#[cfg(not(unix))]
-fn share(_: &tempfile::NamedTempFile, _: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -7,7 +7,7 @@ use super::{ExitCode, complain, input};
 use crate::checkers::{self, C4Pattern, Checker, Findings, Level, Options, Pattern, Verdict};
 use crate::control::Control;
 use crate::formats::{self, Found};
-use crate::history::History;
+use crate::history::{History, visible};
 use crate::report::grouped;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub(super) fn run(
                 }
             };
             if json {
-                out.text(&json_line(path, &kinds));
+                out.with(|out| out.write_all(json_line(path, &kinds).as_bytes()));
             }
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             rows.entry(folder).or_default().add(&kinds);
@@ -162,7 +162,7 @@ fn table(rows: &BTreeMap<PathBuf, Row>, out: &Output) -> String {
 }
 
 fn name(folder: &Path) -> String {
-    if folder.as_os_str().is_empty() { ".".to_owned() } else { folder.display().to_string() }
+    if folder.as_os_str().is_empty() { ".".to_owned() } else { visible(&folder.display().to_string()) }
 }
 
 fn section(

@@ -8,6 +8,7 @@ use crate::checkers::{Findings, Level, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample;
 use crate::export::bundle::{self, Brief};
+use crate::files;
 use crate::hunt::most_telling;
 use anyhow::Context;
 use std::path::Path;
@@ -49,8 +50,8 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         let page = bundle::page(&brief, &control).with_context(name)?;
         output::write_file(&arguments.output, out, |file| Ok(file.write_all(&page)?))?;
     } else {
-        let files = bundle::bundle(&brief, &control).with_context(name)?;
-        output::write_folder(&arguments.output, files)?;
+        let written = bundle::bundle(&brief, &control).with_context(name)?;
+        files::write_folder(&arguments.output, &written)?;
     }
     if arguments.output != Path::new("-") {
         let n = example.history.n_transactions();

@@ -2,12 +2,15 @@
 
 use super::output::{Output, Paint};
 use super::{ExitCode, VerifyArguments, input};
+use crate::control::Control;
+use crate::formats;
 use crate::report::{Document, Report};
 use crate::verify;
-use anyhow::Context;
 use std::path::Path;
 
 pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
+    let both = [&arguments.file, &arguments.report].iter().all(|path| *path == Path::new("-"));
+    anyhow::ensure!(!both, "standard input cannot be the history and the report, one of them has to be a file");
     let report = report_on(&arguments.report, &arguments.file)?;
     let (format, rules) = arguments.reading.or(&report.rules().map_err(anyhow::Error::msg)?);
     let (history, _) = input::open_by(&arguments.file, format, &rules)?;
@@ -43,10 +46,7 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
 /// The report on `history` in a file of reports, one a line: the one with its path, or the only one.
 fn report_on(path: &Path, history: &Path) -> anyhow::Result<Report> {
     let name = path.display();
-    let text = std::fs::read(path).with_context(|| name.to_string())?;
-    let text = String::from_utf8(text).map_err(|e| {
-        anyhow::anyhow!("{name}: byte {}: expected a JSON report, found binary data", e.utf8_error().valid_up_to())
-    })?;
+    let text = formats::text_at(path, &Control::new())?;
     let mut reports = Vec::new();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (place, line) in lines {

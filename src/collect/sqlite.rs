@@ -5,6 +5,7 @@
 
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
 use super::{CollectError, Isolation};
+use crate::files::TemporaryFolder;
 use crate::generate::Key;
 use rusqlite::{ErrorCode, OptionalExtension, params};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
     let path = url.split_once(':').map_or("", |(_, path)| path.trim_start_matches("//"));
     let (path, folder) = if path.is_empty() {
-        let folder = tempfile::Builder::new().prefix("isoscope-sqlite-").tempdir();
+        let folder = TemporaryFolder::new("isoscope-sqlite-");
         let folder = folder.map_err(|error| CollectError::Address(error.to_string()))?;
         (folder.path().join("database"), Some(folder))
     } else {
@@ -30,7 +31,7 @@ struct Sqlite {
     path: PathBuf,
     begin: &'static str,
     /// Goes with the driver where nobody named a file.
-    _folder: Option<tempfile::TempDir>,
+    _folder: Option<TemporaryFolder>,
 }
 
 impl Sqlite {

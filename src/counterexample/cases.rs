@@ -1,5 +1,5 @@
 //! Trees of cases, where no single cycle explains a violation: it is open which of two transactions wrote a key first, or
-//! who wrote what was read, and every answer ends in a contradiction.
+//! who wrote what was read, or who committed, and every answer ends in a contradiction.
 //!
 //! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
 //! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
@@ -21,8 +21,8 @@ pub enum Supposition {
     Nothing,
     /// This assumed edge of the violation holds.
     Order(EdgeIndex),
-    /// This of what was read.
-    Read(Supposed),
+    /// This of what was read or of what committed.
+    Answer(Supposed),
 }
 
 /// What is open in a case, and told apart by the cases inside it.
@@ -46,6 +46,11 @@ pub enum Question {
         read: OperationId,
         /// The place of the element, from 0.
         place: usize,
+    },
+    /// Whether a transaction of unknown outcome committed.
+    Outcome {
+        /// The transaction.
+        transaction: TransactionId,
     },
 }
 
@@ -113,14 +118,14 @@ impl CaseTree {
         let mut of_case = BTreeSet::new();
         for node in around.chain(self.inside(place)) {
             match node.supposes {
-                Supposition::Nothing => {}
+                Supposition::Nothing | Supposition::Answer(Supposed::Outcome { .. }) => {}
                 Supposition::Order(edge) => drop(of_case.insert(edge)),
-                Supposition::Read(Supposed::Writer { read, writer }) => {
+                Supposition::Answer(Supposed::Writer { read, writer }) => {
                     let tells =
                         |e: &Edge| e.because == Reason::Reads && e.from == writer && e.to_operation == Some(read);
                     of_case.extend(edges.iter().position(tells));
                 }
-                Supposition::Read(Supposed::Append { read, append, .. }) => {
+                Supposition::Answer(Supposed::Append { read, append, .. }) => {
                     let tells = |e: &Edge| {
                         e.because == Reason::Reads && e.from_operation == Some(append) && e.to_operation == Some(read)
                     };
@@ -148,7 +153,7 @@ impl CaseTree {
     pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
         let ends = self.inside(place);
         let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
-            Supposition::Read(supposed) => Some(supposed.read()),
+            Supposition::Answer(supposed) => supposed.read(),
             _ => None,
         });
         let reads: BTreeSet<OperationId> =
@@ -195,12 +200,15 @@ impl Maker<'_> {
         let text = match supposes {
             Supposition::Nothing => String::new(),
             Supposition::Order(edge) => format!("Suppose that {}.", self.words.older(edge)),
-            Supposition::Read(Supposed::Writer { read, writer }) => {
+            Supposition::Answer(Supposed::Writer { read, writer }) => {
                 format!("Suppose that {} wrote the {}.", self.words.transaction(writer), self.words.value_read(read))
             }
-            Supposition::Read(Supposed::Append { read, place, append }) => {
+            Supposition::Answer(Supposed::Append { read, place, append }) => {
                 let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
                 format!("Suppose that {who} appended the {what}.")
+            }
+            Supposition::Answer(Supposed::Outcome { transaction, committed }) => {
+                format!("Suppose that {}.", self.words.outcome(transaction, committed))
             }
         };
         self.nodes.push(CaseNode {
@@ -230,6 +238,9 @@ impl Maker<'_> {
             Question::Writer { read } => format!("It is open who wrote the {}.", words.value_read(read)),
             Question::Append { read, place } => {
                 format!("It is open who appended the {}.", words.element_read(read, place))
+            }
+            Question::Outcome { transaction } => {
+                format!("It is open whether {} committed.", words.transaction(transaction))
             }
         };
         let node = &mut self.nodes[place];
@@ -287,7 +298,7 @@ impl Maker<'_> {
                     let inside: Vec<(usize, &Proof)> = cases
                         .iter()
                         .map(|(writer, proof)| {
-                            let supposes = Supposition::Read(Supposed::Writer { read: *read, writer: *writer });
+                            let supposes = Supposition::Answer(Supposed::Writer { read: *read, writer: *writer });
                             (self.node(Some(place), supposes), proof)
                         })
                         .collect();
@@ -305,7 +316,19 @@ impl Maker<'_> {
                         .iter()
                         .map(|(append, proof)| {
                             let supposes =
-                                Supposition::Read(Supposed::Append { read: *read, place: *at, append: *append });
+                                Supposition::Answer(Supposed::Append { read: *read, place: *at, append: *append });
+                            (self.node(Some(place), supposes), proof)
+                        })
+                        .collect();
+                    open.extend(inside.into_iter().rev());
+                }
+                Proof::Outcomes { transaction, cases } => {
+                    let transaction = *transaction;
+                    self.asks(place, Question::Outcome { transaction });
+                    let inside: Vec<(usize, &Proof)> = cases
+                        .iter()
+                        .map(|&(committed, ref proof)| {
+                            let supposes = Supposition::Answer(Supposed::Outcome { transaction, committed });
                             (self.node(Some(place), supposes), proof)
                         })
                         .collect();

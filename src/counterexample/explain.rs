@@ -55,7 +55,9 @@ pub fn title(history: &History, violation: &Violation) -> String {
     let whoever = match &violation.proof {
         Proof::Writers { .. } => ", whoever wrote what was read",
         Proof::Appends { .. } => ", whoever appended what was read",
+        Proof::Outcomes { .. } => ", whichever transactions committed",
         Proof::Combinations { options, .. } => match options.first() {
+            Some(Supposed::Outcome { .. }) => ", whichever transactions committed",
             Some(Supposed::Append { .. }) => ", whoever appended what was read",
             _ => ", whoever wrote what was read",
         },
@@ -91,6 +93,9 @@ fn special_summary(words: &Words<'_>, violation: &Violation) -> Option<String> {
     }
     if let Proof::Appends { read, place, cases } = &violation.proof {
         return Some(appends_summary(words, violation, (*read, *place), cases));
+    }
+    if let Proof::Outcomes { transaction, cases } = &violation.proof {
+        return Some(outcomes_summary(words, violation, *transaction, cases));
     }
     if let Proof::Combinations { options, excluded, .. } = &violation.proof {
         return Some(combinations_summary(options, excluded.len()));
@@ -163,9 +168,16 @@ fn appends_summary(
     }
 }
 
+/// "Whether T1 committed or not, a contradiction follows; if it did: …".
+fn outcomes_summary(words: &Words<'_>, violation: &Violation, t: TransactionId, cases: &[(bool, Proof)]) -> String {
+    let first = if cases.first().is_some_and(|(committed, _)| *committed) { "if it did" } else { "if it did not" };
+    let (name, meaning) = (words.transaction(t), violation.id.pattern.row().meaning);
+    format!("Whether {name} committed or not, a contradiction follows; {first}: {meaning}.")
+}
+
 /// "Whoever wrote what 40 reads returned, one of 60 combinations is there, and each contradicts."
 fn combinations_summary(options: &[Supposed], n_combinations: usize) -> String {
-    let reads: BTreeSet<OperationId> = options.iter().map(|option| option.read()).collect();
+    let reads: BTreeSet<OperationId> = options.iter().filter_map(|option| option.read()).collect();
     let n = reads.len();
     format!(
         "Whoever wrote what {n} reads returned, one of {n_combinations} combinations is there, and each contradicts."

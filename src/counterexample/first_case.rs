@@ -15,7 +15,11 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
     let is_divided = matches!(
         violation.proof,
-        Proof::Writers { .. } | Proof::Appends { .. } | Proof::Clauses { .. } | Proof::Combinations { .. }
+        Proof::Writers { .. }
+            | Proof::Appends { .. }
+            | Proof::Outcomes { .. }
+            | Proof::Clauses { .. }
+            | Proof::Combinations { .. }
     );
     if edges.len() <= MOST_EDGES || !is_divided {
         return (0..edges.len()).collect();
@@ -32,6 +36,7 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
                 proof = inner;
             }
             Proof::Appends { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
+            Proof::Outcomes { cases, .. } if !cases.is_empty() => proof = &cases[0].1,
             Proof::Combinations { options, excluded, .. } if !excluded.is_empty() => {
                 for option in excluded[0].0.iter().filter_map(|&option| options.get(option)) {
                     let Supposed::Writer { read, writer } = *option else { continue };

@@ -303,6 +303,10 @@ impl Play<'_> {
                 "An element of a list was appended more than once, and whichever append made it leads to a contradiction."
                     .to_owned()
             }
+            Proof::Outcomes { transaction, .. } => format!(
+                "It is unknown whether {} committed, and either leads to a contradiction.",
+                words.transaction(*transaction)
+            ),
             Proof::Combinations { excluded, .. } => {
                 next.operations.extend(violation.proof.reads());
                 format!(

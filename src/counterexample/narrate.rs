@@ -4,7 +4,7 @@
 
 use super::{Counterexample, Explanation, Minimality, Step, StepRole, edges_to_draw, involved_operations};
 use crate::checkers::{Level, Proof, Verdict};
-use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
 use std::fmt::Write;
 
@@ -125,6 +125,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     }
     let path = &whole.origin().path;
     if !path.is_empty() {
+        let path = visible(path).replace('`', "'");
         let _ = writeln!(out, "- History: `{path}`, {} transactions", whole.n_transactions());
     }
     table(&mut out, example, whole);

@@ -21,7 +21,11 @@ pub fn signature(example: &Counterexample) -> String {
             Proof::Cycle(cycle) => shapes.push(cycle_shape(violation, cycle)),
             // Which cycles exclude all orders depends on how they were looked for.
             Proof::Clauses { .. } => shapes.push("many orders".to_owned()),
-            Proof::Split { .. } | Proof::Writers { .. } | Proof::Appends { .. } | Proof::Combinations { .. } => {}
+            Proof::Split { .. }
+            | Proof::Writers { .. }
+            | Proof::Appends { .. }
+            | Proof::Outcomes { .. }
+            | Proof::Combinations { .. } => {}
         }
     }
     shapes.sort_unstable();

@@ -107,6 +107,13 @@ fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> 
                 .map(|(writer, proof)| Some(((dictionary.transaction)(*writer)?, translate(proof)?)))
                 .collect::<Option<_>>()?,
         },
+        Proof::Outcomes { transaction, cases } => Proof::Outcomes {
+            transaction: (dictionary.transaction)(*transaction)?,
+            cases: cases
+                .iter()
+                .map(|(committed, proof)| Some((*committed, translate(proof)?)))
+                .collect::<Option<_>>()?,
+        },
         Proof::Combinations { options, excluded, clauses } => Proof::Combinations {
             options: options.iter().map(|option| translate_option(*option, dictionary)).collect::<Option<_>>()?,
             excluded: excluded
@@ -124,6 +131,9 @@ fn translate_option(option: Supposed, dictionary: &Dictionary<'_>) -> Option<Sup
     match option {
         Supposed::Writer { read, writer } => {
             Some(Supposed::Writer { read: (dictionary.operation)(read)?, writer: (dictionary.transaction)(writer)? })
+        }
+        Supposed::Outcome { transaction, committed } => {
+            Some(Supposed::Outcome { transaction: (dictionary.transaction)(transaction)?, committed })
         }
         Supposed::Append { .. } => None,
     }

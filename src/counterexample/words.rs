@@ -85,6 +85,11 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// `T1 committed`, or that it did not.
+    pub(super) fn outcome(&self, t: TransactionId, committed: bool) -> String {
+        format!("{} {}", self.transaction(t), if committed { "committed" } else { "did not commit" })
+    }
+
     /// `4 = 3285`, or `key 4` where no operation is known.
     pub(super) fn content_or_key(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
         operation.map_or_else(|| self.key(key), |operation| self.content(operation))

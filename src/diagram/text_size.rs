@@ -3,6 +3,8 @@
 //! Everything is set in Hack, whose glyphs all advance by 0.602 em, as DejaVu Sans Mono and Menlo do. So the width of a
 //! text is a multiplication, and canvas, SVG and PNG agree without any font code here.
 
+use crate::history::visible;
+
 /// Advance of one glyph, in em.
 pub const ADVANCE: f32 = 0.602;
 
@@ -49,17 +51,9 @@ fn take_columns(chars: impl Iterator<Item = char>, max: usize) -> String {
     chars.take_while(fits).collect()
 }
 
-/// `text` as a picture can show it: characters without a visible form (controls, line ends, direction marks) become
-/// `·`, and ⊥ becomes the equal-looking `⟂` that Hack contains.
+/// `text` as a picture can show it: [`visible`], with the equal-looking `⟂` that Hack contains in place of ⊥.
 pub fn printable(text: &str) -> String {
-    let visible = |c: char| match c {
-        '⊥' => '⟂',
-        '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' => '·',
-        '\u{FFFE}' | '\u{FFFF}' => '·',
-        c if c.is_control() => '·',
-        c => c,
-    };
-    text.chars().map(visible).collect()
+    visible(text).replace('⊥', "⟂")
 }
 
 /// Breaks `text` into lines of at most `max` columns at spaces, not at no-break spaces; a word longer than a line is
@@ -130,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn unprintable_characters_become_dots() {
-        assert_eq!(printable("a\u{0}b\nc\u{202E}"), "a·b·c·");
+    fn what_cannot_be_seen_is_written_out() {
+        assert_eq!(printable("a\u{0}b\nc\u{202E}"), "a\\u{0}b\\nc\\u{202e}");
     }
 }

@@ -17,8 +17,12 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of a file, in hexadecimal digits. Reads the whole file; fails where that fails, and for folders.
+/// SHA-256 of a file, in hexadecimal digits. Reads the whole file; fails where that fails, for folders, and for streams, which
+/// cannot be read twice.
 pub fn sha256_of_file(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("no regular file"));
+    }
     let mut file = std::fs::File::open(path)?;
     let mut digest = Sha256::new();
     let mut buffer = vec![0; 1 << 16];

@@ -6,6 +6,7 @@
 use super::Picture;
 use crate::diagram::theme::PRINT;
 use crate::diagram::{Card, Emphasis};
+use crate::history::is_hidden;
 use crate::relations::Relation;
 use std::fmt::Write;
 
@@ -13,11 +14,9 @@ use std::fmt::Write;
 pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
-    // A string of JSON is one of YAML.
-    let title = serde_json::Value::from(picture.title.as_str());
-    let _ = writeln!(out, "---\ntitle: {title}\n---\nflowchart LR");
+    let _ = writeln!(out, "---\ntitle: {}\n---\nflowchart LR", quoted(&picture.title));
     for fact in std::iter::once(&picture.subtitle).chain(&picture.footer) {
-        let _ = writeln!(out, "  %% {}", fact.replace(['{', '}'], "·"));
+        let _ = writeln!(out, "  %% {}", escape(fact));
     }
     for relation in diagram.relations() {
         let _ = writeln!(out, "  %% {}: {}", relation.code(), relation.name());
@@ -60,14 +59,25 @@ fn node(card: &Card) -> String {
     lines.join("<br/>")
 }
 
-/// Text in quotes: characters that mean something to Mermaid, to Markdown or to HTML by their numbers.
+/// A string of JSON, which is one of YAML, without anything that could act in a page or as a directive (`%%{init: …}%%`).
+fn quoted(text: &str) -> String {
+    let mut out = serde_json::Value::from(text).to_string();
+    for c in ['<', '>', '&', '%', '{', '}', '`'] {
+        out = out.replace(c, &format!("\\u{:04x}", u32::from(c)));
+    }
+    out
+}
+
+/// Text in quotes or in a comment: characters that mean something to Mermaid, to Markdown or to HTML by their numbers.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '"' | '#' | '<' | '>' | '&' | ';' | '`' | '|' | '\\' | '*' | '_' | '~' | '{' | '}' => {
+            '"' | '#' | '<' | '>' | '&' | ';' | '`' | '|' | '\\' | '*' | '_' | '~' | '{' | '}' | '%' => {
                 let _ = write!(out, "#{};", c as u32);
             }
+            // A line of its own would be a statement.
+            c if is_hidden(c) => out.push('·'),
             c => out.push(c),
         }
     }

@@ -16,6 +16,7 @@ mod picks;
 mod picture;
 mod png;
 pub mod reproduce;
+mod small_history;
 mod svg;
 mod tikz;
 
@@ -24,6 +25,7 @@ pub use drawing::{Drawing, Evidence, draw};
 pub use page::page;
 pub use picks::{Part, Picks};
 pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose};
+pub use small_history::small_history;
 
 use std::path::Path;
 

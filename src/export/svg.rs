@@ -8,6 +8,7 @@ use crate::diagram::path::{Path, Segment};
 use crate::diagram::scene::{Align, Mark, Scene, Shape};
 use crate::diagram::text_size::CAP_HEIGHT;
 use crate::diagram::theme::{PRINT, Role, Theme};
+use crate::history::is_hidden;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -154,7 +155,7 @@ pub(super) fn number(value: f32) -> String {
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// Text for XML; characters that XML cannot hold become `·`.
+/// Text for XML; characters that XML cannot hold, or that act in place of being seen, are written out.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -163,8 +164,7 @@ pub(super) fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            '\u{FFFE}' | '\u{FFFF}' => escaped.push('·'),
-            c if c.is_control() => escaped.push('·'),
+            c if is_hidden(c) => escaped.extend(c.escape_default()),
             c => escaped.push(c),
         }
     }

@@ -8,11 +8,13 @@
 //!
 //! The files of one run are those that a format which keeps histories in folders calls its own
 //! ([`Format::part_name`](super::Format::part_name)). Wrapped twice (`.tar.zst`) is unwrapped twice. What is unpacked is
-//! held in memory; a limit keeps small files that unpack without end from filling it.
+//! held in memory; limits keep small files that unpack without end from filling it. Standard input (`-`), pipes and devices
+//! are read as streams (`stream`).
 
-use super::error::{OpenCause, escape};
-use super::{FORMATS, Input, Part};
-use crate::control::Control;
+use super::error::{OpenCause, Problem, escape};
+use super::stream::{self, ended};
+use super::{FORMATS, Input, Part, ReadError};
+use crate::control::{Control, Interrupt};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -27,8 +29,8 @@ const MOST_UNPACKED: (u64, u64) = (1000, 1 << 26);
 /// Most wrappings around each other that are looked through.
 const MOST_LAYERS: usize = 4;
 
-/// Bytes between two looks at the control while unpacking.
-const STEP: u64 = 1 << 20;
+/// Bytes unpacked at once, between two looks at the control.
+const STEP: usize = 1 << 16;
 
 /// Bytes as they are kept.
 pub(super) enum Bytes {
@@ -80,24 +82,56 @@ pub(super) fn is_part(name: &str) -> bool {
     FORMATS.iter().filter_map(|format| format.part_name).any(|belongs| belongs(name))
 }
 
-/// The bytes at a path.
-pub(super) fn load(path: &Path, control: &Control) -> Result<Held, OpenCause> {
-    let metadata = std::fs::metadata(path)?;
-    if metadata.is_dir() {
+/// The bytes at a path. Of a stream, `look` sees the first ones early, and may refuse the rest.
+pub(super) fn load(
+    path: &Path,
+    look: &dyn Fn(&[u8]) -> Result<(), ReadError>,
+    control: &Control,
+) -> Result<Held, OpenCause> {
+    if !stream::is_standard_input(path) && std::fs::metadata(path)?.is_dir() {
         return load_folder(path, control);
     }
-    unpack(read_file(path)?, path, control)
+    unpack(bytes(path, look, control)?, path, control)
 }
 
-fn read_file(path: &Path) -> io::Result<Bytes> {
-    let mut file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.len() >= MAP_FROM {
+/// The bytes of a file or a stream as they are.
+pub(super) fn bytes(
+    path: &Path,
+    look: &dyn Fn(&[u8]) -> Result<(), ReadError>,
+    control: &Control,
+) -> Result<Bytes, OpenCause> {
+    let is_file = || std::fs::metadata(path).map(|metadata| metadata.is_file());
+    match !stream::is_standard_input(path) && is_file()? {
+        true => read_file(path, control),
+        false => Ok(Bytes::Owned(stream::gather(path, look, control)?)),
+    }
+}
+
+/// Whether it can be told before reading how much there is to read at a path: of files that are not packed and of folders,
+/// but not of streams.
+pub(super) fn has_known_size(path: &Path) -> bool {
+    if stream::is_standard_input(path) {
+        return false;
+    }
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            let mut head = Vec::new();
+            let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
+            read.is_err() || Packing::of(&head).is_none()
+        }
+        Ok(metadata) => metadata.is_dir(),
+        Err(_) => true,
+    }
+}
+
+/// The bytes of a regular file.
+fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
+    let file = File::open(path)?;
+    if file.metadata()?.len() >= MAP_FROM {
         return Ok(Bytes::Mapped(map(&file)?));
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(Bytes::Owned(bytes))
+    // Some files of the system are longer than they say.
+    inflate(file, OpenCause::from, Most::new(u64::MAX, Because::Memory), control)
 }
 
 /// Maps a file for reading.
@@ -112,16 +146,30 @@ fn map(file: &File) -> io::Result<memmap2::Mmap> {
 fn load_folder(folder: &Path, control: &Control) -> Result<Held, OpenCause> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
-        control.check().map_err(|interrupt| OpenCause::from(super::ReadError::whole("", interrupt)))?;
+        control.check().map_err(ended)?;
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if is_part(&name) && entry.path().is_file() {
-            files.push((name, read_file(&entry.path())?));
+        let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        if is_part(&name) && !path.is_dir() {
+            // Without one of its files the history would be another one.
+            let content = regular(&path).and_then(|()| read_file(&path, control));
+            let content = content.map_err(|cause| match cause {
+                OpenCause::Read(error) => OpenCause::Read(error),
+                cause => ReadError::whole("", Problem::Other(cause.to_string())).in_part(&name).into(),
+            })?;
+            files.push((name, content));
         }
     }
     match files.is_empty() {
         true => Err(OpenCause::Directory),
         false => Ok(in_order(files)),
+    }
+}
+
+/// Fails where there is no regular file.
+fn regular(path: &Path) -> Result<(), OpenCause> {
+    match std::fs::metadata(path)?.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("it is no regular file").into()),
     }
 }
 
@@ -154,18 +202,21 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 
 /// Looks through whatever `bytes` are packed in.
 pub(super) fn unpack(bytes: Bytes, path: &Path, control: &Control) -> Result<Held, OpenCause> {
-    let most = (bytes.len() as u64).saturating_mul(MOST_UNPACKED.0).max(MOST_UNPACKED.1);
+    let packed_size = bytes.len() as u64;
     let mut name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut bytes = bytes;
     let mut packed = false;
     for _ in 0..MOST_LAYERS {
         let packing = Packing::of(&bytes);
+        let most = Most::of(packed_size, control);
         bytes = match packing {
             None => break,
-            Some(Packing::Gzip) => inflate(flate2::read::MultiGzDecoder::new(&*bytes), "gzip", most, control)?,
+            Some(Packing::Gzip) => {
+                inflate(flate2::read::MultiGzDecoder::new(&*bytes), |e| damaged("gzip", &e), most, control)?
+            }
             Some(Packing::Zstd) => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(&*bytes).map_err(|e| damaged("zstd", &e))?;
-                inflate(decoder, "zstd", most, control)?
+                inflate(decoder, |e| damaged("zstd", &e), most, control)?
             }
             Some(Packing::Tar) => match only(tar_files(&bytes, most, control)?)? {
                 Unpacked::Folder(held) => return Ok(held),
@@ -216,32 +267,81 @@ fn damaged(kind: &str, error: &io::Error) -> OpenCause {
     OpenCause::Packed(format!("damaged {kind} data: {text}"))
 }
 
-fn too_large(most: u64) -> OpenCause {
-    OpenCause::Packed(format!("packed data that grows beyond {most} bytes, which no history of this size does"))
+/// How much may be unpacked.
+#[derive(Clone, Copy)]
+struct Most {
+    bytes: u64,
+    left: u64,
+    because: Because,
 }
 
-/// Everything a decoder gives, up to `most` bytes.
-fn inflate(mut decoder: impl Read, kind: &str, most: u64, control: &Control) -> Result<Bytes, OpenCause> {
-    let mut bytes = Vec::new();
-    loop {
-        control.check().map_err(|interrupt| OpenCause::from(super::ReadError::whole("", interrupt)))?;
-        let before = bytes.len();
-        decoder.by_ref().take(STEP).read_to_end(&mut bytes).map_err(|error| damaged(kind, &error))?;
-        if bytes.len() == before {
-            return Ok(Bytes::Owned(bytes));
+#[derive(Clone, Copy)]
+enum Because {
+    /// No history packs better.
+    Ratio,
+    /// There is no more memory.
+    Memory,
+}
+
+impl Most {
+    fn new(bytes: u64, because: Because) -> Most {
+        Most { bytes, left: bytes, because }
+    }
+
+    /// Of this many packed bytes.
+    fn of(packed: u64, control: &Control) -> Most {
+        let by_ratio = packed.saturating_mul(MOST_UNPACKED.0).max(MOST_UNPACKED.1);
+        match stream::room(control) {
+            room if room < by_ratio => Most::new(room, Because::Memory),
+            _ => Most::new(by_ratio, Because::Ratio),
         }
-        if bytes.len() as u64 > most {
-            return Err(too_large(most));
+    }
+
+    /// Counts what was unpacked.
+    fn taken(&mut self, bytes: &[u8]) {
+        self.left = self.left.saturating_sub(bytes.len() as u64);
+    }
+
+    fn exceeded(self) -> OpenCause {
+        match self.because {
+            Because::Memory => OpenCause::TooLarge { what: "packed data", most: self.bytes },
+            Because::Ratio => OpenCause::Packed(format!(
+                "packed data that grows beyond {} bytes, which no history of this size does",
+                self.bytes
+            )),
+        }
+    }
+}
+
+/// Everything a decoder gives, as far as limits allow.
+fn inflate(
+    mut decoder: impl Read,
+    failed: impl Fn(io::Error) -> OpenCause,
+    most: Most,
+    control: &Control,
+) -> Result<Bytes, OpenCause> {
+    let mut bytes = Vec::new();
+    let mut piece = vec![0; STEP];
+    loop {
+        control.check().map_err(ended)?;
+        match decoder.read(&mut piece) {
+            Ok(0) => return Ok(Bytes::Owned(bytes)),
+            Ok(n) => stream::extend(&mut bytes, &piece[..n])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => return Err(ended(Interrupt::MemoryLimit)),
+            Err(error) => return Err(failed(error)),
+        }
+        if bytes.len() as u64 > most.left {
+            return Err(most.exceeded());
         }
     }
 }
 
 type Files = Vec<(String, Bytes)>;
 
-fn tar_files(bytes: &[u8], most: u64, control: &Control) -> Result<Files, OpenCause> {
+fn tar_files(bytes: &[u8], mut most: Most, control: &Control) -> Result<Files, OpenCause> {
     let mut archive = tar::Archive::new(Cursor::new(bytes));
     let mut files = Vec::new();
-    let mut left = most;
     for entry in archive.entries().map_err(|error| damaged("tar", &error))? {
         let entry = entry.map_err(|error| damaged("tar", &error))?;
         if !entry.header().entry_type().is_file() {
@@ -249,29 +349,28 @@ fn tar_files(bytes: &[u8], most: u64, control: &Control) -> Result<Files, OpenCa
         }
         let name = entry.path().map_err(|error| damaged("tar", &error))?.to_string_lossy().into_owned();
         let size = entry.size();
-        let content = inflate(entry, "tar", left, control)?;
+        let content = inflate(entry, |e| damaged("tar", &e), most, control)?;
         if content.len() as u64 != size {
             return Err(OpenCause::Packed(format!("a tar archive that is cut off in {}", escape(&name))));
         }
-        left = left.saturating_sub(content.len() as u64);
+        most.taken(&content);
         files.push((name, content));
     }
     Ok(files)
 }
 
-fn zip_files(bytes: &[u8], most: u64, control: &Control) -> Result<Files, OpenCause> {
+fn zip_files(bytes: &[u8], mut most: Most, control: &Control) -> Result<Files, OpenCause> {
     let broken = |error: zip::result::ZipError| damaged("zip", &io::Error::other(error));
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
     let mut files = Vec::new();
-    let mut left = most;
     for at in 0..archive.len() {
         let file = archive.by_index(at).map_err(broken)?;
         if !file.is_file() {
             continue;
         }
         let name = file.name().map_err(broken)?.into_owned();
-        let content = inflate(file, "zip", left, control)?;
-        left = left.saturating_sub(content.len() as u64);
+        let content = inflate(file, |e| damaged("zip", &e), most, control)?;
+        most.taken(&content);
         files.push((name, content));
     }
     Ok(files)

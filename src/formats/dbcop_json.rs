@@ -39,6 +39,8 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     let says = |field: &str| memchr::memmem::find(head, field.as_bytes()).is_some();
     match head.split_first() {
         Some((b'[', rest)) => match rest.trim_ascii_start().first() {
+            // No session at all: of the formats that begin so, the one in which this says something.
+            Some(b']') if rest.trim_ascii() == b"]" => Likelihood::Likely,
             Some(b'[') if says("\"events\"") => Likelihood::Likely,
             None | Some(b'[' | b']') => Likelihood::Perhaps,
             Some(_) => Likelihood::No,

@@ -6,6 +6,7 @@
 
 use crate::control::Interrupt;
 use crate::history::BuildError;
+pub(super) use crate::history::visible as escape;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -191,6 +192,16 @@ pub enum OpenCause {
     /// Compressed or packed data that is damaged, or an archive that holds no history.
     #[error("{0}")]
     Packed(String),
+    /// Something whose size is not known before, and that takes more than there is room for.
+    #[error(
+        "{what} that goes on beyond {most} bytes, half of the memory that is free (--memory-limit sets another limit)"
+    )]
+    TooLarge {
+        /// "a stream", "packed data".
+        what: &'static str,
+        /// The limit.
+        most: u64,
+    },
     /// The system does not hand it out.
     #[error("cannot be read: {0}")]
     Unreadable(#[source] io::Error),
@@ -308,19 +319,6 @@ pub(super) fn excerpt(bytes: &[u8]) -> String {
     let cut = text.chars().nth(EXCERPT).is_some();
     shown = escape(&shown);
     format!("`{shown}{}`", if cut { "…" } else { "" })
-}
-
-/// `text` with control characters, line breaks included, written as escapes.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        {
-            true => escaped.extend(c.escape_default()),
-            false => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use super::{FORMATS, Input, Likelihood, container, recognise};
 use crate::control::{Control, Interrupt};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What a path stands for.
+/// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A file or folder that should be a history.
@@ -67,8 +67,11 @@ fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result
             match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 true if is_one_history(&path) => histories.push(path),
                 true => folders.push(path),
-                false if looks_like_a_history(&path) => histories.push(path),
-                false => {}
+                false => match looks_like_a_history(&path) {
+                    Ok(true) => histories.push(path),
+                    Ok(false) => {}
+                    Err(message) => found.push(Found::Unusable { path, message }),
+                },
             }
         }
     }
@@ -80,12 +83,19 @@ fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result
 /// Endings that say nothing about what is inside.
 const GENERAL: [&str; 3] = ["txt", "json", "log"];
 
-/// Whether a file of a folder is meant: by its ending where that is a format's own, else by its first bytes. A text that
-/// is no history but called `.txt` counts, so that a history with a bad first line is not passed over in silence; what
-/// explains a folder (a README, a manifest) does not.
-fn looks_like_a_history(path: &Path) -> bool {
-    if !path.is_file() {
-        return false;
+/// Whether what is in a folder and is no folder is meant: by its ending where that is a format's own, else by its first
+/// bytes. A text that is no history but called `.txt` counts, so that a history with a bad first line is not passed over
+/// in silence; what explains a folder (a README, a manifest) does not, nor does a link to a folder.
+///
+/// Errors: what cannot be looked into, which may be a history. A pipe or a device is not opened for a
+/// look, which might wait for ever and takes away what is read.
+fn looks_like_a_history(path: &Path) -> Result<bool, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| why_not(path, &error))?;
+    if metadata.is_dir() {
+        return Ok(false);
+    }
+    if !metadata.is_file() {
+        return Err("is no regular file: a pipe or a device is read when it is named itself".to_owned());
     }
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let mut inner = name.as_str();
@@ -99,15 +109,25 @@ fn looks_like_a_history(path: &Path) -> bool {
     let of_a_format = FORMATS.iter().any(|format| format.extensions.contains(&extension));
     let explains = ["readme", "license", "manifest", "results", "index"].iter().any(|word| inner.starts_with(word));
     if of_a_format && !GENERAL.contains(&extension) {
-        return true;
+        return Ok(true);
     }
     // What is packed is not unpacked for a look.
     if packed || extension == "tar" {
-        return !explains;
+        return Ok(!explains);
     }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(super::SNIFFED as u64).read_to_end(&mut head));
+    read.map_err(|error| why_not(path, &error))?;
     let name = path.to_string_lossy();
     let likelihood = recognise(&Input::new(&name, &head)).map_or(Likelihood::No, |(_, likelihood)| likelihood);
-    read.is_ok() && (likelihood >= Likelihood::Likely || (extension == "txt" && !explains))
+    Ok(likelihood >= Likelihood::Likely || (extension == "txt" && !explains))
+}
+
+/// Why there is nothing to read at a path of a folder.
+fn why_not(path: &Path, error: &io::Error) -> String {
+    match (error.kind(), path.is_symlink()) {
+        (io::ErrorKind::NotFound, true) => "is a link to something that is not there".to_owned(),
+        (io::ErrorKind::NotFound, false) => "no such file any more".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    }
 }

@@ -1,9 +1,13 @@
 //! What a format has no words for: a history compared with what is read back of it.
 
-use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
+use crate::history::{
+    History, KeyId, Names, Operation, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
+};
+use rustc_hash::FxHashSet;
 
 /// What of `original` is not in `again`, which was written in some format and read back: phrases for people. Nothing of it
-/// changes a verdict at a level that needs no times. O(operations).
+/// changes a verdict at a level that needs no times: the same operations have the same values, and the same of them may be
+/// initial. O(operations).
 ///
 /// Errors: what would change a verdict.
 pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String> {
@@ -18,6 +22,14 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
     };
     counterpart.all_same()?;
     let transactions = || original.transactions();
+    let sets_up = |history: &History, t: TransactionId| history.set_up().binary_search(&t).is_ok();
+    if let Some(t) = transactions().find(|&t| sets_up(original, t) != sets_up(again, counterpart.of(t))) {
+        let name = original.transaction_name(t);
+        return Err(match sets_up(original, t) {
+            true => format!("that {name} sets up the initial state is lost"),
+            false => format!("{name} becomes one that sets up the initial state"),
+        });
+    }
     let differs = |of: &dyn Fn(&History, TransactionId) -> String| {
         transactions().any(|t| of(original, t) != of(again, counterpart.of(t)))
     };
@@ -46,11 +58,6 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
             "that nothing is known of real time: what is read back has the order written (--times ignore)".to_owned(),
         );
     }
-    if original.set_up().iter().any(|&t| !again.set_up().contains(&counterpart.of(t))) {
-        losses.push(
-            "that a transaction set up the initial state: say it again with --init, or verdicts may differ".to_owned(),
-        );
-    }
     let operations = || (0..original.n_operations()).map(OperationId::new);
     if operations().any(|o| original.differs_from(o).is_some()) && again.n_operations() > 0 {
         let kept = (0..again.n_operations()).map(OperationId::new).any(|o| again.differs_from(o).is_some());
@@ -72,6 +79,31 @@ struct Counterpart<'a> {
     again: &'a History,
     /// By transaction of the original.
     of: Vec<TransactionId>,
+    /// What may be initial and is also written, in the original and in the other.
+    written_initial: [FxHashSet<(KeyId, Value)>; 2],
+}
+
+/// The keys and values written that may be initial all the same.
+fn written_initial(history: &History) -> FxHashSet<(KeyId, Value)> {
+    let operations = history.kinds().iter().zip(history.keys()).zip(history.values());
+    let written = operations.filter(|((kind, _), _)| **kind == OperationKind::Write).map(|((_, &k), &v)| (k, v));
+    written.filter(|&(key, value)| history.may_be_initial(key, value)).collect()
+}
+
+/// Whether two names are the same.
+fn same_name(one: &Names, a: usize, other: &Names, b: usize) -> bool {
+    match (one.number(a), other.number(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => one.text(a) == other.text(b),
+    }
+}
+
+/// Whether two values that are neither initial nor unrecorded have the same name.
+fn same_value_name(one: &History, a: Value, other: &History, b: Value) -> bool {
+    match (one.value_names(), other.value_names()) {
+        (None, None) => a == b,
+        _ => one.value_name(a) == other.value_name(b),
+    }
 }
 
 impl<'a> Counterpart<'a> {
@@ -101,7 +133,8 @@ impl<'a> Counterpart<'a> {
                 of[t.index()] = other;
             }
         }
-        Counterpart { original, again, of }
+        let written_initial = [original, again].map(written_initial);
+        Counterpart { original, again, of, written_initial }
     }
 
     fn of(&self, t: TransactionId) -> TransactionId {
@@ -136,14 +169,32 @@ impl<'a> Counterpart<'a> {
 
     fn same_operation(&self, one: OperationId, other: OperationId) -> bool {
         let (a, b) = (self.original.operation(one), self.again.operation(other));
-        let is_initial = |history: &History, o: crate::history::Operation| history.may_be_initial(o.key, o.value);
-        let both_initial = is_initial(self.original, a) && is_initial(self.again, b);
-        let texts = || self.original.operation_text(one) == self.again.operation_text(other);
         a.kind == b.kind
-            && self.original.key_name(a.key) == self.again.key_name(b.key)
-            && (texts()
-                || both_initial
-                || self.original.differs_from(one).is_some()
-                || self.original.value_name(a.value) == self.again.value_name(b.value))
+            && same_name(self.original.key_names(), a.key.index(), self.again.key_names(), b.key.index())
+            && self.original.lists().is_list(a.key) == self.again.lists().is_list(b.key)
+            && match (self.original.lists().read_by(one), self.again.lists().read_by(other)) {
+                (None, None) => self.same_value(a, b),
+                (Some(a), Some(b)) => {
+                    a.len() == b.len()
+                        && a.iter().zip(b).all(|(&a, &b)| same_value_name(self.original, a, self.again, b))
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether two operations return or write the same, and may both return the initial version or both not.
+    fn same_value(&self, a: Operation, b: Operation) -> bool {
+        let initial = [self.original.may_be_initial(a.key, a.value), self.again.may_be_initial(b.key, b.value)];
+        let is_word = |value: Value| value == Value::INITIAL || value == Value::UNRECORDED;
+        match (is_word(a.value), is_word(b.value)) {
+            (true, true) => a.value == b.value && initial[0] == initial[1],
+            (false, false) => initial[0] == initial[1] && same_value_name(self.original, a.value, self.again, b.value),
+            // The word for the initial version says nothing else; a value that was also written says two things.
+            _ => {
+                initial == [true, true]
+                    && !self.written_initial[0].contains(&(a.key, a.value))
+                    && !self.written_initial[1].contains(&(b.key, b.value))
+            }
+        }
     }
 }

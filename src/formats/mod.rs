@@ -11,6 +11,7 @@ pub mod awdit;
 pub mod cobra;
 mod committed_only;
 mod container;
+mod conversion;
 pub mod dbcop_bincode;
 pub mod dbcop_json;
 pub mod elle;
@@ -25,18 +26,20 @@ pub mod plume;
 pub mod porcupine;
 mod raw;
 mod raw_json;
+mod stream;
 pub mod text;
 pub mod timekiller;
 pub mod veristrong;
 pub mod viper;
 
+pub use conversion::{ConversionError, Converted, Naming, Obstacle, convert};
 pub use error::{OpenCause, OpenError, Place, Problem, ReadError, WriteError};
 pub use listing::{Found, histories, is_one_history};
 pub use losses::losses;
 pub use raw::{raw_spot, raw_spot_in, raw_spots, raw_spots_in};
 
 use crate::control::Control;
-use crate::history::{History, Origin, Rules};
+use crate::history::{Builder, History, Origin, Rules};
 use error::excerpt;
 use std::io;
 use std::path::Path;
@@ -243,6 +246,11 @@ impl<'a> From<Option<&'a str>> for Request<'a> {
 /// Reads a history as asked.
 pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Control) -> Result<History, ReadError> {
     let request = request.into();
+    let ended = with_line_feeds(input.bytes());
+    let input = &match &ended {
+        Some(bytes) => Input { name: input.name, ending_of: input.ending_of, content: Content::One(bytes) },
+        None => *input,
+    };
     let history = read_as_recorded(input, request.format, control)?;
     let format = history.origin().format;
     let understood = match request.rules {
@@ -261,14 +269,18 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
         None => None,
     };
     let blank = |bytes: &[u8]| without_mark(bytes).iter().all(u8::is_ascii_whitespace);
-    if blank(input.bytes()) && input.parts().iter().all(|part| blank(part.bytes)) {
-        return Err(ReadError::whole(named.map_or("", |f| f.name), Problem::Empty));
-    }
+    let is_blank = blank(input.bytes()) && input.parts().iter().all(|part| blank(part.bytes));
     let Some(format) = named else {
-        let (format, _) = recognise(input).ok_or_else(|| unrecognised(input))?;
-        return (format.read)(input, control);
+        if is_blank {
+            return Err(ReadError::whole("", Problem::Empty));
+        }
+        let (format, likelihood) = recognise(input).ok_or_else(|| unrecognised(input))?;
+        return or_empty(format, likelihood >= Likelihood::Likely, input, (format.read)(input, control));
     };
-    (format.read)(input, control).map_err(|mut error| {
+    or_empty(format, true, input, (format.read)(input, control)).map_err(|mut error| {
+        if is_blank && error.interrupt().is_none() {
+            return ReadError::whole(format.name, Problem::Empty);
+        }
         if error.interrupt().is_none() {
             let other =
                 recognise(input).filter(|(f, likelihood)| f.name != format.name && *likelihood > Likelihood::Perhaps);
@@ -276,6 +288,38 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
         }
         error
     })
+}
+
+/// What was read. A file in which a reader found nothing wrong and nothing in it is the history without transactions, if
+/// it is certain enough that the file is of this format.
+fn or_empty(
+    format: &Format,
+    is_certain: bool,
+    input: &Input<'_>,
+    read: Result<History, ReadError>,
+) -> Result<History, ReadError> {
+    match read {
+        Err(ReadError { problem: Problem::Empty, .. }) if is_certain => {
+            let empty = Builder::new(input.origin(format.name)).finish();
+            empty.map_err(|error| ReadError::whole(format.name, error))
+        }
+        read => read,
+    }
+}
+
+/// The bytes with LF in the place of each CR that no LF follows, which is how old Macs end a line; none where there is no
+/// such CR, or where the bytes are no text. O(bytes).
+fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_alone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+    let head = &bytes[..bytes.len().min(SNIFFED)];
+    if head.contains(&0) || !is_text(head) {
+        return None;
+    }
+    let mut alone = memchr::memchr_iter(b'\r', bytes).filter(is_alone).peekable();
+    alone.peek()?;
+    let mut ended = bytes.to_vec();
+    alone.for_each(|at| ended[at] = b'\n');
+    Some(ended)
 }
 
 fn unrecognised(input: &Input<'_>) -> ReadError {
@@ -305,15 +349,75 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// Reads the history at `path` as asked: a file, compressed or not, an archive, or a folder whose files together are one
-/// history.
+/// Fails if the first bytes of a stream, of which there is more, cannot be the beginning of a history: an endless stream
+/// of anything else need not be read to be refused.
+fn refuse(head: &Input<'_>, format: Option<&str>) -> Result<(), ReadError> {
+    if container::Packing::of(head.bytes()).is_some() {
+        return Ok(());
+    }
+    let Some(named) = format.and_then(self::format) else {
+        return recognise(head).map(drop).ok_or_else(|| unrecognised(head));
+    };
+    if (named.sniff)(head) > Likelihood::No {
+        return Ok(());
+    }
+    // The reader tells best what is wrong, unless that is where the bytes are cut off.
+    match read_as_recorded(head, format, &Control::new()) {
+        Err(error) if byte_of(error.place, head.bytes()).is_some_and(|byte| byte < head.len() / 2) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Which byte a place is.
+fn byte_of(place: Place, bytes: &[u8]) -> Option<usize> {
+    match place {
+        Place::Whole => None,
+        Place::Byte(byte) => usize::try_from(byte).ok(),
+        Place::Line { line, column } => {
+            let lines = bytes.split_inclusive(|&b| b == b'\n').take(usize::try_from(line).ok()?.saturating_sub(1));
+            Some(lines.map(<[u8]>::len).sum::<usize>() + usize::try_from(column).ok()?.saturating_sub(1))
+        }
+    }
+}
+
+/// Whether it can be told before reading how much there is to read at a path: of files that are not packed and of folders,
+/// but not of streams. A limit of time for what cannot be told should run from the beginning.
+pub fn has_known_size(path: &Path) -> bool {
+    container::has_known_size(path)
+}
+
+/// Reads the history at `path` as asked: a file, compressed or not, an archive, a folder whose files together are one
+/// history, or a stream: a named pipe, a device, `-` for standard input.
 ///
+/// A stream is refused early when its first [`SNIFFED`] bytes cannot be the beginning of a history.
 /// The progress of `control` counts bytes. Errors name the path, the place and what was expected, in one line.
 pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control) -> Result<History, OpenError> {
     let fail = |cause: OpenCause| OpenError::new(path, cause);
+    let request = request.into();
     control.phase("opening", 0);
-    let held = container::load(path, control).map_err(fail)?;
+    let name = path.to_string_lossy();
+    let look = |head: &[u8]| refuse(&Input::new(&name, head), request.format);
+    let held = container::load(path, &look, control).map_err(fail)?;
     held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
+}
+
+/// The text at a path that is no history, of a file or of a stream as [`open`] reads them: a report.
+pub fn text_at(path: &Path, control: &Control) -> Result<String, OpenError> {
+    let expected = |bytes: &[u8], error: std::str::Utf8Error| {
+        let place = error.valid_up_to();
+        let found = excerpt(&bytes[place..]);
+        ReadError::at_byte("", place as u64, Problem::Expected { expected: "text", found })
+    };
+    // The end of the head may cut a character in two.
+    let look = |head: &[u8]| match std::str::from_utf8(head) {
+        Err(error) if !is_text(head) => Err(expected(head, error)),
+        _ => Ok(()),
+    };
+    let bytes = container::bytes(path, &look, control).map_err(|cause| OpenError::new(path, cause))?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(error) => Err(OpenError::new(path, expected(&bytes, error))),
+    }
 }
 
 /// Reads the history in bytes that came without a file system, looking through compression and archives as [`open`] does.

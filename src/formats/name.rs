@@ -21,6 +21,63 @@ pub(super) fn is_signed(text: &str) -> bool {
     number(digits, u64::MAX).is_some() && text != "-0" && text.parse::<i64>().is_ok()
 }
 
+/// Whether a string looks like a number, or like a string that does, so that it takes quotes to be called.
+fn takes_quotes(string: &str) -> bool {
+    let is_number = |text: &str| number(text, u64::MAX).is_some() || is_signed(text);
+    // As often unquoted as there are quotes: without recursion, since files may hold anything.
+    let mut inner = Cow::Borrowed(string);
+    while let Some(unquoted) = unquoted(&inner) {
+        inner = Cow::Owned(unquoted);
+    }
+    is_number(&inner)
+}
+
+/// The string that `text` is in quotes, as JSON writes it; none where it is no such text.
+fn unquoted(text: &str) -> Option<String> {
+    if !(text.len() > 1 && text.starts_with('"') && text.ends_with('"')) {
+        return None;
+    }
+    let string: String = serde_json::from_str(text).ok()?;
+    (in_quotes(&string) == text).then_some(string)
+}
+
+/// A string as JSON writes it.
+fn in_quotes(string: &str) -> String {
+    // Encoding a string does not fail.
+    serde_json::Value::from(string).to_string()
+}
+
+/// The name of what a format that has both numbers and strings calls by this string: the string itself, but in quotes
+/// where it looks like a number, so that `5` and `"5"` are two names. No two strings have one name.
+pub(super) fn of_string(string: &str) -> Cow<'_, str> {
+    match takes_quotes(string) {
+        true => Cow::Owned(in_quotes(string)),
+        false => Cow::Borrowed(string),
+    }
+}
+
+/// What such a format calls by this name: the other direction of [`of_string`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Called<'a> {
+    /// By the number that the name is, in its usual form.
+    Number,
+    /// By a string.
+    String(Cow<'a, str>),
+}
+
+impl Called<'_> {
+    /// How to call this.
+    pub(super) fn by(name: &str) -> Called<'_> {
+        if number(name, u64::MAX).is_some() || is_signed(name) {
+            return Called::Number;
+        }
+        match unquoted(name).filter(|string| takes_quotes(string)) {
+            Some(string) => Called::String(Cow::Owned(string)),
+            None => Called::String(Cow::Borrowed(name)),
+        }
+    }
+}
+
 /// The key called `text`.
 pub(super) fn key(builder: &mut Builder, text: &str) -> KeyId {
     match number(text, u64::MAX) {
@@ -98,6 +155,24 @@ mod tests {
         assert_eq!(value(&mut builder, "7"), found[0]);
         assert_eq!(value(&mut builder, "0"), found[3]);
         assert_eq!(values(&mut Builder::default(), &["7", "0"]), [Value(7), Value(0)]);
+    }
+
+    #[test]
+    fn strings_and_numbers_have_different_names() {
+        let strings =
+            ["5", "-5", "x", "\"5\"", "\"x\"", "\"\\\"5\\\"\"", "05", "", "\"", "\"5", "18446744073709551615"];
+        let mut names: Vec<String> = strings.iter().map(|string| of_string(string).into_owned()).collect();
+        for (name, string) in names.iter().zip(strings) {
+            assert_eq!(Called::by(name), Called::String(string.into()), "{name}");
+        }
+        assert_eq!(names[..5], ["\"5\"", "\"-5\"", "x", "\"\\\"5\\\"\"", "\"x\""]);
+        for number in ["5", "-5", "0", "18446744073709551615"] {
+            assert_eq!(Called::by(number), Called::Number);
+            names.push(number.to_owned());
+        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), strings.len() + 4);
     }
 
     #[test]

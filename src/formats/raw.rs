@@ -1,6 +1,7 @@
 //! What stands in the file where operations were read from.
 
 use super::container::{Held, Packing, load};
+use super::with_line_feeds;
 use crate::control::Control;
 use crate::history::{Origin, Spot, Unit};
 use std::fs::File;
@@ -35,13 +36,13 @@ pub fn raw_spots(
     let plain = metadata.is_file() && {
         let mut head = [0; 512];
         let n = File::open(path)?.read(&mut head)?;
-        Packing::of(&head[..n]).is_none()
+        Packing::of(&head[..n]).is_none() && with_line_feeds(&head[..n]).is_none()
     };
     if plain && spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
         return lines(io::BufReader::with_capacity(1 << 16, File::open(path)?), &numbers, control);
     }
-    let held = load(path, control).map_err(|cause| io::Error::other(cause.to_string()))?;
+    let held = load(path, &|_| Ok(()), control).map_err(|cause| io::Error::other(cause.to_string()))?;
     let gone = || io::Error::new(io::ErrorKind::NotFound, "this file of the history is not there any more");
     let bytes_of = |part: Option<u32>| -> io::Result<&[u8]> {
         match &held {
@@ -73,7 +74,8 @@ pub fn raw_spots(
 pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Result<Vec<io::Result<String>>> {
     if spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
-        return lines(bytes, &numbers, control);
+        let ended = with_line_feeds(bytes);
+        return lines(ended.as_deref().unwrap_or(bytes), &numbers, control);
     }
     Ok(spots.iter().map(|&spot| raw_spot_in(bytes, spot)).collect())
 }
@@ -82,7 +84,7 @@ pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Resu
 pub fn raw_spot_in(bytes: &[u8], spot: Spot) -> io::Result<String> {
     match spot.unit {
         Unit::Line => {
-            let found = lines(bytes, &[spot.number], &Control::new())?;
+            let found = raw_spots_in(bytes, &[spot], &Control::new())?;
             found.into_iter().next().unwrap_or_else(|| Err(missing(spot.number)))
         }
         Unit::Byte => {

@@ -53,6 +53,11 @@ impl Lists {
         (0..self.reads.len()).map(|at| (self.reads[at].0, self.at(at)))
     }
 
+    /// All elements of all lists that were read.
+    pub(super) fn elements_mut(&mut self) -> &mut [Value] {
+        &mut self.elements
+    }
+
     fn at(&self, at: usize) -> &[Value] {
         let end = self.reads.get(at + 1).map_or(self.elements.len(), |(_, begin)| *begin as usize);
         &self.elements[self.reads[at].1 as usize..end]

@@ -25,10 +25,13 @@ mod names;
 mod number_table;
 mod numbers;
 mod origin;
+mod outcomes;
+mod renumber;
 mod restrict;
 mod rules;
 mod stats;
 mod understand;
+mod visible;
 
 pub use builder::{BuildError, Builder, Draft, OperationRun};
 pub use ids::{KeyId, OperationId, SessionId, TransactionId, Value};
@@ -37,11 +40,13 @@ pub use names::Names;
 pub use number_table::NumberTable;
 pub use numbers::grouped;
 pub use origin::{Origin, Spot, Unit};
+pub use renumber::{NameTable, NewValue};
 pub use restrict::{Renaming, TransactionSet};
 pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
 };
 pub use stats::{Shapes, Spread, Statistics};
+pub use visible::{is_hidden, visible};
 
 use names::UNNUMBERED;
 use rustc_hash::FxHashMap;
@@ -358,14 +363,19 @@ impl History {
         &self.assumptions
     }
 
-    /// Name of a session as in the file.
+    /// Name of a session for people: as in the file, [`visible`]. As it is: [`History::session_names`].
     pub fn session_name(&self, session: SessionId) -> String {
-        self.session_names.get(session.index())
+        self.session_names.visible(session.index())
     }
 
-    /// Name of a transaction for people: `T295` where the file numbers transactions, else session name and 1-based
-    /// position (`a1`, or `4.1` where the session's name ends in a digit), `⊥` for the initial transaction.
+    /// Name of a transaction for people, [`visible`]: `T295` where the file numbers transactions, else session name and
+    /// 1-based position (`a1`, or `4.1` where the session's name ends in a digit), `⊥` for the initial transaction.
     pub fn transaction_name(&self, transaction: TransactionId) -> String {
+        visible(&self.exact_transaction_name(transaction))
+    }
+
+    /// The same as it is, for data: it may hold anything.
+    pub fn exact_transaction_name(&self, transaction: TransactionId) -> String {
         if transaction.is_initial() {
             return "⊥".to_owned();
         }
@@ -375,7 +385,7 @@ impl History {
             }
             Names::Strings(strings) => strings[transaction.index()].to_string(),
             _ => {
-                let session = self.session_name(self.session_of(transaction));
+                let session = self.session_names.text(self.session_of(transaction).index());
                 names::positional_name(&session, self.position_of(transaction))
             }
         }
@@ -413,19 +423,19 @@ impl History {
         }
     }
 
-    /// Name of a key as in the file.
+    /// Name of a key for people: as in the file, [`visible`]. As it is: [`History::key_names`].
     pub fn key_name(&self, key: KeyId) -> String {
-        self.key_names.get(key.index())
+        self.key_names.visible(key.index())
     }
 
-    /// A value as in the file; `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`].
+    /// A value for people: as in the file, [`visible`] (as it is: [`History::value_names`]); `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`].
     pub fn value_name(&self, value: Value) -> String {
         match value {
             Value::INITIAL => "initial".to_owned(),
             Value::UNRECORDED => "?".to_owned(),
             Value(number) => match &self.value_names {
                 Names::Implicit(_) => number.to_string(),
-                names => names.get(number as usize),
+                names => names.visible(number as usize),
             },
         }
     }

@@ -1,5 +1,6 @@
 //! Names of sessions, transactions, keys and values, kept once.
 
+use super::visible::visible;
 use std::borrow::Cow;
 
 /// In the table of transaction names: this transaction has no number of its own.
@@ -62,6 +63,14 @@ impl Names {
         match self {
             Names::Strings(strings) => Cow::Borrowed(&strings[index]),
             _ => Cow::Owned(self.get(index)),
+        }
+    }
+
+    /// The name at `index`, [`visible`].
+    pub fn visible(&self, index: usize) -> String {
+        match self {
+            Names::Strings(strings) => visible(&strings[index]),
+            _ => self.get(index),
         }
     }
 

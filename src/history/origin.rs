@@ -1,6 +1,6 @@
 //! Where a history comes from, down to the line of an operation.
 
-use super::SessionId;
+use super::{SessionId, visible};
 
 /// What the numbers of [`History::line_of`](super::History::line_of) count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Spot {
             Unit::Byte => format!("byte {}", self.number - 1),
         };
         match self.part {
-            Some(part) => format!("{} {place}", origin.part_name(part)),
+            Some(part) => format!("{} {place}", visible(origin.part_name(part))),
             None => place,
         }
     }

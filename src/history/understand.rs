@@ -122,7 +122,7 @@ impl History {
         let mut begin = Vec::with_capacity(self.operation_begin.len());
         for t in self.transactions() {
             let range = self.operation_range(t);
-            let name = self.transaction_name(t);
+            let name = self.exact_transaction_name(t);
             new_of_old.push(names.len() as u32);
             let mut add = |name: String, outcome: Outcome, first: usize| {
                 names.push(name.into());
@@ -342,7 +342,7 @@ impl History {
     }
 
     /// The value that a file would write so.
-    fn value_called(&self, name: &str) -> Option<Value> {
+    pub(super) fn value_called(&self, name: &str) -> Option<Value> {
         match &self.value_names {
             Names::Implicit(_) => name.parse().ok().map(Value).filter(|value| value.0 <= Value::MAX_NUMBER),
             names => (0..names.len()).find(|&at| names.text(at) == name).map(|at| Value(at as u64)),

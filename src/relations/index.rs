@@ -32,6 +32,8 @@ pub struct Index {
     /// By node: the session.
     pub session: Vec<u32>,
 
+    /// By key: its id in the history; empty where the numbers are the same.
+    pub key_id: Vec<KeyId>,
     /// By key: its first slot.
     pub key_begin: Vec<u32>,
     /// By slot: the node that wrote it.
@@ -111,6 +113,12 @@ impl Index {
         self.key_begin.len() - 1
     }
 
+    /// The id of a key in the history.
+    #[inline]
+    pub fn key_id(&self, key: u32) -> KeyId {
+        self.key_id.get(key as usize).copied().unwrap_or(KeyId(key))
+    }
+
     /// Position of a node in its session.
     #[inline]
     pub fn position(&self, node: Node) -> u32 {
@@ -188,7 +196,7 @@ impl Index {
             from,
             to: self.transaction[reader as usize],
             relation: Relation::WriteRead,
-            key: Some(KeyId(self.read_key[read])),
+            key: Some(self.key_id(self.read_key[read])),
             from_operation,
             to_operation: Some(to_operation),
             because: Reason::Reads,
@@ -215,7 +223,7 @@ impl Index {
             from: self.transaction[listed.older as usize],
             to: self.transaction[listed.newer as usize],
             relation: Relation::WriteWrite,
-            key: Some(KeyId(listed.key)),
+            key: Some(self.key_id(listed.key)),
             from_operation: write(listed.older),
             to_operation: write(listed.newer),
             because: Reason::Listed { reader: self.transaction[listed.reader as usize], read: listed.read },

@@ -1,70 +1,187 @@
 //! Transactions that write the initial state down explicitly.
 
 use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
+use rustc_hash::FxHashMap;
 
 /// The transactions that set up the initial state, ascending, or none: those that the file or the user declares, else
 /// what is found here.
 ///
 /// Many histories begin with transactions that write the initial value of every key. Their versions are then
 /// indistinguishable from the initial ones, and reads of them would be ambiguous. They count as part of ⊥ if they
-/// committed, write nothing but the initial value, stand at the beginning of their sessions, together write every key
-/// that a transaction which may have committed touches, each key by one of them only, and nobody else who may have
-/// committed writes an initial value. They must not have begun after somebody else who committed had ended, where times are
-/// known. A late reset of all keys may look the same: this is an assumption, the resolution says so, and the checkers say where a
-/// verdict rests on it alone.
+/// committed, write nothing but the initial value, and stand at the beginning of their sessions, unless something in their
+/// group speaks against it. A group is all transactions that share keys or sessions, directly or through others: what is
+/// outside has nothing to do with them. Against it speaks a key in the group that a transaction which may have committed
+/// touches and none of them writes, a key that two of them write, an initial value that another one writes, and, where
+/// times are known, another one that had committed and ended before one of them began. A late reset of all keys may look
+/// the same: this is an assumption, the resolution says so, and the checkers say where a verdict rests on it alone.
 ///
-/// O(operations).
+/// A level that is satisfied with it is satisfied without it, too: in an order that explains all reads each of these
+/// transactions can come as early as real time lets it.
+///
+/// O(operations · log keys) at worst, and O(transactions) where no session begins so.
 pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
-    if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
+    if !finds_set_up(history) {
         return history.set_up_that_took_effect().collect();
     }
-    let Some(initial) = history.initial_value() else { return Vec::new() };
-    let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
-    // An element of a list is never the empty list.
-    let writes_initial =
-        |o: usize| kinds[o] == OperationKind::Write && values[o] == initial && !history.lists().is_list(keys[o]);
-    let mut set_up = vec![false; history.n_transactions()];
-    let mut writer: Vec<Option<TransactionId>> = vec![None; history.n_keys()];
-    for session in history.sessions() {
-        for t in history.transactions_of(session) {
-            let range = history.operation_range(t);
-            if history.outcome(t) == Outcome::Aborted || range.is_empty() {
-                continue;
-            }
-            if history.outcome(t) == Outcome::Unknown || !range.clone().all(writes_initial) {
-                break;
-            }
-            set_up[t.index()] = true;
-            for key in range.map(|o| keys[o].index()) {
-                if writer[key].is_some_and(|other| other != t) {
-                    return Vec::new();
-                }
-                writer[key] = Some(t);
-            }
-        }
-    }
-    if !set_up.contains(&true) {
-        return Vec::new();
-    }
-    for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted && !set_up[t.index()]) {
-        if history.operation_range(t).any(|o| writes_initial(o) || writer[keys[o].index()].is_none()) {
-            return Vec::new();
-        }
-    }
-    if is_late(history, &set_up) {
-        return Vec::new();
-    }
-    history.transactions().filter(|t| set_up[t.index()]).collect()
+    find(history).0
 }
 
-/// Whether one of the transactions marked began after one of the others had ended.
-fn is_late(history: &History, set_up: &[bool]) -> bool {
-    let intervals = |marked: bool| {
-        let committed = history.transactions().filter(move |&t| history.outcome(t) == Outcome::Committed);
-        committed.filter(move |t| set_up[t.index()] == marked).filter_map(|t| history.interval(t))
-    };
-    match (intervals(false).map(|other| other.end).min(), intervals(true).map(|own| own.start).max()) {
-        (Some(first_end), Some(last_start)) => first_end < last_start,
-        _ => false,
+/// What has to do with transactions that are only assumed to set up the initial state.
+pub struct AssumedSetUp {
+    /// These transactions, ascending.
+    pub set_up: Vec<TransactionId>,
+    /// All transactions of their group, ascending: they share no key and no session with any other.
+    pub all: Vec<TransactionId>,
+}
+
+/// The groups in which transactions are only assumed to set up the initial state, by their first transactions.
+/// O(operations · log keys).
+pub fn assumed_set_up(history: &History) -> Vec<AssumedSetUp> {
+    let (set_up, groups) = if finds_set_up(history) { find(history) } else { Default::default() };
+    if set_up.is_empty() {
+        return Vec::new();
+    }
+    let mut found: Vec<AssumedSetUp> = Vec::new();
+    let mut place: FxHashMap<usize, usize> = FxHashMap::default();
+    for t in set_up {
+        let at = *place.entry(groups.of(history, t)).or_insert(found.len());
+        if at == found.len() {
+            found.push(AssumedSetUp { set_up: Vec::new(), all: Vec::new() });
+        }
+        found[at].set_up.push(t);
+    }
+    for t in history.transactions() {
+        if let Some(&at) = place.get(&groups.of(history, t)) {
+            found[at].all.push(t);
+        }
+    }
+    found
+}
+
+/// The transactions that look like a set-up, with the groups where there are any.
+fn find(history: &History) -> (Vec<TransactionId>, Groups) {
+    let candidates = candidates(history);
+    if !candidates.contains(&true) {
+        return Default::default();
+    }
+    let groups = Groups::new(history);
+    let is_refuted = refuted(history, &candidates, &groups);
+    let is_set_up = |t: &TransactionId| candidates[t.index()] && !is_refuted[groups.of(history, *t)];
+    (history.transactions().filter(is_set_up).collect(), groups)
+}
+
+/// Whether a transaction may be one of these.
+pub(super) fn may_set_up(history: &History, t: TransactionId) -> bool {
+    match finds_set_up(history) {
+        true => only_writes_initial_values(history, t),
+        false => history.set_up().binary_search(&t).is_ok(),
+    }
+}
+
+/// Whether nobody says which transactions set up the initial state.
+fn finds_set_up(history: &History) -> bool {
+    history.set_up().is_empty() && history.rules().set_up != SetUpRule::Never
+}
+
+fn writes_initial_value(history: &History, o: usize) -> bool {
+    // An element of a list is never the empty list.
+    history.kinds()[o] == OperationKind::Write
+        && Some(history.values()[o]) == history.initial_value()
+        && !history.lists().is_list(history.keys()[o])
+}
+
+fn only_writes_initial_values(history: &History, t: TransactionId) -> bool {
+    let mut operations = history.operation_range(t);
+    !operations.is_empty() && operations.all(|o| writes_initial_value(history, o))
+}
+
+/// Whether a transaction matters here: it may have committed and does something.
+fn takes_part(history: &History, t: TransactionId) -> bool {
+    history.outcome(t) != Outcome::Aborted && !history.operation_range(t).is_empty()
+}
+
+/// By transaction: whether it committed, writes nothing but initial values, and only such stand before it in its session.
+fn candidates(history: &History) -> Vec<bool> {
+    let mut candidates = vec![false; history.n_transactions()];
+    for session in history.sessions() {
+        let first = history.transactions_of(session).filter(|&t| takes_part(history, t));
+        let fits =
+            |&t: &TransactionId| history.outcome(t) == Outcome::Committed && only_writes_initial_values(history, t);
+        first.take_while(fits).for_each(|t| candidates[t.index()] = true);
+    }
+    candidates
+}
+
+/// By group: whether something in it speaks against its candidates.
+fn refuted(history: &History, candidates: &[bool], groups: &Groups) -> Vec<bool> {
+    let mut is_refuted = vec![false; groups.len()];
+    let mut writer: Vec<Option<TransactionId>> = vec![None; history.n_keys()];
+    let key = |o: usize| history.keys()[o].index();
+    for t in history.transactions().filter(|t| candidates[t.index()]) {
+        for o in history.operation_range(t) {
+            let before = writer[key(o)].replace(t);
+            is_refuted[groups.of(history, t)] |= before.is_some_and(|other| other != t);
+        }
+    }
+    for t in history.transactions().filter(|&t| takes_part(history, t) && !candidates[t.index()]) {
+        let speaks_against = |o: usize| writes_initial_value(history, o) || writer[key(o)].is_none();
+        is_refuted[groups.of(history, t)] |= history.operation_range(t).any(speaks_against);
+    }
+    let mut last_start: Vec<Option<i64>> = vec![None; groups.len()];
+    let mut first_end: Vec<Option<i64>> = vec![None; groups.len()];
+    for t in history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed) {
+        let Some(interval) = history.interval(t) else { continue };
+        let group = groups.of(history, t);
+        match candidates[t.index()] {
+            true => last_start[group] = last_start[group].max(Some(interval.start)),
+            false => first_end[group] = Some(first_end[group].map_or(interval.end, |end| end.min(interval.end))),
+        }
+    }
+    for (group, (start, end)) in last_start.into_iter().zip(first_end).enumerate() {
+        is_refuted[group] |= start.zip(end).is_some_and(|(start, end)| end < start);
+    }
+    is_refuted
+}
+
+/// Sessions that share keys, directly or through others: a forest over sessions and keys.
+#[derive(Default)]
+struct Groups {
+    parent: Vec<u32>,
+}
+
+impl Groups {
+    fn new(history: &History) -> Groups {
+        let n = history.n_sessions() + history.n_keys();
+        let mut groups = Groups { parent: (0..n as u32).collect() };
+        for t in history.transactions().filter(|&t| takes_part(history, t)) {
+            let session = history.session_of(t).index();
+            for o in history.operation_range(t) {
+                let (a, b) = (groups.root(session), groups.root(history.n_sessions() + history.keys()[o].index()));
+                groups.parent[a.max(b)] = a.min(b) as u32;
+            }
+        }
+        groups
+    }
+
+    /// The root of a tree; paths are halved on the way.
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.parent[node] as usize != node {
+            self.parent[node] = self.parent[self.parent[node] as usize];
+            node = self.parent[node] as usize;
+        }
+        node
+    }
+
+    fn len(&self) -> usize {
+        self.parent.len()
+    }
+
+    /// The group of a transaction.
+    fn of(&self, history: &History, t: TransactionId) -> usize {
+        let mut node = history.session_of(t).index();
+        while self.parent[node] as usize != node {
+            node = self.parent[node] as usize;
+        }
+        node
     }
 }

@@ -8,6 +8,7 @@ use super::index::{Index, NONE, Node, Slot};
 use super::resolution::{Resolution, Standing};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
 /// The order of some versions of a key, as a read shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,19 +109,20 @@ pub fn repeated_appends(history: &History) -> Repeated {
     all
 }
 
-/// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list; all
-/// lists of a key where they need not be prefixes of each other.
+/// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list, of several
+/// equally long ones the one that the first node read; all lists of a key where they need not be prefixes of each other.
+/// `numbers` are the keys of `index` by id; none where the numbers are the ids.
 ///
 /// Elements that nobody who takes part appended, or that several appended, are passed over: they are reported on their
 /// own.
-pub(super) fn list_orders(history: &History, index: &Index) -> Vec<ListOrder> {
+pub(super) fn list_orders(history: &History, index: &Index, numbers: &[u32]) -> Vec<ListOrder> {
     let lists = history.lists();
     if lists.is_empty() {
         return Vec::new();
     }
     let exact = history.rules().lists != ListRule::Merge;
     let mut chosen: Vec<Chosen<'_>> = Vec::new();
-    let mut longest: FxHashMap<KeyId, usize> = FxHashMap::default();
+    let mut longest: FxHashMap<u32, usize> = FxHashMap::default();
     for (read, elements) in lists.iter() {
         let t = history.transaction_of(read);
         let reader = index.node[t.index()];
@@ -130,12 +132,13 @@ pub(super) fn list_orders(history: &History, index: &Index) -> Vec<ListOrder> {
         let key = history.keys()[read.index()];
         let Some(outside) = list_from_outside(history, t, read) else { continue };
         let n_outside = outside.len();
-        let list = Chosen { reader, read, key, elements, n_outside };
-        match longest.get(&key) {
-            Some(&at) if exact && chosen[at].length() >= list.length() => {}
+        let number = numbers.get(key.index()).copied().unwrap_or(key.0);
+        let list = Chosen { reader, read, key, number, elements, n_outside };
+        match longest.get(&number) {
+            Some(&at) if exact && chosen[at].rank() >= list.rank() => {}
             Some(&at) if exact => chosen[at] = list,
             _ => {
-                longest.insert(key, chosen.len());
+                longest.insert(number, chosen.len());
                 chosen.push(list);
             }
         }
@@ -145,7 +148,7 @@ pub(super) fn list_orders(history: &History, index: &Index) -> Vec<ListOrder> {
     let order = |list: &Chosen<'_>| list.order(history, index, &appends, &repeated, exact);
     let mut orders: Vec<ListOrder> = chosen.iter().map(order).collect();
     orders.retain(|order| order.versions.len() > 1 || order.closed > 0);
-    orders.sort_unstable_by_key(|order| (order.key, order.read));
+    orders.sort_unstable_by_key(|order| (order.key, order.reader, order.read));
     orders
 }
 
@@ -154,14 +157,17 @@ struct Chosen<'a> {
     reader: Node,
     read: OperationId,
     key: KeyId,
+    /// The key's number in the index.
+    number: u32,
     elements: &'a [Value],
     /// Elements before the reader's own appends.
     n_outside: usize,
 }
 
 impl Chosen<'_> {
-    fn length(&self) -> (usize, usize) {
-        (self.n_outside, self.elements.len())
+    /// Longer ones are greater, and of equally long ones earlier ones.
+    fn rank(&self) -> (usize, usize, Reverse<(Node, OperationId)>) {
+        (self.n_outside, self.elements.len(), Reverse((self.reader, self.read)))
     }
 
     fn order(
@@ -172,8 +178,8 @@ impl Chosen<'_> {
         repeated: &Repeated,
         exact: bool,
     ) -> ListOrder {
-        let &Chosen { reader, read, key, .. } = self;
-        let mut order = ListOrder { reader, read, key: key.0, versions: Vec::new(), closed: 0, unsure: Vec::new() };
+        let &Chosen { reader, read, key, number, .. } = self;
+        let mut order = ListOrder { reader, read, key: number, versions: Vec::new(), closed: 0, unsure: Vec::new() };
         // A transaction's place is that of its first element: where its elements stand apart, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
         for (place, &element) in self.elements.iter().enumerate() {
@@ -183,7 +189,7 @@ impl Chosen<'_> {
                 Some(Appended::Once(write)) => index.node[history.transaction_of(*write).index()],
                 _ => NONE,
             };
-            let slot = |node: Node| if node == NONE { None } else { index.slot_of(node, key.0) };
+            let slot = |node: Node| if node == NONE { None } else { index.slot_of(node, number) };
             let several = repeated.get(&(key, element)).filter(|_| !is_own).into_iter().flatten();
             order.unsure.extend(several.filter_map(|&o| slot(index.node[history.transaction_of(o).index()])));
             let version = slot(writer);
@@ -228,8 +234,8 @@ impl Index {
     }
 }
 
-/// Elements that transactions which take part found in lists and that were appended more than once: the order of such
-/// versions is not known. O(operations + elements read).
+/// Elements that transactions which take part, or may, found in lists and that were appended more than once: the order of
+/// such versions is not known. O(operations + elements read).
 pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize {
     if history.lists().is_empty() {
         return 0;
@@ -239,10 +245,12 @@ pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize
     if !appends.values().any(|appended| *appended == Appended::Several) {
         return 0;
     }
-    let takes_part = |t: TransactionId| matches!(resolution.standing(t), Standing::Committed | Standing::Promoted);
+    let may_take_part = |t: TransactionId| {
+        matches!(resolution.standing(t), Standing::Committed | Standing::Promoted | Standing::Possible)
+    };
     let found = |(read, list)| {
         let t = history.transaction_of(read);
-        takes_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
+        may_take_part(t).then(|| (history.keys()[read.index()], list_from_outside(history, t, read).unwrap_or(list)))
     };
     let lists = history.lists().iter().filter_map(found);
     lists.map(|(key, list): (KeyId, &[Value])| list.iter().filter(|element| several(key, element)).count()).sum()

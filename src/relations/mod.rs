@@ -17,6 +17,7 @@
 //! the names of their axioms.
 
 mod ahead;
+mod canonical;
 mod communication;
 mod components;
 mod index;
@@ -35,11 +36,12 @@ mod write_read;
 pub use communication::Communication;
 pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
+pub use initial_state::{AssumedSetUp, assumed_set_up};
 pub use lists::{
     Appended, ListOrder, Listed, Repeated, appends, list_from_outside, n_ambiguous_elements, repeated_appends,
 };
-pub use real_time::TimeChain;
-pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing};
+pub use real_time::{TimeChain, has_real_time};
+pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing, names};
 pub use write_read::resolve;
 
 use crate::history::{KeyId, OperationId, TransactionId};

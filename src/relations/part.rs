@@ -45,8 +45,8 @@ pub(super) struct Contents {
 
 impl Index {
     /// The index of the nodes `keep` (ascending), with reads that return a version of others left out; sound because all
-    /// levels are closed under removing transactions and reads. Nodes, sessions and keys are numbered anew; transactions
-    /// and operations keep their ids, so edges made from the part speak of the whole. The map from transactions to nodes
+    /// levels are closed under removing transactions and reads. Nodes, sessions and keys are numbered anew; transactions,
+    /// operations and [`key_id`](Self::key_id) stay those of the history, so edges made from the part speak of the whole. The map from transactions to nodes
     /// is left empty. O(reads and writes of the part, log).
     pub fn part(&self, keep: &[Node]) -> Index {
         let kept = |t: Node| keep.binary_search(&t).is_ok();
@@ -70,6 +70,7 @@ impl Index {
         keys.sort_unstable();
         keys.dedup();
         let keys = Numbers::new(keys, self.n_keys());
+        part.key_id = keys.old.iter().map(|&key| self.key_id(key)).collect();
         let nodes = Numbers::new(contents.nodes, self.n_nodes());
         let slots = Numbers::new(contents.slots, self.slot_node.len());
         part.take_versions(self, &keys, &nodes, &slots);

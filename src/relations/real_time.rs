@@ -1,7 +1,24 @@
 //! Real time: one transaction ended before another began (MTC, Def. 2; equal times are concurrent).
 
 use super::index::{Index, Node};
+use super::initial_state::{may_set_up, set_up_transactions};
 use crate::history::{History, Interval, Outcome, TransactionId};
+
+/// Whether the times of a history can order anything: some committed transaction that does not set up the initial state has
+/// them. The end of a transaction of unknown outcome is not known, an aborted one takes no part, and the initial state is
+/// before all time, so none of these ended before another transaction began. O(transactions), and O(operations) where all
+/// transactions with times may be a set-up.
+pub fn has_real_time(history: &History) -> bool {
+    let is_timed = |&t: &TransactionId| history.outcome(t) == Outcome::Committed && history.interval(t).is_some();
+    let timed = || history.transactions().filter(is_timed);
+    if !history.has_times() || timed().next().is_none() {
+        return false;
+    }
+    timed().any(|t| !may_set_up(history, t)) || {
+        let set_up = set_up_transactions(history);
+        timed().any(|t| set_up.binary_search(&t).is_err())
+    }
+}
 
 /// When a transaction ran. One of unknown outcome that took part may have committed at any time after it began.
 pub(super) fn interval(history: &History, t: TransactionId) -> Option<Interval> {

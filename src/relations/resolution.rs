@@ -379,8 +379,8 @@ fn contains(sorted: &[u32], operation: OperationId) -> bool {
     sorted.binary_search(&operation.0).is_ok()
 }
 
-/// Names of the first few transactions, for sentences.
-pub(super) fn names(history: &History, transactions: &[TransactionId]) -> String {
+/// Names of the first few transactions, for sentences: "T1, T2 and 7 more".
+pub fn names(history: &History, transactions: &[TransactionId]) -> String {
     const SHOWN: usize = 5;
     let mut text: Vec<String> = transactions.iter().take(SHOWN).map(|&t| history.transaction_name(t)).collect();
     if transactions.len() > SHOWN {

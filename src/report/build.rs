@@ -100,6 +100,7 @@ fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> L
         checker: result.checker.to_owned(),
         seconds: rounded(result.seconds),
         reason: None,
+        assuming: result.condition(history),
         witness: None,
         snapshots: None,
         orders: None,
@@ -165,13 +166,14 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     if t.is_initial() {
         return TransactionEntry { session: None, index: None, id: "⊥".to_owned() };
     }
-    let name = history.session_name(history.session_of(t));
+    let name = history.session_names().get(history.session_of(t).index());
     // Only a number that prints as it was written may stand as a number: `007` is a name.
     let session = match name.parse::<u64>() {
         Ok(number) if number.to_string() == name => SessionName::Number(number),
         _ => SessionName::Name(name),
     };
-    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id: history.transaction_name(t) }
+    let id = history.exact_transaction_name(t);
+    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id }
 }
 
 /// The places of transactions in a list: a scenario's own first, then any other that its edges name.
@@ -259,7 +261,7 @@ fn violation_entry(
         name: row.name.to_owned(),
         also: violation.also.clone(),
         levels,
-        key: violation.key.map(|key| history.key_name(key)),
+        key: violation.key.map(|key| history.key_names().get(key.index())),
         transactions: places.entries(),
         edges,
         operations,
@@ -277,7 +279,7 @@ fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> E
         from: places.of(edge.from),
         to: places.of(edge.to),
         kind: edge.relation.code().to_owned(),
-        key: edge.key.map(|key| places.history.key_name(key)),
+        key: edge.key.map(|key| places.history.key_names().get(key.index())),
         why: edge_reason(places.history, &violation.edges, index),
         from_operation: edge.from_operation.map(|o| places.operation(o)),
         to_operation: edge.to_operation.map(|o| places.operation(o)),
@@ -329,7 +331,7 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
         Proof::Clauses { lemmas, clauses } => ProofEntry::Clauses { lemmas: lemmas.clone(), clauses: clauses.clone() },
         Proof::Split { key, first, second } => {
             let (first, second) = (case(first), case(second));
-            ProofEntry::Split { key: places.history.key_name(*key), first, second }
+            ProofEntry::Split { key: places.history.key_names().get(key.index()), first, second }
         }
         Proof::Writers { read, cases } => {
             let read = places.operation_entry(*read);
@@ -346,6 +348,14 @@ fn proof_entry(places: &mut Places<'_>, proof: &Proof) -> ProofEntry {
                 proof: proof_entry(places, proof),
             };
             ProofEntry::Appends { read, place: *place, cases: cases.iter().map(case).collect() }
+        }
+        Proof::Outcomes { transaction, cases } => {
+            let transaction = places.of(*transaction);
+            let case = |(committed, proof): &(bool, Proof)| OutcomeEntry {
+                committed: *committed,
+                proof: proof_entry(places, proof),
+            };
+            ProofEntry::Outcomes { transaction, cases: cases.iter().map(case).collect() }
         }
         Proof::Combinations { options, excluded, clauses } => {
             let options = options.iter().map(|&option| option_entry(places, option)).collect();
@@ -371,6 +381,9 @@ fn option_entry(places: &mut Places<'_>, option: Supposed) -> OptionEntry {
         }
         Supposed::Append { read, place, append } => {
             OptionEntry::Append { read: places.operation_entry(read), place, append: places.operation_entry(append) }
+        }
+        Supposed::Outcome { transaction, committed } => {
+            OptionEntry::Outcome { transaction: places.of(transaction), committed }
         }
     }
 }

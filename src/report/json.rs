@@ -1,6 +1,7 @@
 //! JSON form of reports: one object a history, one history a line.
 
 use super::{Counts, Document};
+use crate::history::is_hidden;
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,8 +10,31 @@ use std::io;
 
 /// Writes one document as one line, newline included.
 pub fn to_line(document: &Document, out: &mut dyn io::Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, document).map_err(io::Error::from)?;
+    write_line(document, out)
+}
+
+/// Writes a value as one line of JSON, newline included. What would act on a terminal is written by its number, which
+/// readers of JSON take for the character itself.
+pub(super) fn write_line(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Seen)).map_err(io::Error::from)?;
     out.write_all(b"\n")
+}
+
+/// Compact JSON in which every character is seen.
+struct Seen;
+
+impl serde_json::ser::Formatter for Seen {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut from = 0;
+        for (at, c) in fragment.char_indices().filter(|(_, c)| is_hidden(*c)) {
+            out.write_all(&fragment.as_bytes()[from..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            from = at + c.len_utf8();
+        }
+        out.write_all(&fragment.as_bytes()[from..])
+    }
 }
 
 impl std::str::FromStr for Document {

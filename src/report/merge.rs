@@ -79,6 +79,7 @@ fn undecided(level: &str, reason: String, seconds: f64) -> LevelEntry {
         checker: "fast".to_owned(),
         seconds,
         reason: Some(reason),
+        assuming: None,
         witness: None,
         snapshots: None,
         orders: None,
@@ -167,7 +168,10 @@ impl Shards {
             .collect();
         let seconds = entries.iter().map(|(_, entry)| entry.seconds).sum();
         let is = |word: VerdictWord| entries.iter().map(|(_, entry)| *entry).find(|entry| entry.verdict == word);
-        if let Some(violated) = is(VerdictWord::Violated) {
+        // SSER without times is violated where SER is, which any shard may find.
+        let mut of_level =
+            self.reports.iter().flat_map(|(_, report)| &report.levels).filter(|entry| entry.level == level);
+        if let Some(violated) = of_level.find(|entry| entry.verdict == VerdictWord::Violated) {
             return LevelEntry { seconds, ..violated.clone() };
         }
         if let Some(missing) = self.missing(is_spread, &entries) {

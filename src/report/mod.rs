@@ -180,6 +180,9 @@ pub struct LevelEntry {
     /// Why it is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assuming: Option<String>,
     /// On request: the commit order that explains the history. Empty at CI, where nothing needs an order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Vec<TransactionEntry>>,
@@ -431,6 +434,14 @@ pub enum ProofEntry {
         /// appends to the key stand around the place in their order. None where nobody can have made it.
         cases: Vec<AppendEntry>,
     },
+    /// Whether a transaction of unknown outcome committed or not, a contradiction follows. If it did, it takes part with all
+    /// that it read; if not, it is like one that aborted.
+    Outcomes {
+        /// Place of the transaction.
+        transaction: usize,
+        /// The two cases.
+        cases: Vec<OutcomeEntry>,
+    },
     /// Whatever the orders of many pairs of writers, one of these cycles closes. Two assumed edges with the same ends
     /// exclude each other and one of them holds; a cycle forbids the assumed edges that its edges rest on, directly or
     /// through premises, to hold together. Each clause in turn follows by unit propagation from the cycles and the
@@ -441,12 +452,12 @@ pub enum ProofEntry {
         /// Of each of these lists not all assumed edges hold.
         clauses: Vec<Vec<usize>>,
     },
-    /// Whatever is supposed of many reads, or of many places of lists, one of these combinations is there, and each
-    /// contradicts. That none is left follows by unit propagation: of the options of each read or place one holds, not all
-    /// of a combination do; then each clause in turn, and the contradiction.
+    /// Whatever is supposed of many reads, or of many places of lists and outcomes, one of these combinations is there, and
+    /// each contradicts. That none is left follows by unit propagation: of the options of each read, place or outcome one
+    /// holds, not all of a combination do; then each clause in turn, and the contradiction.
     Combinations {
         /// All that may be supposed: of a read every writer that does not violate read committed by itself, of a place
-        /// of a list every append as in `appends`.
+        /// of a list every append as in `appends`, of a transaction of unknown outcome that it committed and that not.
         options: Vec<OptionEntry>,
         /// Each with what follows.
         excluded: Vec<CombinationEntry>,
@@ -456,7 +467,8 @@ pub enum ProofEntry {
     },
 }
 
-/// What may be supposed where it is open: who wrote what a read returned, or what appended an element of a list.
+/// What may be supposed where it is open: who wrote what a read returned, what appended an element of a list, or whether a
+/// transaction committed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum OptionEntry {
@@ -475,6 +487,13 @@ pub enum OptionEntry {
         read: OperationEntry,
         /// Place of the transaction.
         writer: usize,
+    },
+    /// A transaction of unknown outcome committed, or did not.
+    Outcome {
+        /// Place of the transaction.
+        transaction: usize,
+        /// Whether it committed.
+        committed: bool,
     },
 }
 
@@ -501,6 +520,15 @@ pub struct WriterEntry {
 pub struct AppendEntry {
     /// The append.
     pub append: OperationEntry,
+    /// What follows.
+    pub proof: ProofEntry,
+}
+
+/// One outcome of a transaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutcomeEntry {
+    /// Whether it committed.
+    pub committed: bool,
     /// What follows.
     pub proof: ProofEntry,
 }

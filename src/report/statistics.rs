@@ -150,7 +150,6 @@ impl StatisticsReport {
 
     /// Writes it as one line of JSON, newline included.
     pub fn to_line(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self).map_err(io::Error::from)?;
-        out.write_all(b"\n")
+        super::json::write_line(self, out)
     }
 }

@@ -4,18 +4,21 @@
 //! every choice so that all edges together leave the graph acyclic, or says that there is none; [`solve_problem`] takes
 //! clauses over the choices and edges that depend on two of them, too. The search is conflict-driven clause learning
 //! (batsat) modulo the theory of acyclicity in [`acyclicity`]. [`solve_logged`] writes down why there is no answer, so
-//! that it can be checked by whoever does not trust the solver.
+//! that it can be checked by whoever does not trust the solver. [`answer`] does without sides: it answers questions, and
+//! edges follow from any number of answers.
 //!
 //! Histories and transactions are not known here: vertices, edges and literals only.
 
 pub mod acyclicity;
 mod exclusion;
+mod facts;
 mod log;
 mod picks;
 mod trim;
 
 pub use acyclicity::{CycleEdge, DynamicOrder, FIRST_FACT, Labels, Vertex};
 pub use exclusion::{exclusions, with_fixed_edges};
+pub use facts::{Answered, Consequences, Fact, Question, Questions, Rules, answer};
 pub use log::{Logged, Refutation, side_of, solve_logged};
 pub use picks::{NoPick, OptionId, Picks};
 

@@ -15,6 +15,19 @@ pub(super) enum Supposed {
     Writer(OperationId, TransactionId),
     /// The read of a list, a place in it, and what made the element there.
     Append(OperationId, usize, OperationId),
+    /// A transaction of unknown outcome, and whether it committed.
+    Outcome(TransactionId, bool),
+}
+
+/// What options are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    /// Who wrote what a read returned.
+    Writer(OperationId),
+    /// What made the element at a place of a list.
+    Place(OperationId, usize),
+    /// Whether a transaction committed.
+    Outcome(TransactionId),
 }
 
 /// The case in which some suppositions hold.
@@ -79,9 +92,9 @@ impl Questions {
 }
 
 impl Argument<'_> {
-    /// The reads and places that options are about. Of each all that may be supposed must be there: of a read every writer
-    /// (above cut isolation every one that does not violate read committed by itself; who reads from such a one does not
-    /// take part in anything), of a place every append that may have made it.
+    /// The reads, places and outcomes that options are about. Of each all that may be supposed must be there: of a read every
+    /// writer (above cut isolation every one that does not violate read committed by itself; who reads from such a one does
+    /// not take part in anything), of a place every append that may have made it, of a transaction both outcomes.
     pub(super) fn questions(
         &self,
         options: &[OptionEntry],
@@ -90,16 +103,20 @@ impl Argument<'_> {
     ) -> Result<Questions, String> {
         let mut ids = Vec::with_capacity(options.len());
         let mut of_question: Vec<Vec<usize>> = Vec::new();
-        let mut place_of: FxHashMap<(OperationId, Option<usize>), usize> = FxHashMap::default();
+        let mut place_of: FxHashMap<Question, usize> = FxHashMap::default();
         for (number, option) in options.iter().enumerate() {
             let (question, supposed) = match option {
                 OptionEntry::Writer { read, writer } => {
                     let read = self.entry(read)?;
-                    ((read, None), Supposed::Writer(read, self.transaction(*writer)?))
+                    (Question::Writer(read), Supposed::Writer(read, self.transaction(*writer)?))
                 }
                 OptionEntry::Append { read, place, append } => {
                     let read = self.entry(read)?;
-                    ((read, Some(*place)), Supposed::Append(read, *place, self.entry(append)?))
+                    (Question::Place(read, *place), Supposed::Append(read, *place, self.entry(append)?))
+                }
+                OptionEntry::Outcome { transaction, committed } => {
+                    let t = self.transaction(*transaction)?;
+                    (Question::Outcome(t), Supposed::Outcome(t, *committed))
                 }
             };
             ids.push(supposed);
@@ -113,31 +130,32 @@ impl Argument<'_> {
             let told: FxHashSet<Supposed> = of_question[place].iter().map(|&option| ids[option]).collect();
             let all = self.answers(question, setting, basis)?;
             if told.len() != of_question[place].len() || !all.iter().all(|answer| told.contains(answer)) {
-                let text = self.history.operation_text(question.0);
+                let text = match question {
+                    Question::Writer(read) | Question::Place(read, _) => self.history.operation_text(read),
+                    Question::Outcome(t) => self.history.transaction_name(t),
+                };
                 return Err(format!("the options of {text} are not all that may be supposed, each once"));
             }
         }
         Ok(Questions { options: ids, of_question })
     }
 
-    /// All that may be supposed of a read or of a place of a list.
-    fn answers(
-        &self,
-        (read, place): (OperationId, Option<usize>),
-        setting: &Setting<'_>,
-        basis: Basis,
-    ) -> Result<Vec<Supposed>, String> {
+    /// All that may be supposed of a read, of a place of a list or of a transaction.
+    fn answers(&self, question: Question, setting: &Setting<'_>, basis: Basis) -> Result<Vec<Supposed>, String> {
+        let (read, place) = match question {
+            Question::Writer(read) => (read, None),
+            Question::Place(read, place) => (read, Some(place)),
+            Question::Outcome(t) => {
+                self.may_be_told_apart(setting, basis)?;
+                return Ok([false, true].map(|committed| Supposed::Outcome(t, committed)).to_vec());
+            }
+        };
         let text = || self.history.operation_text(read);
         if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
             return Err(format!("of {} nothing is open", text()));
         }
         if let Some(place) = place {
-            if basis == Basis::AllWriters {
-                return Err("at CI every append of an element counts".to_owned());
-            }
-            if setting.has_cases() || self.history.rules().lists != ListRule::Exact {
-                return Err(format!("it cannot be told what appended the elements of {}", text()));
-            }
+            self.may_be_told_apart(setting, basis)?;
             let makers = elements::makers(self.history, self.resolution, read, place)?;
             return Ok(makers.into_iter().map(|append| Supposed::Append(read, place, append)).collect());
         }
@@ -148,22 +166,34 @@ impl Argument<'_> {
         }
     }
 
+    /// Whether elements and outcomes may be distinguished in a case.
+    fn may_be_told_apart(&self, setting: &Setting<'_>, basis: Basis) -> Result<(), String> {
+        if basis == Basis::AllWriters {
+            return Err("at CI every append of an element counts".to_owned());
+        }
+        match setting.has_cases() || self.history.rules().lists != ListRule::Exact {
+            true => Err("it cannot be told here what appended the elements of lists".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     /// The case in which these suppositions hold, made one after the other. Each reader must take part because of those
     /// before: of one that need not take part nothing need be supposed.
     pub(super) fn supposed<'s>(&self, options: &[Supposed], setting: &Setting<'s>) -> Result<Case<'s>, String> {
         let mut inner = setting.clone();
         let mut apart: Option<Apart> = None;
         for &option in options {
-            let (Supposed::Writer(read, _) | Supposed::Append(read, ..)) = option;
             let history = apart.as_ref().map_or(self.history, |apart| &apart.history);
             let own = apart.as_ref().map(|apart| Resolution::new(&apart.history));
-            let reader = history.transaction_of(read);
-            let takes_part = match &own {
-                Some(resolution) => resolution.is_member(reader),
-                None => inner.is_member(reader),
-            };
-            if !takes_part {
-                return Err(format!("the transaction of {} need not take part", history.operation_text(read)));
+            if let Supposed::Writer(read, _) | Supposed::Append(read, ..) = option {
+                let reader = history.transaction_of(read);
+                let takes_part = match &own {
+                    Some(resolution) => resolution.is_member(reader),
+                    None => inner.is_member(reader),
+                };
+                if !takes_part {
+                    return Err(format!("the transaction of {} need not take part", history.operation_text(read)));
+                }
             }
             match option {
                 Supposed::Writer(read, writer) if apart.is_none() && !inner.is_fixed(read) => {
@@ -176,6 +206,14 @@ impl Argument<'_> {
                         return Ok(Case::Impossible);
                     }
                     let next = elements::with(history, read, place, append);
+                    drop(own);
+                    if next.is_impossible {
+                        return Ok(Case::Impossible);
+                    }
+                    apart = Some(next);
+                }
+                Supposed::Outcome(t, committed) if !inner.has_cases() => {
+                    let next = elements::with_outcome(history, t, committed)?;
                     drop(own);
                     if next.is_impossible {
                         return Ok(Case::Impossible);
@@ -220,6 +258,7 @@ impl Argument<'_> {
                 }
                 ProofEntry::Writers { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
                 ProofEntry::Appends { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
+                ProofEntry::Outcomes { cases, .. } => stack.extend(cases.iter().map(|case| &case.proof)),
                 ProofEntry::Combinations { excluded, .. } => stack.extend(excluded.iter().map(|case| &case.proof)),
             }
         }

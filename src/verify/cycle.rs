@@ -15,7 +15,7 @@ use super::spans::{Span, Strength};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AppendEntry, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
 
-/// Most cases of appends inside one another.
+/// Most cases of appends and outcomes inside one another.
 const MOST_NESTED: usize = 32;
 
 /// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
@@ -225,7 +225,7 @@ impl<'a> Argument<'a> {
     /// An edge's key in words must be the one its operations are about.
     fn names_key(&self, edge: &EdgeEntry, key: Option<KeyId>) -> Result<(), String> {
         match (&edge.key, key) {
-            (Some(name), Some(key)) if *name != self.history.key_name(key) => {
+            (Some(name), Some(key)) if **name != *self.history.key_names().text(key.index()) => {
                 Err(format!("it speaks of key {name}, its operations of {}", self.history.key_name(key)))
             }
             _ => Ok(()),
@@ -300,8 +300,8 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, but for cases of appends, which
-    /// may be inside each other [`MOST_NESTED`] times. Every edge must hold in some case, those that no contradiction needs
+    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, but for cases of appends and outcomes,
+    /// which may be inside each other [`MOST_NESTED`] times. Every edge must hold in some case, those that no contradiction needs
     /// too: `open` loses those that do.
     fn proves(
         &self,
@@ -358,24 +358,18 @@ impl<'a> Argument<'a> {
                             Case::Of(setting) => stack.push((&combination.proof, assumed.clone(), setting)),
                             Case::Impossible => self.pass_over(&combination.proof, open),
                             Case::Apart(apart) => {
-                                let resolution = Resolution::new(&apart.history);
-                                let inner = Argument::new(
-                                    &apart.history,
-                                    &resolution,
-                                    self.violation,
-                                    self.transactions,
-                                    false,
-                                );
-                                inner.proves(level, &combination.proof, assumed.clone(), open, depth + 1)?;
+                                self.proves_apart(level, (&combination.proof, &apart), &assumed, open, depth)?;
                             }
                         }
                     }
                 }
-                ProofEntry::Appends { .. } if strength.is_none() => {
+                ProofEntry::Appends { .. } | ProofEntry::Outcomes { .. } if strength.is_none() => {
                     return Err("at CI every append of an element counts".to_owned());
                 }
-                ProofEntry::Appends { .. } if setting.has_cases() || depth > MOST_NESTED => {
-                    return Err("appends are told apart inside the cases of a writer, or too deep".to_owned());
+                ProofEntry::Appends { .. } | ProofEntry::Outcomes { .. }
+                    if setting.has_cases() || depth > MOST_NESTED =>
+                {
+                    return Err("cases of appends or outcomes are inside those of a writer, or too deep".to_owned());
                 }
                 ProofEntry::Appends { cases, .. } if cases.is_empty() && self.is_impossible => {}
                 ProofEntry::Appends { read, place, cases } => {
@@ -383,19 +377,42 @@ impl<'a> Argument<'a> {
                     let appends = self.are_all_appends(read, *place, cases, &setting)?;
                     for (case, append) in cases.iter().zip(appends) {
                         let apart = elements::with(self.history, read, *place, append);
-                        if apart.is_impossible {
-                            self.pass_over(&case.proof, open);
-                            continue;
-                        }
-                        let resolution = Resolution::new(&apart.history);
-                        let inner =
-                            Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
-                        inner.proves(level, &case.proof, assumed.clone(), open, depth + 1)?;
+                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, depth)?;
+                    }
+                }
+                ProofEntry::Outcomes { transaction, cases } => {
+                    let t = self.transaction(*transaction)?;
+                    let told: Vec<bool> = cases.iter().map(|case| case.committed).collect();
+                    if !matches!(told[..], [true, false] | [false, true]) {
+                        let name = self.history.transaction_name(t);
+                        return Err(format!("there are not two cases for whether {name} committed"));
+                    }
+                    for case in cases {
+                        let apart = elements::with_outcome(self.history, t, case.committed)?;
+                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, depth)?;
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether a proof holds in a history in which more is known; anything holds in one that cannot be.
+    fn proves_apart(
+        &self,
+        level: &str,
+        (proof, apart): (&ProofEntry, &Apart),
+        assumed: &[usize],
+        open: &mut Vec<usize>,
+        depth: usize,
+    ) -> Result<(), String> {
+        if apart.is_impossible {
+            self.pass_over(proof, open);
+            return Ok(());
+        }
+        let resolution = Resolution::new(&apart.history);
+        let inner = Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
+        inner.proves(level, proof, assumed.to_vec(), open, depth + 1)
     }
 
     /// Whether the reader of a list takes part and there is a case for every append that may have made the element at a

@@ -8,7 +8,7 @@
 
 use super::lists::found;
 use super::resolution::Resolution;
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A history whose elements are told apart as far as that follows.
@@ -73,6 +73,18 @@ fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
 pub(super) fn with(history: &History, read: OperationId, place: usize, append: OperationId) -> Apart {
     let (history, is_impossible) = named(history, &[(read, place, append)]);
     go_on(history, is_impossible)
+}
+
+/// The history in which a transaction of unknown outcome committed or did not, with all that follows.
+pub(super) fn with_outcome(history: &History, t: TransactionId, committed: bool) -> Result<Apart, String> {
+    let name = || history.transaction_name(t);
+    if t.is_initial() || history.outcome(t) != Outcome::Unknown {
+        return Err(format!("it is known whether {} committed", name()));
+    }
+    if history.rules().lists != ListRule::Exact {
+        return Err(format!("lists need not agree, so it says nothing of them whether {} committed", name()));
+    }
+    Ok(told_apart(history.with_outcomes(&[(t, committed)])))
 }
 
 /// The appends that may have made the element at a place of a list that a transaction found, ascending.

@@ -1,7 +1,7 @@
 //! What is there before all transactions, and what holds of all of them, worked out anew from the operations.
 
 use super::linear;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SetUpRule, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -70,60 +70,102 @@ impl Initial {
     }
 }
 
-/// The set-up transactions, which count as part of ⊥: those that are declared, else they committed, write the initial
-/// value only, stand at the beginning of their sessions and write each key that is used exactly once among them,
-/// while nobody else who may have committed writes an initial value, and no other committed one ended before one of
-/// them began. O(operations).
+/// The set-up transactions, which count as part of ⊥: those that are declared, else what is [`found`].
 fn set_up(history: &History) -> Vec<bool> {
-    let none = vec![false; history.n_transactions()];
-    let mut is_setup = none.clone();
+    let mut is_setup = vec![false; history.n_transactions()];
     if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
         history.set_up_that_took_effect().for_each(|t| is_setup[t.index()] = true);
         return is_setup;
     }
-    let Some(initial) = history.initial_value() else { return none };
-    let may_commit = |t: TransactionId| history.outcome(t) != Outcome::Aborted;
-    let resets = |o: OperationId| {
-        let o = history.operation(o);
-        o.kind == OperationKind::Write && o.value == initial && !history.lists().is_list(o.key)
+    history.initial_value().map_or(is_setup, |initial| found(history, initial))
+}
+
+/// By transaction: whether it counts as a set-up although nobody says so. It committed, writes the initial value only and
+/// has only such before it in its session. In the part of the history that is connected with it by sessions and keys, such
+/// transactions write each key that is used exactly once among them, nobody else who may have committed writes an initial value,
+/// and no other committed one ended before one of them began. O(operations).
+fn found(history: &History, initial: Value) -> Vec<bool> {
+    let resets = |t: TransactionId| {
+        let reset = |o| {
+            let o = history.operation(o);
+            o.kind == OperationKind::Write && o.value == initial && !history.lists().is_list(o.key)
+        };
+        history.operations_of(t).map(reset).collect::<Vec<bool>>()
     };
+    let mut looks_so = vec![false; history.n_transactions()];
     for session in history.sessions() {
-        let used = history.transactions_of(session).filter(|&t| may_commit(t) && history.operations_of(t).len() > 0);
-        let prefix =
-            used.take_while(|&t| history.outcome(t) == Outcome::Committed && history.operations_of(t).all(resets));
-        prefix.for_each(|t| is_setup[t.index()] = true);
+        for t in history.transactions_of(session).filter(|&t| is_used(history, t)) {
+            if history.outcome(t) != Outcome::Committed || resets(t).contains(&false) {
+                break;
+            }
+            looks_so[t.index()] = true;
+        }
     }
-    if !is_setup.contains(&true) {
-        return none;
+    if !looks_so.contains(&true) {
+        return looks_so;
     }
-    let mut set_up_by: Vec<Option<TransactionId>> = vec![None; history.n_keys()];
-    for t in history.transactions().filter(|t| is_setup[t.index()]) {
-        for o in history.operations_of(t) {
-            let by = &mut set_up_by[history.operation(o).key.index()];
-            if by.replace(t).is_some_and(|other| other != t) {
-                return none;
+    let mut is_setup = vec![false; history.n_transactions()];
+    for part in parts(history) {
+        let (own, others): (Vec<TransactionId>, Vec<TransactionId>) =
+            part.into_iter().partition(|t| looks_so[t.index()]);
+        let keys_of = |t: TransactionId| {
+            let mut keys: Vec<usize> = history.operations_of(t).map(|o| history.operation(o).key.index()).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            keys
+        };
+        let mut covered: Vec<usize> = own.iter().flat_map(|&t| keys_of(t)).collect();
+        covered.sort_unstable();
+        let once = covered.windows(2).all(|pair| pair[0] != pair[1]);
+        let is_plain = |t: TransactionId| {
+            !resets(t).contains(&true) && keys_of(t).iter().all(|key| covered.binary_search(key).is_ok())
+        };
+        let ran = |t: &TransactionId| history.interval(*t).filter(|_| history.outcome(*t) == Outcome::Committed);
+        let last_start = own.iter().filter_map(ran).map(|interval| interval.start).max();
+        let first_end = others.iter().filter_map(ran).map(|interval| interval.end).min();
+        let in_time = last_start.zip(first_end).is_none_or(|(start, end)| end >= start);
+        let used = |t: &&TransactionId| is_used(history, **t);
+        if once && in_time && others.iter().filter(used).all(|&t| is_plain(t)) {
+            own.iter().for_each(|t| is_setup[t.index()] = true);
+        }
+    }
+    is_setup
+}
+
+/// Whether a transaction may have committed and does something.
+fn is_used(history: &History, t: TransactionId) -> bool {
+    history.outcome(t) != Outcome::Aborted && history.operations_of(t).len() > 0
+}
+
+/// The transactions by what is connected: sessions that use a key belong together.
+fn parts(history: &History) -> Vec<Vec<TransactionId>> {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); history.n_keys()];
+    let mut keys: Vec<Vec<usize>> = vec![Vec::new(); history.n_sessions()];
+    for t in history.transactions().filter(|&t| is_used(history, t)) {
+        let session = history.session_of(t).index();
+        for key in history.operations_of(t).map(|o| history.operation(o).key.index()) {
+            if users[key].last() != Some(&session) {
+                users[key].push(session);
+                keys[session].push(key);
             }
         }
     }
-    let others = history.transactions().filter(|&t| may_commit(t) && !is_setup[t.index()]);
-    let unfit = |o: OperationId| resets(o) || set_up_by[history.operation(o).key.index()].is_none();
-    for t in others {
-        if history.operations_of(t).any(unfit) {
-            return none;
+    let sessions: Vec<SessionId> = history.sessions().collect();
+    let mut parts = Vec::new();
+    let mut reached = vec![false; history.n_sessions()];
+    for first in 0..history.n_sessions() {
+        let mut waiting = vec![first];
+        let mut part = Vec::new();
+        while let Some(session) = waiting.pop() {
+            if std::mem::replace(&mut reached[session], true) {
+                continue;
+            }
+            part.extend(history.transactions_of(sessions[session]));
+            for key in std::mem::take(&mut keys[session]) {
+                waiting.append(&mut users[key]);
+            }
         }
+        parts.push(part);
     }
-    let mut last_start: Option<i64> = None;
-    let mut first_end: Option<i64> = None;
-    for t in history.transactions().filter(|&t| history.outcome(t) == Outcome::Committed) {
-        let Some(interval) = history.interval(t) else { continue };
-        if is_setup[t.index()] {
-            last_start = last_start.max(Some(interval.start));
-        } else {
-            first_end = Some(first_end.map_or(interval.end, |end| end.min(interval.end)));
-        }
-    }
-    match last_start.zip(first_end).is_none_or(|(start, end)| end >= start) {
-        true => is_setup,
-        false => none,
-    }
+    parts
 }

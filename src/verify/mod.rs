@@ -4,8 +4,9 @@
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
 //! when each of its edges can be followed back to operations of the history and the edges contradict each other at
 //! every level the violation names. Where a read has several possible writers a violation must have a case for each, and
-//! where an element of a list was appended more than once one for each append that fits into the list; where those would
-//! be too many it has combinations that contradict and exclude all cases. Near linear in the history and the evidence,
+//! where an element of a list was appended more than once one for each append that fits into the list, and where it is open
+//! whether a reader of such a list committed one for either; where those would be too many it has combinations that contradict
+//! and exclude all cases. Near linear in the history and the evidence,
 //! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
 //! pass the same clauses again, and for combinations of appends, each of which takes the history anew.
 //!
@@ -14,6 +15,7 @@
 //!
 //! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
 
+mod applicable;
 mod causal;
 mod clauses;
 mod combinations;
@@ -86,6 +88,11 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
     let mut verified = Verified::default();
+    for level in &report.levels {
+        if let Err(message) = applicable::check(history, &resolution, level) {
+            problems.push(Problem { place: format!("level {}", level.level), message });
+        }
+    }
     for level in &report.levels {
         if level.verdict != VerdictWord::Satisfied {
             continue;
@@ -194,6 +201,7 @@ fn check_named(
         ProofEntry::Reads { .. }
             | ProofEntry::Writers { .. }
             | ProofEntry::Appends { .. }
+            | ProofEntry::Outcomes { .. }
             | ProofEntry::Combinations { .. }
     ) {
         return cycle::check(history, resolution, violation, transactions, &levels);
@@ -240,7 +248,9 @@ struct SessionNames(FxHashMap<String, SessionId>);
 
 impl SessionNames {
     fn new(history: &History) -> SessionNames {
-        SessionNames(history.sessions().map(|session| (history.session_name(session), session)).collect())
+        SessionNames(
+            history.sessions().map(|session| (history.session_names().get(session.index()), session)).collect(),
+        )
     }
 
     /// The transaction an entry names.
@@ -257,7 +267,7 @@ impl SessionNames {
         let &id = self.0.get(&name).ok_or_else(|| format!("there is no session {name}"))?;
         let t = history.transactions_of(id).nth(index);
         let t = t.ok_or_else(|| format!("session {name} has no transaction at {index}"))?;
-        match history.transaction_name(t) {
+        match history.exact_transaction_name(t) {
             is if is == entry.id => Ok(t),
             is => Err(format!("transaction {index} of session {name} is {is}, not {}", entry.id)),
         }

@@ -368,6 +368,13 @@ impl<'a> Resolution<'a> {
         })
     }
 
+    /// Whether real time orders anything: a committed transaction that sets nothing up has times.
+    pub(super) fn has_real_time(&self) -> bool {
+        let history = self.history;
+        let committed = |t: &TransactionId| history.outcome(*t) == Outcome::Committed && !self.is_setup(*t);
+        history.transactions().filter(committed).any(|t| history.interval(t).is_some())
+    }
+
     /// Whether a read returns what its own transaction wrote before it, or says nothing.
     fn is_own(&self, read: OperationId) -> bool {
         let (o, own_last) = self.seen(read);

@@ -6,9 +6,11 @@
 pub(crate) mod adya;
 pub(crate) mod enumerate;
 pub(crate) mod examine;
+pub(crate) mod forgeries;
 pub(crate) mod formulas;
 pub(crate) mod linear;
 pub(crate) mod mixed;
+pub(crate) mod notation;
 pub(crate) mod oracle;
 pub(crate) mod papers;
 pub(crate) mod parts;
@@ -16,6 +18,7 @@ pub(crate) mod pattern_oracle;
 #[cfg(unix)]
 pub(crate) mod postgres;
 pub(crate) mod random;
+pub(crate) mod rewrite;
 #[cfg(unix)]
 pub(crate) mod servers;
 pub(crate) mod shop;

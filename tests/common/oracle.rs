@@ -478,19 +478,45 @@ fn set_up_transactions(history: &History, all: &[Transaction], is_initial: &dyn 
     let (set_up, others): (Vec<usize>, Vec<usize>) = (0..all.len())
         .filter(matters)
         .partition(|&t| says_initial(&t) && before_in_session(t).filter(matters).all(|u| says_initial(&u)));
-    let n_writers = |key: usize| set_up.iter().filter(|&&t| all[t].writes(key)).count();
-    if set_up.iter().flat_map(|&t| &all[t].operations).any(|o| n_writers(o.key) > 1) {
-        return Vec::new();
-    }
-    let covered = |key: usize| n_writers(key) == 1;
-    let harmless = |o: &Operation| covered(o.key) && !(o.is_write && is_initial(o.value));
-    let ran = |t: usize| history.interval(TransactionId::new(t)).filter(|_| all[t].outcome == Outcome::Committed);
-    let ended_before =
-        |other: usize, t: usize| ran(other).zip(ran(t)).is_some_and(|(other, own)| other.end < own.start);
-    let is_late = set_up.iter().any(|&t| others.iter().any(|&other| ended_before(other, t)));
-    match others.iter().flat_map(|&t| &all[t].operations).all(harmless) && !is_late {
-        true => set_up,
-        false => Vec::new(),
+    let group = groups(all);
+    let fits = |t: &usize| {
+        let here =
+            |others: &[usize]| -> Vec<usize> { others.iter().copied().filter(|&u| group[u] == group[*t]).collect() };
+        let (own, others) = (here(&set_up), here(&others));
+        let n_writers = |key: usize| own.iter().filter(|&&u| all[u].writes(key)).count();
+        let once = own.iter().flat_map(|&u| &all[u].operations).all(|o| n_writers(o.key) == 1);
+        let harmless = |o: &Operation| n_writers(o.key) == 1 && !(o.is_write && is_initial(o.value));
+        let ran = |u: usize| history.interval(TransactionId::new(u)).filter(|_| all[u].outcome == Outcome::Committed);
+        let ended_before =
+            |other: usize, u: usize| ran(other).zip(ran(u)).is_some_and(|(other, own)| other.end < own.start);
+        let all_here = (0..all.len()).filter(|u| group[*u] == group[*t] && !own.contains(u));
+        let is_late = all_here.clone().any(|other| own.iter().any(|&u| ended_before(other, u)));
+        once && !is_late && others.iter().flat_map(|&u| &all[u].operations).all(harmless)
+    };
+    set_up.iter().copied().filter(fits).collect()
+}
+
+/// By transaction: a number that those have in common which a chain of shared sessions and keys connects. What aborted
+/// connects nothing.
+fn groups(all: &[Transaction]) -> Vec<usize> {
+    let touch = |t: usize, u: usize| {
+        let takes_part = |t: usize| all[t].outcome != Outcome::Aborted;
+        let key_in_common = || all[t].operations.iter().any(|o| all[u].operations.iter().any(|p| p.key == o.key));
+        all[t].session == all[u].session || takes_part(t) && takes_part(u) && key_in_common()
+    };
+    let mut group: Vec<usize> = (0..all.len()).collect();
+    loop {
+        let before = group.clone();
+        for t in 0..all.len() {
+            for u in 0..all.len() {
+                if touch(t, u) {
+                    group[t] = group[t].min(group[u]);
+                }
+            }
+        }
+        if group == before {
+            return group;
+        }
     }
 }
 

@@ -53,16 +53,18 @@ pub(crate) fn seeds(n: u64) -> std::ops::Range<u64> {
 
 /// Runs `test` on `n` histories of a shape, in parallel, and shows the first failures; which ones, [`seeds`] says.
 pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Result<(), String> + Sync) {
+    for_seeds(n, |seed| {
+        let sketch = sketch(shape, seed);
+        test(&sketch).map_err(|problem| format!("{sketch}{problem}"))
+    });
+}
+
+/// The same for tests that make their histories themselves.
+pub(crate) fn for_seeds(n: u64, test: impl Fn(u64) -> Result<(), String> + Sync) {
     let seeds = seeds(n);
     let n = seeds.end - seeds.start;
-    let failures: Vec<String> = seeds
-        .into_par_iter()
-        .filter_map(|seed| {
-            let sketch = sketch(shape, seed);
-            let problem = test(&sketch).err()?;
-            Some(format!("seed {seed}\n{sketch}{problem}\n"))
-        })
-        .collect();
+    let failures: Vec<String> =
+        seeds.into_par_iter().filter_map(|seed| Some(format!("seed {seed}\n{}\n", test(seed).err()?))).collect();
     let shown = failures[..failures.len().min(SHOWN)].join("\n");
     assert!(failures.is_empty(), "{} of {n} histories fail, for example:\n\n{shown}", failures.len());
 }

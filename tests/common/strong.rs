@@ -6,6 +6,7 @@ use super::{adya, examine, oracle};
 use isoscope::checkers::{self, Cause, Checker, Findings, Level, LevelResult, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::history::History;
+use isoscope::relations::has_real_time;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -56,7 +57,7 @@ impl Tally {
 
 /// The strong levels that a checker decides for a history.
 pub(crate) fn options(history: &History, checker: Checker) -> Options {
-    let asked = |level: &Level| *level != Level::StrictSerializability || history.has_times();
+    let asked = |level: &Level| *level != Level::StrictSerializability || has_real_time(history);
     let levels = STRONG.into_iter().filter(|level| checker.levels().contains(level)).filter(asked).collect();
     Options { levels, checker, ..Options::default() }
 }
@@ -138,7 +139,7 @@ pub(crate) fn compare_within(history: &History, papers: &[Checker], limit: Durat
 pub(crate) fn compare_with_oracles(history: &History, tally: &Tally) -> Result<Findings, String> {
     let fast = compare(history, tally)?;
     let [.., pc, si, ser] = oracle::verdicts(history);
-    let strict = history.has_times() && oracle::strictly_serializable(history);
+    let strict = has_real_time(history) && oracle::strictly_serializable(history);
     let orders = [pc, si, ser, strict];
     let graphs = adya::verdicts(history);
     for (place, level) in STRONG.iter().enumerate() {

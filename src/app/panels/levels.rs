@@ -47,7 +47,7 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
     let palette = Palette::of(ui);
     let font = FontId::proportional(style::BODY);
     let width = |level: Level| {
-        let galley = ui.painter().layout_no_wrap(level.code().to_owned(), font.clone(), palette.text);
+        let galley = ui.painter().layout_no_wrap(name(document, level), font.clone(), palette.text);
         galley.size().x + 33.0
     };
     let widths = Level::ALL.map(width);
@@ -75,6 +75,17 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
     }
 }
 
+/// The code of a level, with a star where its verdict takes something for granted.
+fn name(document: &Document, level: Level) -> String {
+    let is_conditional = document.result(level).is_some_and(|result| !result.assuming.is_empty());
+    format!("{level}{}", if is_conditional { "*" } else { "" })
+}
+
+/// What the verdict of a level takes for granted.
+fn condition(document: &Document, result: Option<&LevelResult>) -> Option<String> {
+    result?.condition(document.history.as_ref()?)
+}
+
 fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: bool, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let asked = document.levels.iter().find(|(asked, _)| *asked == level);
@@ -89,7 +100,7 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
     ui.painter().rect(area, radius, fill, Stroke::new(width, colour), StrokeKind::Inside);
     let phase = if asked.is_some() { document.phase } else { Phase::Done };
     paint_mark(ui, area, verdict, phase, &palette);
-    let galley = ui.painter().layout_no_wrap(level.code().to_owned(), FontId::proportional(style::BODY), colour);
+    let galley = ui.painter().layout_no_wrap(name(document, level), FontId::proportional(style::BODY), colour);
     let at = area.left_center() + vec2(25.0, -galley.size().y / 2.0);
     style::paint_bold(ui.painter(), at, galley, colour);
     if weakest {
@@ -103,7 +114,9 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
         (Some(_), None) => "not known yet",
         (Some(_), Some(verdict)) => verdict.word(),
     };
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, format!("Level {level}: {spoken}")));
+    let condition = condition(document, result).map_or(String::new(), |condition| format!(" if {condition}"));
+    let spoken = format!("Level {level}: {spoken}{condition}");
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
     if response.clicked() {
         match verdict {
             Some(Verdict::Satisfied(_)) => requests.push(Request::ShowOrder(level)),
@@ -144,7 +157,7 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
                 "Not asked for: it is meant for lightweight transactions (a read, a write or a compare-and-set of one key) with times."
             }
             (false, _) if document.history.as_ref().is_some_and(|history| !history.has_times()) => {
-                "Not asked for: the history does not say when transactions ran."
+                "Not asked for: the history does not say when transactions ran. It would be broken where SER is, else left open."
             }
             (false, _) => "Not asked for.",
         };
@@ -160,6 +173,9 @@ fn hover_ui(ui: &mut Ui, document: &Document, level: Level, asked: bool, result:
         Verdict::Undecided(cause) => format!("Left open: {cause}."),
     };
     ui.colored_label(palette.verdict(Some(&result.verdict)), text);
+    if let Some(condition) = condition(document, Some(result)) {
+        ui.colored_label(palette.caution, format!("* Only if {condition}."));
+    }
     style::note(ui, format!("{} in {}", result.checker, duration(result.seconds)));
     let assumptions = document.assumptions();
     if assumptions.is_empty() {

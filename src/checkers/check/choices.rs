@@ -1,84 +1,120 @@
 //! Levels of histories in which reads have several possible writers, by choices among them.
 
-use super::super::ambiguity::{Chooser, Found};
+use super::super::ambiguity::{Chooser, Found, Means, Solution};
 use super::super::decide::{Decision, Decisions};
 use super::{Prepared, Run};
 use crate::checkers::{Cause, Level, LevelSet, Verdict, cut_isolation};
 use crate::control::Interrupt;
 use crate::history::{OperationId, TransactionId};
-use crate::relations::{Choice, Index, Resolution};
+use crate::relations::Resolution;
+use std::collections::BTreeSet;
 use std::time::Instant;
+
+/// What is known while levels are decided by choices.
+#[derive(Default)]
+struct Progress {
+    /// Asked for and not decided.
+    open: BTreeSet<Level>,
+    /// Violated by every choice, though not without the ambiguous reads.
+    violated: LevelSet,
+    /// Violated anyhow, or found to be although it was not asked for.
+    refuted: LevelSet,
+}
+
+impl Progress {
+    /// The strongest level that an order for `level` would settle, if asking for it may settle any.
+    fn settles(&self, means: Means, level: Level) -> Option<Level> {
+        let is_open = self.open.contains(&level);
+        let is_bridge = matches!(level, Level::Serializability | Level::PrefixConsistency);
+        let is_worth_it = match means {
+            Means::Bridge => is_bridge && !is_open,
+            Means::Turns => is_bridge || is_open,
+            _ => is_open,
+        };
+        let is_refuted = self.violated.iter().chain(self.refuted.iter()).any(|weaker| level.implies(weaker));
+        let settled = self.open.iter().rev().copied().find(|&weaker| level.implies(weaker));
+        settled.filter(|_| means.is_for(level) && is_worth_it && !is_refuted)
+    }
+}
 
 impl Run<'_> {
     /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
     pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, self.manner.diligence(), self.control);
-        let undecided = |interrupt: Interrupt| Verdict::Undecided(Cause::Interrupted(interrupt));
-        let mut choices: Vec<Choice> = Vec::new();
-        let mut refuted = LevelSet::default();
+        let chooser = Chooser::new(self.history, resolution, index, self.manner.diligence(), self.control);
         let tears = self.tears_reads(resolution);
-        // Strongest first: the choice that satisfies a level satisfies all weaker ones.
-        for (&level, (decision, seconds)) in decisions.iter().rev() {
-            let begin = Instant::now();
-            let verdict = match decision {
-                Decision::Violated => Some(Verdict::Violated),
-                Decision::Undecided(interrupt) => Some(undecided(*interrupt)),
+        let mut progress = Progress::default();
+        for (&level, (decision, _)) in decisions {
+            match decision {
                 Decision::Satisfied(_) if tears && level.implies(Level::CutIsolation) => {
-                    refuted.insert(level);
-                    Some(Verdict::Violated)
+                    self.settle(level, Verdict::Violated);
+                    progress.violated.insert(level);
                 }
-                Decision::Satisfied(_) => match decide_or_guess(&chooser, level, index, &choices) {
-                    Ok(Some(Found::Satisfied(choice, witness))) => {
-                        self.keep_sources(level, chooser.sources(&choice, &witness));
-                        choices = vec![choice];
-                        Some(Verdict::Satisfied(witness))
-                    }
-                    Ok(Some(Found::Violated(_))) => {
-                        refuted.insert(level);
-                        Some(Verdict::Violated)
-                    }
-                    Ok(Some(Found::TooMany) | None) => None,
-                    Err(interrupt) => Some(undecided(interrupt)),
-                },
-            };
-            match verdict {
-                Some(verdict) => drop(self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()))),
-                None => drop(self.verdicts.remove(&level)),
+                Decision::Satisfied(_) => drop(progress.open.insert(level)),
+                Decision::Violated => progress.refuted.insert(level),
+                Decision::Undecided(_) => {}
             }
         }
-        // Weakest first: what violates a level violates all stronger ones.
-        let mut violated = refuted;
-        let anyhow = decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level);
-        let hopeless: LevelSet = anyhow.chain(refuted.iter()).collect();
-        for (&level, (_, seconds)) in decisions.iter() {
-            if self.verdicts.contains_key(&level) {
-                continue;
-            }
-            let begin = Instant::now();
-            let found = match violated.iter().any(|weaker| level.implies(weaker)) {
-                true => Ok(Found::Violated(None)),
-                false => chooser.decide_weak(level, index, &choices, hopeless),
-            };
-            let verdict = match found {
-                Ok(Found::Satisfied(choice, witness)) => {
-                    self.keep_sources(level, chooser.sources(&choice, &witness));
-                    choices = vec![choice];
-                    Verdict::Satisfied(witness)
-                }
-                Ok(Found::Violated(evidence)) => {
-                    violated.insert(level);
-                    self.evidence.extend(evidence.map(|evidence| (level, *evidence)));
-                    Verdict::Violated
-                }
-                Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
-                Err(interrupt) => undecided(interrupt),
-            };
-            self.verdicts.insert(level, (verdict, seconds + begin.elapsed().as_secs_f64()));
+        let ended = self.choose_by_all_means(&chooser, &mut progress).err();
+        for &level in &progress.open {
+            let cause = ended.map_or(Cause::AmbiguousReads(resolution.n_ambiguous()), Cause::Interrupted);
+            self.settle(level, Verdict::Undecided(cause));
         }
         self.spread_violations();
-        violated
+        progress.violated
+    }
+
+    /// Decides the open levels as far as possible, the strong ones strongest first, the weak ones weakest first: an order
+    /// settles all weaker levels, a violation all stronger ones.
+    fn choose_by_all_means(&mut self, chooser: &Chooser<'_>, progress: &mut Progress) -> Result<(), Interrupt> {
+        for means in chooser.means() {
+            let weakest_first = Level::WITHOUT_TIMES.into_iter();
+            let levels: Vec<Level> = match means {
+                Means::Answers(_) | Means::Choices => weakest_first.collect(),
+                _ => weakest_first.rev().collect(),
+            };
+            for level in levels {
+                let Some(settled) = progress.settles(means, level) else { continue };
+                let begin = Instant::now();
+                let found = chooser.by(means, level);
+                if let Some((_, seconds)) = self.verdicts.get_mut(&settled) {
+                    *seconds += begin.elapsed().as_secs_f64();
+                }
+                match found? {
+                    Found::Satisfied(solution) => self.satisfied(level, &solution, chooser, progress),
+                    Found::Violated(why) => {
+                        progress.refuted.insert(level);
+                        if progress.open.contains(&level) {
+                            self.evidence.insert(level, why);
+                        }
+                        for stronger in progress.open.iter().copied().filter(|stronger| stronger.implies(level)) {
+                            progress.violated.insert(stronger);
+                            self.settle(stronger, Verdict::Violated);
+                        }
+                        progress.open.retain(|stronger| !stronger.implies(level));
+                    }
+                    Found::TooMany => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What satisfies a level satisfies the weaker ones.
+    fn satisfied(&mut self, level: Level, solution: &Solution, chooser: &Chooser<'_>, progress: &mut Progress) {
+        for &weaker in progress.open.iter().filter(|weaker| level.implies(**weaker)) {
+            let witness = solution.witness(weaker);
+            self.keep_sources(weaker, chooser.sources(&solution.choice, &witness));
+            self.settle(weaker, Verdict::Satisfied(witness));
+        }
+        progress.open.retain(|weaker| !level.implies(*weaker));
+    }
+
+    /// Gives a level another verdict.
+    fn settle(&mut self, level: Level, verdict: Verdict) {
+        let seconds = self.verdicts.get(&level).map_or(0.0, |(_, seconds)| *seconds);
+        self.verdicts.insert(level, (verdict, seconds));
     }
 
     /// Whether every choice of writers violates cut isolation, which takes no search.
@@ -110,30 +146,14 @@ impl Run<'_> {
 
     /// SSER where reads have several possible writers.
     pub(super) fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
-        let chooser = Chooser::new(self.history, &prepared.resolution, self.manner.diligence(), self.control);
-        match chooser.decide(Level::StrictSerializability, &prepared.index) {
-            Ok(Some(Found::Satisfied(_, witness))) => Verdict::Satisfied(witness),
-            Ok(Some(Found::Violated(_))) => Verdict::Violated,
-            Ok(Some(Found::TooMany) | None) => {
-                Verdict::Undecided(Cause::AmbiguousReads(prepared.resolution.n_ambiguous()))
-            }
+        let (resolution, index) = (&*prepared.resolution, &prepared.index);
+        let (effort, patience) = self.manner.diligence();
+        let chooser = Chooser::new(self.history, resolution, index, (effort, patience), self.control);
+        match chooser.ask_engine(Level::StrictSerializability, effort) {
+            Ok(Found::Satisfied(solution)) => Verdict::Satisfied(solution.witness(Level::StrictSerializability)),
+            Ok(Found::Violated(_)) => Verdict::Violated,
+            Ok(Found::TooMany) => Verdict::Undecided(Cause::AmbiguousReads(resolution.n_ambiguous())),
             Err(interrupt) => Verdict::Undecided(Cause::Interrupted(interrupt)),
         }
     }
-}
-
-/// The answer of the strong engine where it has one, else a choice that happens to satisfy the level.
-fn decide_or_guess(
-    chooser: &Chooser<'_>,
-    level: Level,
-    index: &Index,
-    choices: &[Choice],
-) -> Result<Option<Found>, Interrupt> {
-    // With a choice that satisfies a stronger level there is nothing left to decide.
-    if choices.is_empty()
-        && let Some(found) = chooser.decide(level, index)?
-    {
-        return Ok(Some(found));
-    }
-    Ok(chooser.guess(level, choices)?.map(|(choice, witness)| Found::Satisfied(choice, witness)))
 }

@@ -1,6 +1,7 @@
 //! What violates the levels, listed.
 
 use super::*;
+use crate::checkers::Violation;
 use crate::checkers::refutation::{self, Searched};
 
 impl Run<'_> {
@@ -16,7 +17,15 @@ impl Run<'_> {
         let decisions = self.with_causality(&prepared, decisions);
         let Prepared { resolution, index, reads, .. } = prepared;
         let max = self.options.max_instances;
-        let mut found = evidence::collect(self.history, &index, reads, &decisions, max, self.control);
+        let mut found = evidence::collect_in_canonical_order(
+            self.history,
+            &resolution,
+            &index,
+            reads,
+            &decisions,
+            max,
+            self.control,
+        );
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }
@@ -77,11 +86,17 @@ impl Run<'_> {
     /// Why a level is violated whoever wrote what the ambiguous reads returned: a tree of cases where a small one is found,
     /// else combinations that exclude every choice.
     fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
+        let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
+        if let Why::Combinations(lists) = &why
+            && let Some(violation) = refutation::refute_by(self.history, resolution, level, lists, self.control)?
+        {
+            return Ok(Some(violation));
+        }
         if let Some(violation) = refutation::refute(self.history, resolution, level, self.control)? {
             return Ok(Some(violation));
         }
-        if let Some(violation) = self.evidence.remove(&level) {
-            return Ok(Some(violation));
+        if let Why::Told(violation) = why {
+            return Ok(Some(*violation));
         }
         Ok(match refutation::search(self.history, resolution, level, u64::MAX, self.control)? {
             Searched::Violated(violation) => violation.map(|violation| *violation),

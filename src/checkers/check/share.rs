@@ -4,12 +4,10 @@ use super::super::share::{SPREAD, Share, Shared, SharedOut, dealt_out, decide_mi
 use super::*;
 use crate::relations::Component;
 
-/// Whether a history is asked for something that its components can be asked for one by one, as far as that is known
-/// without an index. The same for every shard.
-pub(super) fn may_be_spread(history: &History, levels: &[Level], checker: Checker) -> bool {
-    // Whatever else is stronger than serializability is about real time, too.
-    let wants_real_time = levels.iter().any(|level| *level > Level::StrictSerializability)
-        || levels.contains(&Level::StrictSerializability) && history.has_times();
+/// Whether levels are asked for of which components can be asked one by one, as far as that is known without an index. The same for every shard.
+pub(super) fn may_be_spread(levels: &[Level], checker: Checker) -> bool {
+    // What is stronger than serializability is about real time.
+    let wants_real_time = levels.iter().any(|level| *level > Level::Serializability);
     checker == Checker::Fast && levels.iter().any(|level| SPREAD.contains(level)) && !wants_real_time
 }
 
@@ -32,7 +30,7 @@ impl Run<'_> {
             && prepared.reads.counts.is_empty()
             && n_ambiguous_elements(self.history, &prepared.resolution) == 0;
         let is_open = prepared.ground.as_ref().is_some_and(|ground| ground.serial().is_none());
-        let may_be_spread = may_be_spread(self.history, &self.levels, self.options.checker);
+        let may_be_spread = may_be_spread(&self.levels, self.options.checker);
         (may_be_spread && is_plain && is_open).then(|| Component::all(&prepared.index)).flatten()
     }
 
@@ -78,7 +76,7 @@ impl Run<'_> {
         Instances::default()
     }
 
-    /// The weak levels of the whole history, and SSER where there are no times.
+    /// The weak levels of the whole history.
     fn decide_weak(&mut self, prepared: &Prepared, weak: &[Level], decisions: &mut Decisions) {
         let engines: Vec<Level> = self.engine_levels().into_iter().filter(|level| weak.contains(level)).collect();
         let facts = Facts::of(prepared.reads.counts.keys().copied());
@@ -92,9 +90,6 @@ impl Run<'_> {
         if weak.contains(&Level::CutIsolation) {
             // There is no TAP-j, or the history would not have been spread.
             self.decided(Level::CutIsolation, Verdict::Satisfied(Witness::Reads), 0.0);
-        }
-        if weak.contains(&Level::StrictSerializability) {
-            self.decided(Level::StrictSerializability, Verdict::Undecided(Cause::NoTimestamps), 0.0);
         }
     }
 }

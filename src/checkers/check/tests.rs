@@ -1,10 +1,11 @@
 //! Verdicts and listings of small histories, and what must hold of all findings.
 
-use super::super::ambiguity::{Chooser, Found};
+use super::super::ambiguity::{Chooser, Found, Means, Why};
 use super::*;
 
-use crate::checkers::{Pattern, Proof};
+use crate::checkers::{Pattern, Proof, refutation};
 use crate::history::{Builder, Interval, Origin, Outcome, Value};
+use crate::relations::Choice;
 use crate::relations::testing::{history, random_history};
 use std::sync::Mutex;
 
@@ -166,18 +167,76 @@ fn choices_without_number_are_decided_by_what_contradicts() {
     let resolution = resolve(&history, &control).unwrap();
     assert_eq!(resolution.n_ambiguous(), 8);
     let diligence = (Effort::Any, Patience::UntilDecided);
-    let mut chooser = Chooser::new(&history, &resolution, diligence, &control);
+    let index = Index::build_with(&history, &resolution, &resolution.choice_of_none(), &control).unwrap();
+    let mut chooser = Chooser::new(&history, &resolution, &index, diligence, &control);
     assert!(matches!(chooser.search(Level::ReadCommitted), Ok(Found::Satisfied(..))));
-    assert!(matches!(chooser.guess(Level::ReadAtomic, &[]), Ok(None)));
+    let by_answers = |most| chooser.by(Means::Answers(most), Level::ReadAtomic);
+    assert!(matches!(by_answers(usize::MAX), Ok(Found::Violated(Why::Combinations(_)))));
+    assert!(matches!(by_answers(1), Ok(Found::TooMany)));
     // Of 256 choices a few show which two reads cannot be together.
     chooser.most_attempts = 10;
-    assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::Violated(Some(_)))));
+    assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::Violated(Why::Told(_)))));
     chooser.most_attempts = 1;
     assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::TooMany)));
     let findings = checked(&history);
     assert_eq!(signs(&findings), "++-----");
     assert!(findings.patterns.contains_key(&Pattern::FracturedReadCO));
     assert_eq!(findings.assumptions.len(), 1);
+}
+
+/// All choices of writers for the ambiguous reads, if they are few.
+fn all_choices(resolution: &Resolution) -> Option<Vec<Choice>> {
+    let mut all = vec![Choice::new()];
+    for (_, candidates) in resolution.ambiguous() {
+        if all.len() * candidates.len() > 200 {
+            return None;
+        }
+        let with = |choice: &Choice, place: u32| choice.iter().copied().chain([Some(place)]).collect();
+        all = all.iter().flat_map(|one| (0..candidates.len() as u32).map(|place| with(one, place))).collect();
+    }
+    (all.len() > 1).then_some(all)
+}
+
+#[test]
+fn each_of_the_means_says_what_all_choices_say() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let (mut decided, mut turns, mut alone) = ([0; 2], 0, 0);
+    for _ in 0..6000 {
+        let history = random_history(&mut random);
+        let control = Control::new();
+        let resolution = resolve(&history, &control).unwrap();
+        let Some(choices) = all_choices(&resolution) else { continue };
+        let none = resolution.choice_of_none();
+        let index = Index::build_with(&history, &resolution, &none, &control).unwrap();
+        let diligence = (Effort::Any, Patience::UntilDecided);
+        let chooser = Chooser::new(&history, &resolution, &index, diligence, &control);
+        let holds = |level, choice: &Choice| chooser.attempt(level, choice.clone()).unwrap().is_some();
+        for level in Level::WITHOUT_TIMES.into_iter().skip(1).filter(|&level| holds(level, &none)) {
+            let expected = choices.iter().any(|choice| holds(level, choice));
+            for means in chooser.means().into_iter().filter(|means| means.is_for(level)) {
+                match chooser.by(means, level).unwrap() {
+                    Found::Satisfied(solution) => {
+                        assert!(expected, "{means:?} satisfies {level}: {history:?}");
+                        assert!(holds(level, &solution.choice), "{means:?} {level}: {history:?}");
+                        turns += usize::from(means == Means::Turns);
+                    }
+                    Found::Violated(why) => {
+                        assert!(!expected, "{means:?} violates {level}: {history:?}");
+                        if let Why::Combinations(lists) = why {
+                            let told = refutation::refute_by(&history, &resolution, level, &lists, &control);
+                            alone += usize::from(told.unwrap().is_some());
+                        }
+                    }
+                    Found::TooMany => {
+                        let may_give_up = [Means::Turns, Means::Guesses, Means::Bridge, Means::Engine(Effort::Little)];
+                        assert!(may_give_up.contains(&means), "{means:?} {level}: {history:?}");
+                    }
+                }
+            }
+            decided[usize::from(expected)] += 1;
+        }
+    }
+    assert!(decided[0] > 100 && decided[1] > 1000 && turns > 500 && alone > 30, "{decided:?} {turns} {alone}");
 }
 
 /// A history like that of the text, whose transactions ran at these times.

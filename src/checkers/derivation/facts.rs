@@ -3,7 +3,7 @@
 use crate::checkers::Level;
 use crate::checkers::strong::{Events, Vertex};
 use crate::graph::{Closure, Digraph};
-use crate::history::{History, KeyId};
+use crate::history::History;
 use crate::relations::{Axiom, Edge, Index, Listed, NONE, Node, Reason, Relation, Slot};
 use std::collections::VecDeque;
 
@@ -231,7 +231,7 @@ impl<'a> Facts<'a> {
                     from,
                     to,
                     relation: Relation::AntiDependency,
-                    key: Some(KeyId(fact.key)),
+                    key: Some(index.key_id(fact.key)),
                     from_operation: edge.to_operation,
                     to_operation: write_of(fact.to),
                     because: Reason::Overwrites { writer: edge.from, order: places(path) },
@@ -245,7 +245,7 @@ impl<'a> Facts<'a> {
             from,
             to,
             relation,
-            key: Some(KeyId(fact.key)),
+            key: Some(index.key_id(fact.key)),
             from_operation: write_of(fact.from),
             to_operation: write_of(fact.to),
             because,

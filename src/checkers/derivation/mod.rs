@@ -16,7 +16,7 @@ mod split;
 
 use super::{Level, Proof};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId};
+use crate::history::History;
 use crate::relations::{Edge, Index, NONE};
 use clauses::{Log, Ruled};
 use facts::{Because, FactId, Facts};
@@ -134,7 +134,7 @@ fn proof(facts: &Facts<'_>, tree: &Tree, place: &BTreeMap<FactId, usize>) -> Pro
             let key = facts.all[first.0 as usize].key;
             debug_assert!(key != NONE && facts.all[first.0 as usize].because == Because::Assumed);
             let branch = |(assumed, tree): &(FactId, Box<Tree>)| (place[assumed], Box::new(proof(facts, tree, place)));
-            Proof::Split { key: KeyId(key), first: branch(first), second: branch(second) }
+            Proof::Split { key: facts.index.key_id(key), first: branch(first), second: branch(second) }
         }
     }
 }

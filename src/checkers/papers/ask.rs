@@ -55,7 +55,8 @@ pub(in crate::checkers) fn ask(
         let begin = Instant::now();
         let verdict = run.decide(level).unwrap_or_else(Verdict::Undecided);
         let seconds = begin.elapsed().as_secs_f64();
-        let result = LevelResult { level, verdict, checker: options.checker.name(), seconds, sources: Vec::new() };
+        let checker = options.checker.name();
+        let result = LevelResult { level, verdict, checker, seconds, sources: Vec::new(), assuming: Vec::new() };
         observe(&result);
         control.advance(1);
         run.asked.levels.push(result);
@@ -219,7 +220,9 @@ fn violations(
         return crate::checkers::check(input.history, &options, control, &|_| {}).violations;
     }
     let mut found = input.reads;
-    if let Ok(more) = weak::instances(input.history, input.index, violated, max_instances, control) {
+    let more = input.index.canonical(input.history, control);
+    let more = more.and_then(|index| weak::instances(input.history, &index, violated, max_instances, control));
+    if let Ok(more) = more {
         let is_new = |pattern: Pattern| pattern != Pattern::NonRepeatableRead;
         found.violations.extend(more.violations.into_iter().filter(|violation| is_new(violation.id.pattern)));
     }

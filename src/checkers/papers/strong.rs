@@ -49,9 +49,6 @@ fn told(input: &Input<'_>, level: Level, cycle: &[Node]) -> Option<String> {
 fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
     let Input { history, index, .. } = *input;
     if level == Level::StrictSerializability {
-        if !history.has_times() {
-            return Err(Cause::NoTimestamps);
-        }
         if let Some((earlier, later)) = index.clock_against_session_order() {
             let name = |node: Node| history.transaction_name(index.transaction[node as usize]);
             return match mini_transactions(input, Level::Serializability, control)? {

@@ -87,12 +87,6 @@ pub(super) fn check(history: &History, resolution: &Resolution) -> Result<Option
 /// All operations, if they are what the algorithm is for.
 fn swaps(history: &History, resolution: &Resolution) -> Result<Vec<Swap>, Cause> {
     let unfit = |why: String| Cause::Unsupported(format!("vl-lwt: {why}"));
-    if !history.has_times() {
-        return Err(Cause::NoTimestamps);
-    }
-    if !history.lists().is_empty() {
-        return Err(unfit("keys hold lists".to_owned()));
-    }
     let mut swaps: Vec<Swap> = Vec::new();
     let mut is_inserted = vec![false; history.n_keys()];
     let mut is_used = vec![false; history.n_keys()];

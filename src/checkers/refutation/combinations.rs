@@ -7,6 +7,7 @@
 
 use super::*;
 use crate::checkers::Supposed;
+use crate::checkers::weak::Chosen;
 use crate::sat::{NoPick, OptionId, Picks};
 use std::ops::Range;
 
@@ -34,14 +35,56 @@ pub(in crate::checkers) fn search(
     most: u64,
     control: &Control,
 ) -> Result<Searched, Interrupt> {
-    let reads = resolution.ambiguous().map(|(read, _)| read).collect();
-    let refuter = Refuter { history, resolution, level, control, reads, left: 0, trials: None };
+    let refuter = Refuter::of_all(history, resolution, level, control);
     let mut search = Search::new(&refuter);
     let found = search.run(most)?;
     match found {
         Searched::Violated(_) => Ok(Searched::Violated(search.evidence()?.map(Box::new))),
         found => Ok(found),
     }
+}
+
+/// A violation of a level that holds under every choice of writers, if each of these lists of them contradicts the level and
+/// every choice has all of one: a tree of cases of the reads that matter, or the combinations. `None` where they do not show
+/// it.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(in crate::checkers) fn refute_by(
+    history: &History,
+    resolution: &Resolution,
+    level: Level,
+    lists: &[Vec<Chosen>],
+    control: &Control,
+) -> Result<Option<Violation>, Interrupt> {
+    let refuter = Refuter::of_all(history, resolution, level, control);
+    let mut search = Search::new(&refuter);
+    for list in lists {
+        let options = list.iter().map(|&(read, place)| search.options[read].start + place).collect();
+        search.keep(Combination { options, violation: None });
+    }
+    if search.picks.pick()?.is_some() {
+        return Ok(None);
+    }
+    let Some(no_pick) = search.picks.refutation()? else { return Ok(None) };
+    search.no_pick = no_pick;
+    let mut matters = vec![false; refuter.reads.len()];
+    let needed = search.no_pick.forbidden.iter().flat_map(|&at| &lists[at]).map(|&(read, _)| read);
+    needed.chain(search.no_pick.questions.iter().copied()).for_each(|read| matters[read] = true);
+    // A tree is easier to follow, as long as it is small.
+    let affordable = super::MOST_OPERATIONS / history.n_operations().max(1) as u64;
+    let mut tree = Refuter { matters, left: affordable.clamp(FEWEST_CASES, MOST_CASES), ..refuter.clone() };
+    let by_cases = tree.refute(&mut resolution.choice_of_none(), 0)?;
+    if let Some(part) = by_cases.filter(|part| part.needs.is_empty()) {
+        return Ok(Some(without_cut_isolation(part.violation)));
+    }
+    for at in search.no_pick.forbidden.clone() {
+        match search.told(&search.learnt[at].options)? {
+            Some(combination) => search.learnt[at] = combination,
+            None => return Ok(None),
+        }
+    }
+    search.evidence()
 }
 
 /// Reads that have these writers together contradict the level.
@@ -163,6 +206,14 @@ impl<'r, 'a> Search<'r, 'a> {
             }
             length /= 2;
         }
+        let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| chosen.map(|chosen| of_read.start + chosen);
+        let options: Vec<OptionId> = choice.iter().zip(&self.options).filter_map(option).collect();
+        Ok(self.told(&options)?.unwrap_or(Combination { options, violation: None }))
+    }
+
+    /// What shows that these writers together contradict the level, if anything does: of them no more than it takes.
+    fn told(&self, options: &[OptionId]) -> Result<Option<Combination>, Interrupt> {
+        let choice = self.choice_of(options);
         let (parts, promotions, _) = self.refuter.look(&choice, LISTED)?;
         let option = |(chosen, of_read): (&Option<u32>, &Range<OptionId>)| chosen.map(|chosen| of_read.start + chosen);
         let of_reads: Vec<Option<OptionId>> = choice.iter().zip(&self.options).map(option).collect();
@@ -172,8 +223,7 @@ impl<'r, 'a> Search<'r, 'a> {
         };
         let picked: Vec<OptionId> = of_reads.iter().map(|option| option.unwrap_or(OptionId::MAX)).collect();
         let told = parts.into_iter().filter(is_told).min_by_key(|part| (part.violation.size(), part.needs.len()));
-        let told = told.and_then(|part| self.combination(part, &promotions, &picked));
-        Ok(told.unwrap_or_else(|| Combination { options: of_reads.into_iter().flatten().collect(), violation: None }))
+        Ok(told.and_then(|part| self.combination(part, &promotions, &picked)))
     }
 
     /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are forgotten, and

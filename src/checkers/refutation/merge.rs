@@ -37,6 +37,19 @@ pub(in crate::checkers) fn merged_by_appends(
     Some(whole)
 }
 
+/// One violation for both outcomes of a transaction, told by the first of those whose weakest level is the strongest.
+/// `None` without cases.
+pub(in crate::checkers) fn merged_by_outcomes(
+    transaction: TransactionId,
+    mut cases: Vec<(bool, Violation)>,
+) -> Option<Violation> {
+    let first = strongest_first(&mut cases)?;
+    let (mut whole, cases) = joined(first, cases.into_iter());
+    add_new(&mut whole.transactions, vec![transaction]);
+    whole.proof = Proof::Outcomes { transaction, cases };
+    Some(whole)
+}
+
 /// The violation of the first case with all that those of the others are about, and the proof of each.
 fn joined<C>(
     (case, mut whole): (C, Violation),
@@ -137,8 +150,13 @@ pub(in crate::checkers) fn merged_by_combinations(
         operations.add(&mut whole.operations, case.operations);
         whole.levels = whole.levels.iter().filter(|level| case.levels.contains(*level)).collect::<LevelSet>();
     }
-    let reads: Vec<OperationId> = options.iter().map(|option| option.read()).collect();
+    let reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
     operations.add(&mut whole.operations, reads);
+    let of_outcomes = options.iter().filter_map(|option| match *option {
+        Supposed::Outcome { transaction, .. } => Some(transaction),
+        _ => None,
+    });
+    transactions.add(&mut whole.transactions, of_outcomes.collect());
     whole.implied = false;
     whole.proof = Proof::Combinations { options, excluded, clauses };
     Some(whole)
@@ -190,6 +208,10 @@ fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
             read: *read,
             place: *at,
             cases: cases.iter().map(|(append, proof)| (*append, renumbered_proof(proof, place))).collect(),
+        },
+        Proof::Outcomes { transaction, cases } => Proof::Outcomes {
+            transaction: *transaction,
+            cases: cases.iter().map(|(committed, proof)| (*committed, renumbered_proof(proof, place))).collect(),
         },
         Proof::Combinations { options, excluded, clauses } => Proof::Combinations {
             options: options.clone(),

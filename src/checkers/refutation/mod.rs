@@ -20,11 +20,14 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
 use merge::merged_by_strongest;
-use needs::{Promotions, is_hopeless_read, needs};
+use needs::{Promotions, needs};
 use std::collections::BTreeSet;
 
-pub(super) use combinations::{Searched, search};
-pub(super) use merge::{merged, merged_by_appends, merged_by_combinations, possible_writes, spelled_out};
+pub(super) use combinations::{Searched, refute_by, search};
+pub(super) use merge::{
+    merged, merged_by_appends, merged_by_combinations, merged_by_outcomes, possible_writes, spelled_out,
+};
+pub(super) use needs::is_hopeless_read;
 
 /// Most cases looked at, over the whole tree.
 const MOST_CASES: u64 = 2000;
@@ -63,8 +66,7 @@ pub(super) fn refute(
 ) -> Result<Option<Violation>, Interrupt> {
     let affordable = MOST_OPERATIONS / history.n_operations().max(1) as u64;
     let left = affordable.clamp(FEWEST_CASES, MOST_CASES);
-    let reads = resolution.ambiguous().map(|(read, _)| read).collect();
-    let mut refuter = Refuter { history, resolution, level, control, reads, left, trials: None };
+    let mut refuter = Refuter { left, ..Refuter::of_all(history, resolution, level, control) };
     let mut part = refuter.refute(&mut resolution.choice_of_none(), 0)?;
     if part.is_none() {
         refuter.left = left;
@@ -108,6 +110,7 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
     }
 }
 
+#[derive(Clone)]
 struct Refuter<'a> {
     history: &'a History,
     resolution: &'a Resolution,
@@ -115,6 +118,8 @@ struct Refuter<'a> {
     control: &'a Control,
     /// The ambiguous reads: an entry of a choice for each.
     reads: Vec<OperationId>,
+    /// Those of them that are told apart; the others are left out.
+    matters: Vec<bool>,
     /// How many more cases may be looked at.
     left: u64,
     /// How many more choices may be tried to find the read with the fewest writers left; none if a contradiction says
@@ -122,7 +127,14 @@ struct Refuter<'a> {
     trials: Option<u64>,
 }
 
-impl Refuter<'_> {
+impl<'a> Refuter<'a> {
+    /// With all ambiguous reads, for no case.
+    fn of_all(history: &'a History, resolution: &'a Resolution, level: Level, control: &'a Control) -> Refuter<'a> {
+        let reads: Vec<OperationId> = resolution.ambiguous().map(|(read, _)| read).collect();
+        let matters = vec![true; reads.len()];
+        Refuter { history, resolution, level, control, reads, matters, left: 0, trials: None }
+    }
+
     /// A contradiction that needs no other choices than those made. Recursion is bounded by [`MOST_NESTED`].
     fn refute(&mut self, choice: &mut Choice, depth: usize) -> Result<Option<Part>, Interrupt> {
         if depth > MOST_NESTED || self.left == 0 {
@@ -137,7 +149,8 @@ impl Refuter<'_> {
             };
         }
         if parts.is_empty() {
-            let completed = choice.iter().map(|chosen| chosen.or(Some(0))).collect();
+            let first = |(chosen, matters): (&Option<u32>, &bool)| chosen.or(matters.then_some(0));
+            let completed = choice.iter().zip(&self.matters).map(first).collect();
             (parts, promotions) = self.contradictions(&completed)?;
         }
         let open = |part: &Part| part.needs.iter().copied().filter(|&r| self.chosen(choice, r).is_none()).collect();
@@ -198,7 +211,7 @@ impl Refuter<'_> {
                 Standing::Possible => promotions.depth(self.history.transaction_of(read)) > 0,
                 _ => true,
             };
-            if choice[place].is_some() || !takes_part {
+            if choice[place].is_some() || !takes_part || !self.matters[place] {
                 continue;
             }
             let mut left = 0;

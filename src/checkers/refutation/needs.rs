@@ -123,7 +123,7 @@ pub(super) fn rests_on_writers(resolution: &Resolution, proof: &Proof) -> bool {
 
 /// Whether a read has several possible writers, each of which violates read committed by itself; reads after own writes
 /// apart, of which no writer is taken.
-pub(super) fn is_hopeless_read(history: &History, resolution: &Resolution, read: OperationId) -> bool {
+pub(in crate::checkers) fn is_hopeless_read(history: &History, resolution: &Resolution, read: OperationId) -> bool {
     resolution.multiple_sources(read).is_some_and(|multiple| {
         multiple.kept == 1
             && multiple.sources.len() > 1

@@ -81,10 +81,7 @@ fn a_tree_that_would_be_too_large_is_given_up() {
     let text = "w(1,1,0,0) w(1,1,0,1) w(1,2,0,2) r(1,1,0,3)";
     let (history, control) = (history(text), Control::new());
     let resolution = resolve(&history, &control).unwrap();
-    let reads = resolution.ambiguous().map(|(read, _)| read).collect();
-    let level = Level::ReadAtomic;
-    let mut refuter =
-        Refuter { history: &history, resolution: &resolution, level, control: &control, reads, left: 1, trials: None };
+    let mut refuter = Refuter { left: 1, ..Refuter::of_all(&history, &resolution, Level::ReadAtomic, &control) };
     assert!(refuter.refute(&mut resolution.choice_of_none(), 0).unwrap().is_none());
     refuter.left = 3;
     assert!(refuter.refute(&mut resolution.choice_of_none(), 0).unwrap().is_some());

@@ -20,8 +20,9 @@ pub(in crate::checkers) struct Core<'k, 'a> {
     graph: Digraph,
     /// By round: the graph of all edges of earlier rounds.
     earlier: FxHashMap<u32, Digraph>,
-    /// Positions in a topological order of all edges of rounds but the last, if known.
-    position: Option<Vec<u32>>,
+    /// By round from 1: positions in a topological order of the edges that its premises are made of, if known; the last
+    /// one is good for later rounds.
+    positions: Vec<Vec<u32>>,
     finder: PathFinder,
     nodes: BTreeSet<Node>,
     /// Places of derived edges to be followed.
@@ -30,18 +31,19 @@ pub(in crate::checkers) struct Core<'k, 'a> {
 }
 
 impl<'k, 'a> Core<'k, 'a> {
-    /// `order` is a topological order of all known edges but those of the last round, if there is one.
-    pub(in crate::checkers) fn new(known: &'k Known<'a>, order: Option<&[Vertex]>) -> Core<'k, 'a> {
-        let position = order.map(|order| {
+    /// `orders` are, by round from 1, topological orders of the edges that its premises are made of; the last one is good
+    /// for all later rounds, too.
+    pub(in crate::checkers) fn new(known: &'k Known<'a>, orders: &[Vec<Vertex>]) -> Core<'k, 'a> {
+        let positions = |order: &Vec<Vertex>| {
             let mut position = vec![0; known.n_vertices];
             order.iter().enumerate().for_each(|(place, &v)| position[v as usize] = place as u32);
             position
-        });
+        };
         Core {
             known,
             graph: Digraph::with_ids(known.n_vertices, known.edges()),
             earlier: FxHashMap::default(),
-            position,
+            positions: orders.iter().map(positions).collect(),
             finder: PathFinder::new(known.n_vertices),
             nodes: BTreeSet::new(),
             todo: Vec::new(),
@@ -202,14 +204,16 @@ impl<'k, 'a> Core<'k, 'a> {
                 let n_earlier = known.derived.partition_point(|other| other.round < edge.round);
                 Digraph::with_ids(known.n_vertices, known.edges().take(known.base.len() + n_earlier))
             });
-            let inside = |v: Vertex| match &self.position {
+            let round = (edge.round as usize).saturating_sub(1);
+            let position = self.positions.get(round).or(self.positions.last());
+            let inside = |v: Vertex| match position {
                 Some(position) => {
                     let place = position[v as usize];
                     position[premise_from as usize] < place && place < position[premise_to as usize]
                 }
                 None => true,
             };
-            work += match &self.position {
+            work += match position {
                 Some(position) => {
                     let window = position[premise_to as usize].saturating_sub(position[premise_from as usize]) as usize;
                     window * (1 + graph.n_edges() / known.n_vertices.max(1))

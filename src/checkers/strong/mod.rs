@@ -8,10 +8,13 @@
 //!    an order fits, the known edges contain a cycle, or nothing more follows.
 //! 2. `search`: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
 //!
+//! Where values repeat, `turns` may find an order by running the sessions against the values.
+//!
 //! The engine works on the [`Index`] alone. It is exact and complete; it stays undecided only when stopped. It assumes
 //! that reads of thin air and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer
 //! is still about the reads that the index contains.
 
+mod certain;
 mod choices;
 mod core;
 mod items;
@@ -21,18 +24,21 @@ mod reachability;
 mod replay;
 mod saturation;
 mod search;
+mod turns;
 
+pub(in crate::checkers) use certain::certain;
 pub(in crate::checkers) use choices::{OpenDecision, decide_open};
 pub(in crate::checkers) use core::Core;
 pub(in crate::checkers) use known::{Events, Known, Rule, Vertex};
 pub(in crate::checkers) use open_reads::OpenReads;
 pub(in crate::checkers) use reachability::CausalPast;
-pub(in crate::checkers) use saturation::{Saturated, saturate};
 pub(in crate::checkers) use search::Effort;
+pub(in crate::checkers) use turns::take_turns;
 
 use crate::checkers::{Level, mini_transactions};
 use crate::control::{Control, Interrupt, Stage};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use saturation::{Saturated, saturate};
 use search::Searched;
 
 /// The answer for one strong level.
@@ -74,13 +80,13 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
     let witness = match control.timed(Stage::Saturate, || saturate(&mut known, &open, control))? {
         Saturated::Witness(order) => order,
         Saturated::Cyclic { before } => {
-            let core = Core::new(&known, before.as_deref()).of_cyclic(control)?;
+            let core = Core::new(&known, before.as_slice()).of_cyclic(control)?;
             return Ok(StrongDecision::Violated { core });
         }
         Saturated::Open(order) => match search::search(&known, &open, order.clone(), Effort::Any, control)? {
             Searched::Witness(order) => order,
             Searched::Refuted { cycles, items } => {
-                let core = Core::new(&known, Some(&order)).of_refuted(&cycles, &items, control)?;
+                let core = Core::new(&known, &[order]).of_refuted(&cycles, &items, control)?;
                 return Ok(StrongDecision::Violated { core });
             }
             // It is asked not to.

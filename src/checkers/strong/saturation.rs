@@ -21,7 +21,7 @@ pub(in crate::checkers) enum Saturated {
 }
 
 /// Versions looked at for one read or write.
-const MOST_VERSIONS: usize = 64;
+pub(super) const MOST_VERSIONS: usize = 64;
 /// After this many rounds, rounds that bring little are left to the search.
 const PATIENCE: u32 = 1;
 
@@ -78,7 +78,7 @@ pub(in crate::checkers) fn saturate(
 }
 
 /// The edges that would follow, each with the path that must exist for it.
-fn consequences(
+pub(super) fn consequences(
     known: &Known<'_>,
     misreads: &[super::replay::Misread],
     overlaps: &[super::replay::Overlap],

@@ -77,7 +77,7 @@ impl<'a> Argument<'a> {
             from: index.transaction[reader as usize],
             to: index.transaction[newer as usize],
             relation: Relation::AntiDependency,
-            key: Some(KeyId(key)),
+            key: Some(index.key_id(key)),
             from_operation: Some(index.read_operation[read]),
             to_operation: index.slot_of(newer, key).map(|slot| index.slot_operation[slot as usize]),
             because: Reason::Overwrites { writer, order },
@@ -93,7 +93,7 @@ impl<'a> Argument<'a> {
             from: index.transaction[first as usize],
             to: index.transaction[second as usize],
             relation: Relation::WriteWrite,
-            key: Some(KeyId(key)),
+            key: Some(index.key_id(key)),
             from_operation: write(first),
             to_operation: write(second),
             because: Reason::Conflict { order },
@@ -110,7 +110,8 @@ impl<'a> Argument<'a> {
         first: &[TransactionId],
         proof: Proof,
     ) -> Violation {
-        violation(pattern, also, levels, key.map(KeyId), first, self.edges, proof)
+        let key = key.map(|key| self.index.key_id(key));
+        violation(pattern, also, levels, key, first, self.edges, proof)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Listing;
 use super::argument::violation;
 use super::class::classify;
-use crate::checkers::strong::{Core, Known, OpenReads, Rule, Saturated, StrongDecision, decide, saturate};
+use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
 use crate::control::{Control, Interrupt};
@@ -34,11 +34,14 @@ pub(super) fn find(
     /// Edges visited by searches for cycles.
     const SEARCHING: usize = 400_000_000;
     let mut known = Known::new(index, level, control)?;
-    let Saturated::Cyclic { before } = saturate(&mut known, &OpenReads::default(), control)? else { return Ok(()) };
+    let orders = certain(&mut known, control)?;
     let graph = Digraph::with_ids(known.n_vertices, known.edges());
     let components = strong_components(&graph);
+    if !components.any_cyclic() {
+        return Ok(());
+    }
     let mut finder = PathFinder::new(known.n_vertices);
-    let mut core = Core::new(&known, before.as_deref());
+    let mut core = Core::new(&known, &orders);
     let mut seen: BTreeSet<Vec<Node>> = BTreeSet::new();
     let mut work = 0usize;
     let most_tries = most.clamp(8, 400);
@@ -116,7 +119,7 @@ fn prove_at_any_cost(
 ) -> Result<Option<Violation>, Interrupt> {
     let limits = derivation::Limits::until_proved();
     let proved = derivation::prove(history, &index.part(core), level, limits, control)?;
-    Ok(proved.map(|(edges, proof)| told(history, (level, edges, proof))))
+    Ok(proved.map(|(edges, proof)| told((level, edges, proof))))
 }
 
 /// The violation of `level` that a few transactions, given as ascending nodes, show by themselves; `None` if they do not
@@ -160,17 +163,11 @@ fn prove(
         true => prove_hard(history, &small, level, control)?,
         false => prove_weakest(history, &small, level, skip_known, control)?,
     };
-    Ok(proved.map(|proved| told(history, proved)))
+    Ok(proved.map(told))
 }
 
 /// The violation that an argument about a part of the history is.
-fn told(history: &History, (weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
-    // The part numbers keys anew; operations know their keys.
-    for edge in &mut edges {
-        let operation = edge.from_operation.or(edge.to_operation);
-        edge.key = operation.map(|operation| history.operation(operation).key);
-    }
-    name_keys(&mut proof, &edges);
+fn told((weakest, edges, proof): (Level, Vec<Edge>, Proof)) -> Violation {
     let (pattern, also) = classify(&edges, &proof, weakest);
     let first = match &proof {
         Proof::Cycle(cycle) => cycle.iter().map(|&e| edges[e].from).collect(),
@@ -181,17 +178,6 @@ fn told(history: &History, (weakest, mut edges, mut proof): (Level, Vec<Edge>, P
         _ => None,
     };
     violation(pattern, also, LevelSet::upward(weakest), key, &first, edges, proof)
-}
-
-/// Sets the keys of case splits from the assumed edges.
-fn name_keys(proof: &mut Proof, edges: &[Edge]) {
-    let mut todo = vec![proof];
-    while let Some(proof) = todo.pop() {
-        if let Proof::Split { key, first, second } = proof {
-            *key = edges[first.0].key.unwrap_or(*key);
-            todo.extend([&mut *first.1, &mut *second.1]);
-        }
-    }
 }
 
 fn has_divergence(index: &Index) -> bool {

@@ -1,10 +1,27 @@
 //! Patterns above TCC: lost updates, long forks, write skews, and cycles that have no name of their own.
 //!
-//! Divergence, write skew and long fork are counted exactly, by joins over the reads. Other cycles are found in the
-//! graph that phase 1 of the [`strong`](super::strong) engine leaves behind when it meets a contradiction: one shortest
-//! cycle for each anti-dependency of each component. Their transactions are taken out of the history and proved on
-//! their own, so every listed violation carries all its edges with reasons that hold at the levels it names; what
-//! already violates TCC is left to the patterns of the weak levels.
+//! Divergence, write skew and long fork are counted exactly, by joins over the reads. Other cycles are found among the
+//! edges that are certain at a level ([`certain`](super::strong::certain)): one shortest cycle for each anti-dependency of
+//! each component. Their transactions are taken out of the history and proved on their own, so every listed violation
+//! carries all its edges with reasons that hold at the levels it names; what already violates TCC is left to the patterns
+//! of the weak levels.
+//!
+//! What is counted is a matter of the history alone:
+//!
+//! - Divergence, and as many of LostUpdate: pairs of transactions that read one version and both overwrite it.
+//! - WriteSkew: pairs of certain next versions missed crosswise by two transactions that are causally independent and
+//!   write no common key. LongFork: (t1, t2, t3, t4), t3 sees t1's version and misses t2's, t4 the other way round.
+//!   "Certain next" is defined by causality alone (`next_version`).
+//! - Of all patterns, further cycles: for each certain anti-dependency on a cycle of certain edges, at each level asked
+//!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
+//!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
+//!   level the first some hundred cycles are looked at.
+//! - Where that finds nothing for a violated level: one proof of the engine's refutation.
+//!
+//! "First" is in the order of the index. [`instances`] should be given one in canonical order
+//! ([`Index::canonical`](crate::relations::Index::canonical)): there the order depends on what happened, not on the order of
+//! sessions in the file or on names. Only where a symmetry of the history exchanges sessions does the file decide, and
+//! then the other choice is the same with other names.
 
 mod argument;
 mod class;
@@ -76,7 +93,7 @@ pub(super) fn n_divergences(history: &History, index: &Index, control: &Control)
 struct Listing {
     counts: BTreeMap<Pattern, u64>,
     violations: Vec<Violation>,
-    /// Patterns with the transactions of their cycle: what is listed already.
+    /// Patterns with the transactions of their cycle: what is counted already.
     seen: BTreeSet<(Pattern, Vec<TransactionId>)>,
     n_groups: u32,
 }
@@ -91,6 +108,18 @@ impl Listing {
         self.n_groups
     }
 
+    /// Remembers a cycle of these transactions that has been counted but is not listed, unless there are too many already.
+    fn note(&mut self, pattern: Pattern, mut transactions: Vec<TransactionId>) -> bool {
+        /// Notes of all patterns together.
+        const MOST_NOTES: usize = 1 << 16;
+        let has_room = self.seen.len() < MOST_NOTES;
+        if has_room {
+            transactions.sort_unstable();
+            self.seen.insert((pattern, transactions));
+        }
+        has_room
+    }
+
     /// Lists a violation that has been counted.
     fn add(&mut self, mut violation: Violation, group: u32) {
         violation.group = group;
@@ -98,7 +127,7 @@ impl Listing {
         self.violations.push(violation);
     }
 
-    /// Counts and lists a violation unless one with the same cycle is listed.
+    /// Counts and lists a violation unless one with the same cycle is counted.
     fn add_new(&mut self, violation: Violation, group: u32) {
         if !self.seen.contains(&Listing::identity(&violation)) {
             self.count(violation.id.pattern, 1);
@@ -115,11 +144,10 @@ impl Listing {
         (violation.id.pattern, transactions)
     }
 
-    /// Smallest first, bounded, with names and with groups numbered from 1 for each pattern.
+    /// Smallest first, those of one size in the order in which they were found, bounded, with names and with groups numbered
+    /// from 1 for each pattern.
     fn finish(mut self, max_instances: usize) -> Instances {
-        self.violations.sort_by_cached_key(|violation| {
-            (violation.id.pattern, violation.size(), violation.edges.len(), violation.transactions.clone())
-        });
+        self.violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
         let mut violations: Vec<Violation> = Vec::new();
         for of_pattern in self.violations.chunk_by(|a, b| a.id.pattern == b.id.pattern) {
             let mut groups: BTreeMap<u32, u32> = BTreeMap::new();

@@ -74,6 +74,8 @@ impl<'a> Pairs<'a> {
                 if let Some(violation) = self.write_skew(first, second) {
                     listing.add(violation, group);
                 }
+            } else {
+                listing.note(Pattern::WriteSkew, [a, b].map(|t| index.transaction[t as usize]).to_vec());
             }
         }
     }
@@ -145,7 +147,12 @@ impl<'a> Pairs<'a> {
             let group = listing.new_group();
             for (first, second) in of_first.iter().flat_map(|a| of_second.iter().map(move |b| (a, b))) {
                 if listed == most {
-                    break;
+                    let readers = [first, second].map(|half| self.edges[half.edge as usize].reader);
+                    let all = [t1, t2, readers[0], readers[1]];
+                    if !listing.note(Pattern::LongFork, all.map(|t| index.transaction[t as usize]).to_vec()) {
+                        break;
+                    }
+                    continue;
                 }
                 listed += 1;
                 if let Some(violation) = self.long_fork(t1, t2, *first, *second) {

@@ -12,7 +12,6 @@ use super::survey::{PATTERNS, Survey, Tally};
 use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::history::KeyId;
 use crate::relations::{Index, Node, Relation};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -218,7 +217,7 @@ impl Teller<'_> {
             id: ViolationId { pattern, ordinal: 0 },
             also: self.also(pattern, candidate, &story),
             levels: LevelSet::upward(level),
-            key: Some(KeyId(key)),
+            key: Some(self.causality.index.key_id(key)),
             transactions: story.transactions,
             operations: Vec::new(),
             edges: story.edges,

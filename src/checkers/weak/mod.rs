@@ -22,6 +22,7 @@ mod cycles;
 mod ground;
 mod instances;
 mod mend;
+mod open;
 mod order;
 mod paths;
 mod pool;
@@ -35,6 +36,8 @@ mod window;
 
 #[cfg(test)]
 mod random;
+
+pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 
 use crate::checkers::{Instances, Level, LevelSet};
 use crate::control::{Control, Interrupt};

@@ -5,7 +5,7 @@ use super::paths::{Search, Step};
 use super::pool::is_initial;
 use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
-use crate::history::{KeyId, TransactionId};
+use crate::history::TransactionId;
 use crate::relations::{Axiom, Edge, EdgeIndex, Listed, NONE, Node, Reason, Relation};
 use rustc_hash::FxHashMap;
 
@@ -71,7 +71,7 @@ impl<'a> Story<'a> {
         let writer = index.writer_of_read(read as usize);
         let reader = self.causality.read_node[read as usize];
         let edge = Edge {
-            key: Some(KeyId(index.read_key[read as usize])),
+            key: Some(index.key_id(index.read_key[read as usize])),
             from_operation: (!is_initial(writer))
                 .then(|| index.slot_operation[index.read_slot[read as usize] as usize]),
             to_operation: Some(index.read_operation[read as usize]),
@@ -153,7 +153,7 @@ impl<'a> Story<'a> {
         let because =
             Reason::Visible { axiom, reader: self.transaction(t3), read: index.read_operation[read as usize], seen };
         let edge = Edge {
-            key: Some(KeyId(key)),
+            key: Some(index.key_id(key)),
             from_operation: write(t2),
             to_operation: if is_initial(t1) { None } else { write(t1) },
             ..self.plain(t2, t1, Relation::CommitOrder, because)

@@ -59,9 +59,12 @@ pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
         if let Proof::Writers { cases, .. } = part {
             named.extend(cases.iter().map(|(writer, _)| *writer));
         }
+        if let Proof::Outcomes { transaction, .. } = part {
+            named.push(*transaction);
+        }
         if let Proof::Combinations { options, .. } = part {
             named.extend(options.iter().filter_map(|option| match option {
-                Supposed::Writer { writer, .. } => Some(*writer),
+                Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => Some(*t),
                 Supposed::Append { .. } => None,
             }));
         }

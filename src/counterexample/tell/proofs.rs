@@ -12,6 +12,7 @@ enum Task<'p> {
     Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
     Writer(WriterCase, &'p Proof, Vec<EdgeIndex>, String),
     Append(AppendCase, &'p Proof, Vec<EdgeIndex>, String),
+    Outcome(OutcomeCase, &'p Proof, Vec<EdgeIndex>, String),
     /// What follows after the first of so many combinations, in so many clauses.
     Others(usize, usize, String),
 }
@@ -21,6 +22,14 @@ struct AppendCase {
     read: OperationId,
     place: usize,
     append: OperationId,
+    /// What had been told before the first case.
+    told: Vec<bool>,
+}
+
+/// An outcome of a transaction.
+struct OutcomeCase {
+    transaction: TransactionId,
+    committed: bool,
     /// What had been told before the first case.
     told: Vec<bool>,
 }
@@ -77,6 +86,27 @@ impl Teller<'_> {
                         stack.push(Task::Append(case, proof, assumed.clone(), inner(&label, number + 1)));
                     }
                 }
+                Task::Prove(Proof::Outcomes { transaction, cases }, assumed, label) => {
+                    let text = format!("{} committed or not", self.words.transaction(*transaction));
+                    self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+                    for (number, (committed, proof)) in cases.iter().enumerate().rev() {
+                        let told = self.told.clone();
+                        let case = OutcomeCase { transaction: *transaction, committed: *committed, told };
+                        stack.push(Task::Outcome(case, proof, assumed.clone(), inner(&label, number + 1)));
+                    }
+                }
+                Task::Outcome(case, proof, assumed, label) => {
+                    self.told = case.told;
+                    let what = self.words.outcome(case.transaction, case.committed);
+                    let so = if case.committed {
+                        "what it read must be explained, too"
+                    } else {
+                        "no transaction read from it"
+                    };
+                    let text = format!("case {label}: suppose that {what}, so that {so}");
+                    self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+                    stack.push(Task::Prove(proof, assumed, label));
+                }
                 Task::Append(case, proof, assumed, label) => {
                     self.tell_append(case, &label);
                     stack.push(Task::Prove(proof, assumed, label));
@@ -96,12 +126,20 @@ impl Teller<'_> {
 
     /// It is open what many reads returned: the first combination is told, the others are counted.
     fn begin_combinations(&mut self, options: &[Supposed], excluded: &[(Vec<usize>, Proof)]) {
-        let mut reads: Vec<OperationId> = options.iter().map(|option| option.read()).collect();
+        let mut reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
         reads.sort_unstable();
         reads.dedup();
-        let n = counted(reads.len(), "read");
-        let text = format!("several transactions may have written what {n} returned");
-        self.step(StepRole::Consequence, text, Vec::new(), reads);
+        if !reads.is_empty() {
+            let n = counted(reads.len(), "read");
+            let text = format!("several transactions may have written what {n} returned");
+            self.step(StepRole::Consequence, text, Vec::new(), reads);
+        }
+        let outcomes = options.iter().filter(|option| matches!(option, Supposed::Outcome { committed: true, .. }));
+        let outcomes = outcomes.count();
+        if outcomes > 0 {
+            let text = format!("whether {} committed is unknown", counted(outcomes, "transaction"));
+            self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+        }
         let first = excluded.first().map_or(&[][..], |(together, _)| together);
         for (place, option) in first.iter().filter_map(|&option| options.get(option)).enumerate() {
             let what = match *option {
@@ -112,9 +150,15 @@ impl Teller<'_> {
                     let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
                     format!("{who} appended the {what}")
                 }
+                Supposed::Outcome { transaction, committed } => self.words.outcome(transaction, committed),
             };
             let also = if place > 0 { "and" } else { "one combination: suppose" };
-            self.step(StepRole::Consequence, format!("{also} that {what}"), Vec::new(), vec![option.read()]);
+            self.step(
+                StepRole::Consequence,
+                format!("{also} that {what}"),
+                Vec::new(),
+                option.read().into_iter().collect(),
+            );
         }
     }
 

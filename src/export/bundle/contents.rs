@@ -6,7 +6,7 @@ use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
 use crate::counterexample::{Counterexample, Explanation, Quotation, interpret, involved_operations, narrate};
 use crate::export::reproduce::Plan;
-use crate::history::{History, Outcome, TransactionId, grouped};
+use crate::history::{History, Outcome, TransactionId, grouped, visible};
 use std::path::Path;
 
 /// The parts a report is made of.
@@ -33,7 +33,7 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     let Brief { example, explanation, whole, health, .. } = parts.brief;
     let mut report = Document::default();
     report.heading(1, narrate::headline(example, explanation));
-    levels(&mut report, example);
+    levels(&mut report, parts.brief);
     report.blocks.push(Block::Picture);
     report.heading(2, "What was observed");
     report.blocks.push(observed(example, whole, parts.plan));
@@ -56,7 +56,7 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     report.heading(2, "Files");
     files(&mut report, parts, whole_in_one);
     report.heading(2, "To make this report again");
-    report.blocks.push(Block::Code { language: "sh", text: parts.brief.command.clone() });
+    report.blocks.push(Block::Code { language: "sh", text: visible(&parts.brief.command) });
     let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
     report.paragraph(vec![text(format!(
         "Made by IsoScope {}.{}",
@@ -66,9 +66,11 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     report
 }
 
-fn levels(report: &mut Document, example: &Counterexample) {
+fn levels(report: &mut Document, brief: &Brief<'_>) {
+    let Brief { example, findings, whole, violation, .. } = brief;
     let (broken, held, open) = narrate::levels(example);
     let mut line = vec![strong("Broken:"), text(format!(" {}", broken.join(", ")))];
+    line.extend(findings.condition_of(whole, violation).map(|condition| text(format!(" (only if {condition})"))));
     for (what, levels) in [("held by these transactions: ", held), ("undecided: ", open)] {
         if !levels.is_empty() {
             line.extend([text("; "), text(what), text(levels.join(", "))]);
@@ -202,7 +204,7 @@ fn setting(brief: &Brief<'_>) -> Block {
     let whole = brief.whole;
     let blank = || vec![text("…")];
     let origin = whole.origin();
-    let name = Path::new(&origin.path).file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = Path::new(&origin.path).file_name().map(|name| visible(&name.to_string_lossy()));
     let figures = whole.recorded();
     let counted = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
     let counts = format!(

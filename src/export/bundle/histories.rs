@@ -1,10 +1,8 @@
 //! The small history in several formats, each read back and checked again before it counts.
 
-use crate::audit;
-use crate::checkers::{Options, Verdict};
 use crate::control::Control;
 use crate::counterexample::Counterexample;
-use crate::formats::{self, Input};
+use crate::export::small_history;
 use std::time::Duration;
 
 /// A format of the bundle: its name, the file, what it is for.
@@ -53,19 +51,8 @@ pub(super) fn histories(example: &Counterexample, control: &Control) -> (Vec<His
 
 /// The history in a format, and what is lost; or why the file would not be a counterexample to the same level.
 fn written(example: &Counterexample, format: &str, control: &Control) -> Result<(Vec<u8>, Vec<String>), String> {
-    let control = &control.with_time_limit(CHECKING);
+    let converted = small_history(example, format, &control.with_time_limit(CHECKING))?;
     let mut bytes = Vec::new();
-    formats::write(&example.history, format, &mut bytes).map_err(|error| error.to_string())?;
-    // As somebody else will read it: by the default rules, in this format.
-    let again = formats::read(&Input::new("", &bytes), Some(format), control)
-        .map_err(|error| format!("what was written cannot be read back: {error}"))?;
-    let losses = formats::losses(&example.history, &again)?;
-    let level = example.level;
-    let options = Options { levels: vec![level], ..Options::default() };
-    let findings = audit::check(&again, &options, control, &|_| {});
-    match findings.level(level).map(|result| &result.verdict) {
-        Some(Verdict::Violated) => Ok((bytes, losses)),
-        Some(Verdict::Undecided(cause)) => Err(format!("read back, {level} is undecided: {cause}")),
-        _ => Err(format!("read back, it satisfies {level}: the format cannot say what breaks it")),
-    }
+    converted.write(&mut bytes).map_err(|error| error.to_string())?;
+    Ok((bytes, converted.words))
 }

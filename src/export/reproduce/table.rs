@@ -5,7 +5,7 @@
 //! PostgreSQL, its relatives, MySQL and MariaDB, but for texts with characters that need `U&'…'`, which only the former
 //! read.
 
-use crate::history::{History, KeyId, OperationId, OperationKind, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Value, is_hidden};
 use std::fmt::Write;
 
 /// Longest text that every dialect takes as a primary key.
@@ -25,16 +25,16 @@ impl<'a> Table<'a> {
         let values = history.values().iter().chain(history.lists().iter().flat_map(|(_, elements)| elements));
         let mut named = values.copied().chain(history.initial_value()).filter(|&value| !is_open(value));
         Table {
-            numbered_keys: keys().all(|key| is_number(&history.key_name(key))),
+            numbered_keys: keys().all(|key| is_number(&history.key_names().text(key.index()))),
             numbered_values: !keys().any(|key| history.lists().is_list(key))
-                && named.all(|value| is_number(&history.value_name(value))),
+                && named.all(|value| is_number(&exact(history, value))),
             history,
         }
     }
 
     /// Makes the table.
     pub(super) fn create(&self) -> String {
-        let longest = (0..self.history.n_keys()).map(|key| self.history.key_name(KeyId::new(key)).chars().count());
+        let longest = (0..self.history.n_keys()).map(|key| self.history.key_names().text(key).chars().count());
         let length = longest.max().unwrap_or(0).max(KEY_LENGTH);
         let key = if self.numbered_keys { "bigint".to_owned() } else { format!("varchar({length})") };
         let value = if self.numbered_values { "bigint" } else { "text" };
@@ -49,8 +49,8 @@ impl<'a> Table<'a> {
     /// Puts the initial versions of all keys there; nothing without keys.
     pub(super) fn fill(&self) -> Option<String> {
         let mut keys: Vec<KeyId> = (0..self.history.n_keys()).map(KeyId::new).collect();
-        let number = |key: &KeyId| self.history.key_name(*key).parse::<i64>().ok();
-        keys.sort_by_cached_key(|key| (number(key), self.history.key_name(*key)));
+        let name = |key: &KeyId| self.history.key_names().get(key.index());
+        keys.sort_by_cached_key(|key| (name(key).parse::<i64>().ok(), name(key)));
         let rows: Vec<String> =
             keys.into_iter().map(|key| format!("({}, {})", self.key(key), self.initial(key))).collect();
         (!rows.is_empty()).then(|| format!("INSERT INTO kv (k, v) VALUES {};", rows.join(", ")))
@@ -63,7 +63,7 @@ impl<'a> Table<'a> {
         match object.kind {
             OperationKind::Read => format!("SELECT v FROM kv WHERE k = {key};"),
             OperationKind::Write if self.history.lists().is_list(object.key) => {
-                let element = literal(&format!(" {}", self.history.value_name(object.value)));
+                let element = literal(&format!(" {}", exact(self.history, object.value)));
                 format!("UPDATE kv SET v = trim(concat(v, {element})) WHERE k = {key};")
             }
             OperationKind::Write => format!("UPDATE kv SET v = {} WHERE k = {key};", self.value(object.value)),
@@ -89,16 +89,15 @@ impl<'a> Table<'a> {
     }
 
     fn key(&self, key: KeyId) -> String {
-        let name = self.history.key_name(key);
+        let name = self.history.key_names().get(key.index());
         if self.numbered_keys { name } else { literal(&name) }
     }
 
     fn value(&self, value: Value) -> String {
-        let name = self.history.value_name(value);
         match is_open(value) {
             true => "NULL".to_owned(),
-            false if self.numbered_values => name,
-            false => literal(&name),
+            false if self.numbered_values => exact(self.history, value),
+            false => literal(&exact(self.history, value)),
         }
     }
 
@@ -132,10 +131,18 @@ fn is_open(value: Value) -> bool {
     value == Value::INITIAL || value == Value::UNRECORDED
 }
 
-/// A text as SQL. Characters that a tool on the way might take for its own (a closing brace ends a step of the isolation
-/// tester) are named by their numbers.
+/// A value as it is: data must not be made fit to be shown.
+fn exact(history: &History, value: Value) -> String {
+    match history.value_names() {
+        Some(names) if !is_open(value) => names.get(value.0 as usize),
+        _ => history.value_name(value),
+    }
+}
+
+/// A text as SQL. Characters that are not seen, or that a tool on the way might take for its own (a closing brace ends a
+/// step of the isolation tester), are named by their numbers.
 fn literal(text: &str) -> String {
-    let is_plain = |c: char| !c.is_control() && !matches!(c, '\\' | '{' | '}');
+    let is_plain = |c: char| !is_hidden(c) && !matches!(c, '\\' | '{' | '}');
     let mut out = String::with_capacity(text.len() + 2);
     if text.chars().all(is_plain) {
         let _ = write!(out, "'{}'", text.replace('\'', "''"));
@@ -166,6 +173,7 @@ mod tests {
     fn texts_are_quoted_whatever_they_hold() {
         assert_eq!(literal("it's"), "'it''s'");
         assert_eq!(literal("a}b\\\n"), "U&'a\\+00007Db\\+00005C\\+00000A'");
+        assert_eq!(literal("a\u{202e}b"), "U&'a\\+00202Eb'");
     }
 
     #[test]

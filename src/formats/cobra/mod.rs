@@ -114,7 +114,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         true => Versions::Values,
         false => Versions::Writes(writes(logs, timed, control).map_err(|(log, bad)| error(&logs[log], bad))?),
     };
-    let mut reading = Reading { builder, versions, open: None, died: Vec::new() };
+    let mut reading = Reading { builder, versions, open: None, died: Vec::new(), backwards: None };
     let mut names = FxHashSet::default();
     for log in logs {
         if !names.insert(log.name) {
@@ -218,11 +218,16 @@ struct Reading {
     open: Option<(Draft, i64)>,
     /// Logs that end inside a transaction.
     died: Vec<String>,
+    /// The first transaction that ends before it starts.
+    backwards: Option<Bad>,
 }
 
 impl Reading {
     fn log(&mut self, log: &Part<'_>, session: SessionId, timed: bool, control: &Control) -> Result<(), Bad> {
         let ending = walk(log.bytes, timed, control, |byte, record| self.record(byte, record, session))?;
+        if let Some(bad) = self.backwards.take() {
+            return Err(bad);
+        }
         match (ending, self.open.take()) {
             (Ending::Complete, _) => return Ok(()),
             (Ending::Open, Some((draft, start))) if timed => {
@@ -250,6 +255,10 @@ impl Reading {
             (Record::End { committed, time, .. }, Some((draft, start))) => {
                 builder.set_outcome(draft, if committed { Outcome::Committed } else { Outcome::Aborted });
                 if let Some(end) = time {
+                    if end < start && self.backwards.is_none() {
+                        let message = format!("expected an end that is not before the start {start}, found {end}");
+                        self.backwards = Some(Bad { byte, records: 0, problem: Problem::Other(message) });
+                    }
                     builder.set_interval(draft, Interval { start, end });
                 }
                 self.open = None;

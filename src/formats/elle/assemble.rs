@@ -10,23 +10,26 @@ const REGISTER: &str = "register";
 
 /// Puts together what a file says. `clock` decides which times count; a reason for the order of the file is passed on.
 pub(in crate::formats) fn history(
-    log: Log<'_>,
-    builder: Builder,
+    mut log: Log<'_>,
+    mut builder: Builder,
     format: &'static str,
     clock: impl FnOnce(&[Event<Content>]) -> Clock,
 ) -> Result<History, ReadError> {
     if log.events.is_empty() {
-        return Err(ReadError::whole(
-            format,
-            match log.others.0 {
-                0 => Problem::Empty,
-                _ => Problem::Other(format!(
-                    "expected operations of clients, whose processes are integers; found only such as `{}`",
-                    log.others.1
-                )),
-            },
-        ));
+        if log.others.0 == 0 {
+            return Err(ReadError::whole(format, Problem::Empty));
+        }
+        if log.has_strangers {
+            let message = format!(
+                "expected operations of clients, whose processes are integers; found only such as `{}`",
+                log.others.1
+            );
+            return Err(ReadError::whole(format, Problem::Other(message)));
+        }
+        builder.assume(left_out(&log.others));
+        return builder.finish().map_err(|error| ReadError::whole(format, error));
     }
+    log.take_vectors_as_values();
     let calls = calls::pair(&log.events);
     let clock = clock(&log.events);
     let is_list = lists(&log, format)?;
@@ -68,6 +71,11 @@ fn lists(log: &Log<'_>, format: &'static str) -> Result<Vec<bool>, ReadError> {
     Ok(kinds.into_iter().map(|kind| kind.is_some_and(|(is_list, _)| is_list)).collect())
 }
 
+/// What is said of operations that are none of clients.
+fn left_out((n, name): &(u32, String)) -> String {
+    format!("Operations of processes that are no clients, such as `{name}`: {n}, left out.")
+}
+
 struct Assembly<'a> {
     log: Log<'a>,
     builder: Builder,
@@ -86,10 +94,8 @@ impl Assembly<'_> {
         for remark in std::mem::take(&mut self.log.remarks) {
             self.builder.assume(remark);
         }
-        let (n, name) = &self.log.others;
-        if *n > 0 {
-            self.builder
-                .assume(format!("Operations of processes that are no clients, such as `{name}`: {n}, left out."));
+        if self.log.others.0 > 0 {
+            self.builder.assume(left_out(&self.log.others));
         }
         let open = calls.iter().filter(|call| call.completed.is_none()).count();
         if open > 0 {

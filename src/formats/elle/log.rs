@@ -51,6 +51,26 @@ impl<'a> Atoms<'a> {
         }
     }
 
+    /// The atom of a collection of EDN in its one form.
+    pub(super) fn collection(&mut self, text: String) -> Atom {
+        self.named(Cow::Owned(text))
+    }
+
+    /// Whether this is a vector that stands for itself.
+    pub(super) fn is_vector(&self, atom: Atom) -> bool {
+        atom != Atom::NIL && atom.name().is_some_and(|place| self.names[place].starts_with('['))
+    }
+
+    /// The vector of these atoms.
+    pub(super) fn vector(&mut self, atoms: &[Atom]) -> Atom {
+        let text = |atom: &Atom| match atom.name() {
+            Some(place) => self.names[place].to_string(),
+            None => atom.0.to_string(),
+        };
+        let texts: Vec<String> = atoms.iter().map(text).collect();
+        self.collection(format!("[{}]", texts.join(" ")))
+    }
+
     fn named(&mut self, name: Cow<'a, str>) -> Atom {
         let place = match self.places.get(&*name) {
             Some(&place) => place,
@@ -183,6 +203,8 @@ pub(in crate::formats) struct Log<'a> {
     pub(super) keys: Vec<Atom>,
     /// Operations of processes that are no clients: how many, and what the first is called.
     pub(in crate::formats) others: (u32, String),
+    /// Whether some of them are of another process than the nemesis, which may be a client under another name.
+    pub(in crate::formats) has_strangers: bool,
     /// What the reader has to say.
     pub(in crate::formats) remarks: Vec<String>,
 }
@@ -213,6 +235,31 @@ impl<'a> Log<'a> {
         let place = place as usize;
         let begin = place.checked_sub(1).map_or(0, |before| self.list_ends[before]);
         &self.elements[begin..self.list_ends[place]]
+    }
+
+    /// Makes values of the vectors that were read from keys to which vectors were written, and nothing appended: there a
+    /// vector is no list of elements.
+    pub(super) fn take_vectors_as_values(&mut self) {
+        let (mut holds_vectors, mut is_appended) = (vec![false; self.keys.len()], vec![false; self.keys.len()]);
+        for operation in &self.operations {
+            match (operation.verb, operation.payload) {
+                (Verb::Write, Payload::One(atom)) if self.atoms.is_vector(atom) => {
+                    holds_vectors[operation.key as usize] = true;
+                }
+                (Verb::Append, _) => is_appended[operation.key as usize] = true,
+                _ => {}
+            }
+        }
+        for place in 0..self.operations.len() {
+            let MicroOperation { verb, key, payload, .. } = self.operations[place];
+            if let (Verb::Read, Payload::List(list)) = (verb, payload)
+                && holds_vectors[key as usize]
+                && !is_appended[key as usize]
+            {
+                let elements = self.list(list).to_vec();
+                self.operations[place].payload = Payload::One(self.atoms.vector(&elements));
+            }
+        }
     }
 
     /// Number of operations that the file holds, those of other processes than clients included.

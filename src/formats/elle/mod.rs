@@ -30,7 +30,9 @@
 //!   the read is left out. So is a result of a `fail` or `info` that its invocation knew already.
 //! - Real time is the order of the operations; `time` counts where it agrees with it for all of them.
 //! - A key holds lists if anybody appends to it or reads a list; all other keys are registers. 0 is a value like others.
-//! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`).
+//! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`). A key or a value may also be a
+//!   collection of EDN, `[:anti 3]`: its name is its text in one form for all spellings (vectors for lists, sets and maps in
+//!   order). What is read as a vector is a list, unless vectors were written to the key.
 //! - Operations `read`, `write`, `cas` on a single register are transactions of one access to the key `register`, for
 //!   linearizability. What is no transaction (bank, set, counter, …) is refused.
 //!

@@ -22,6 +22,11 @@ pub(super) fn token<const JSON: bool>(name: &str) -> String {
 
 /// Whether EDN reads this name as itself.
 fn is_edn(name: &str) -> bool {
+    if ["[", "{", "#{"].iter().any(|begin| name.starts_with(begin)) {
+        let mut scan = Scanner::<false>::new("", name.as_bytes());
+        let mut again = String::new();
+        return scan.canonical(&mut again).is_ok() && again == name && scan.at() == name.len();
+    }
     let begins = |c: char| c.is_alphanumeric() || "*!_?$%&=<>+-./:\"\\".contains(c);
     let inside = |c: char| !c.is_control() && !c.is_whitespace();
     if !name.starts_with(begins) || !(name.starts_with('"') || name.chars().all(inside)) {

@@ -149,6 +149,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             self.log.others.1 = shown(process);
         }
         self.log.others.0 = self.log.others.0.saturating_add(1);
+        self.log.has_strangers |= process.trim_matches([':', '"']) != "nemesis";
     }
 
     fn stage(&mut self) -> Result<Stage, ReadError> {
@@ -318,10 +319,13 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
     fn key(&mut self, close: u8, first: &mut bool) -> Result<u32, ReadError> {
         let expected = match JSON {
             true => "a key: a number or a string",
-            false => "a key: an integer, a keyword, a symbol or a string",
+            false => "a key: an integer, a keyword, a symbol, a string or a collection",
         };
         if !self.scan.more(close, first)? {
             return self.scan.fail("a key in front of the end");
+        }
+        if let Some(collection) = self.collection()? {
+            return Ok(self.log.key_place(collection));
         }
         let before = self.scan.mark();
         match self.scan.token(expected)? {
@@ -343,7 +347,9 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
         let expected = "nil, a value or a list of values";
         if self.scan.at_map_or_set() {
-            return self.scan.fail(expected);
+            let Some(collection) = self.collection()? else { return self.scan.fail(expected) };
+            self.scan.close(close)?;
+            return Ok(Payload::One(collection));
         }
         let payload = match self.scan.open() {
             Some(end) => {
@@ -367,9 +373,23 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Ok(Payload::One(self.one("a value to write")?))
     }
 
+    /// A collection of EDN that stands for itself, if one is next. JSON has none as keys or values.
+    #[inline]
+    fn collection(&mut self) -> Result<Option<Atom>, ReadError> {
+        if JSON || !(self.scan.at_sequence() || self.scan.at_map_or_set()) {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        self.scan.canonical(&mut text)?;
+        Ok(Some(self.log.atoms.collection(text)))
+    }
+
     /// Something that is not nothing.
     #[inline]
     fn one(&mut self, expected: &'static str) -> Result<Atom, ReadError> {
+        if let Some(collection) = self.collection()? {
+            return Ok(collection);
+        }
         let before = self.scan.mark();
         match self.scan.token(expected)? {
             Token::Nil => {

@@ -259,6 +259,52 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Ok(())
     }
 
+    /// Takes one value and appends it in the one form that stands for all its spellings: vectors for lists, the elements of
+    /// sets and maps in order, one blank between elements, nothing of tags and comments.
+    pub(in crate::formats) fn canonical(&mut self, text: &mut String) -> Result<(), ReadError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return self.fail("fewer collections within each other");
+        }
+        self.blanks()?;
+        let first_byte = self.peek();
+        match self.open() {
+            Some(close) => {
+                let mut elements = Vec::new();
+                let mut first = true;
+                while self.more(close, &mut first)? {
+                    let mut element = String::new();
+                    self.canonical(&mut element)?;
+                    if first_byte == Some(b'{') {
+                        self.blanks()?;
+                        element.push(' ');
+                        self.canonical(&mut element)?;
+                    }
+                    elements.push(element);
+                }
+                let (begin, end) = match first_byte {
+                    Some(b'{') => ("{", "}"),
+                    Some(b'#') => ("#{", "}"),
+                    _ => ("[", "]"),
+                };
+                if close == b'}' {
+                    elements.sort_unstable();
+                }
+                text.push_str(begin);
+                text.push_str(&elements.join(" "));
+                text.push_str(end);
+            }
+            None => match self.token("a value")? {
+                Token::Nil => text.push_str("nil"),
+                Token::Number(number) => text.push_str(&number.to_string()),
+                Token::Text(string) => text.push_str(&quoted(&content_of(string))),
+                Token::Keyword(name) | Token::Name(name) => text.push_str(name),
+            },
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
     /// Takes something that is no collection; nothing may stand before it.
     #[inline]
     pub(in crate::formats) fn token(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {

@@ -254,16 +254,14 @@ fn errors_say_where_and_what() {
         ("{:f :txn}", "line 1: expected an operation with :type, found none in this one"),
         (
             "{:type :ok\n :value [[:w nil 1]]}",
-            "line 2, column 14: expected a key: an integer, a keyword, a symbol or a string, found `nil 1]]}`",
+            "line 2, column 14: expected a key: an integer, a keyword, a symbol, a string or a collection, found `nil 1]]}`",
         ),
         ("{:type :ok\n :value [[:w x]]}", "line 2, column 16: expected a value in front of the end, found `]}`"),
         ("{:type :ok\n :value [[:w x nil]]}", "line 2, column 16: expected a value to write, found `nil]]}`"),
         ("{:type :ok\n :value [[:w x 1 2]]}", "line 2, column 18: expected `]`, found `2]]}`"),
-        (
-            "{:type :ok\n :value [[:r x #{1}]]}",
-            "line 2, column 16: expected nil, a value or a list of values, found `#{1}]]}`",
-        ),
-        ("{:type :ok\n :value [[:r x [[1]]]]}", "line 2, column 17: expected an element of a list, found `[1]]]]}`"),
+        ("{:type :ok\n :value [[:r x #{1]]}", "line 2, column 19: expected `}`, found `]]}`"),
+        ("{:type :ok\n :value [[:r {:a} 1]]}", "line 2, column 16: expected a value, found `} 1]]}`"),
+        ("{:type :ok\n :value [[:r x [nil]]]}", "line 2, column 17: expected an element of a list, found `nil]]]}`"),
         ("{:type :ok :value [[:r x 1}]", "line 1, column 27: expected `]`, found `}]`"),
         (
             "{:type :ok :process 99999999999999999999}",
@@ -281,7 +279,7 @@ fn errors_say_where_and_what() {
         ("{:type :ok :value [[:w x @1]]}", "line 1, column 26: expected a value to write, found `@1]]}`"),
         ("; nothing", "empty file: a history with at least one operation or session was expected"),
         (
-            "{:type :info :process :nemesis :f :start}",
+            "{:type :info :process :nemesis :f :start}\n{:type :ok :process :n1 :value [[:r x 1]]}",
             "expected operations of clients, whose processes are integers; found only such as `:nemesis`",
         ),
     ];
@@ -295,6 +293,10 @@ fn errors_say_where_and_what() {
         (
             "[{\"type\":\"ok\",\"value\":[[\"r\",\"x\",01]]}]",
             "line 1, column 33: expected nil, a value or a list of values, found `01]]}]`",
+        ),
+        (
+            "[{\"type\":\"ok\",\"value\":[[\"r\",[1],1]]}]",
+            "line 1, column 29: expected a key: a number or a string, found `[1],1]]}]`",
         ),
         ("[{\"type\":\"ok\",\"value\":[[:r x]]}]", "line 1, column 25: expected a value, found `:r x]]}]`"),
         ("[{\"type\":\"ok\"}\n", "line 2: expected `]`, found the end of the file"),
@@ -529,4 +531,33 @@ fn cut_and_damaged_files_are_read_or_refused_in_one_line() {
             let _ = read(&damaged, None);
         }
     }
+}
+
+#[test]
+fn collections_are_keys_and_values_whatever_their_spelling() {
+    let text = "\
+{:type :ok :process 0 :value [[:append [:anti 3] 1] [:w {:b 2, :a (1 nil)} #{2 1}]]}
+{:type :ok :process 1 :value [[:r (:anti, 3) [1]] [:r {:a [1 nil] :b 2} #{1 #_7 2}]]}
+{:type :ok :process 2 :value [[:append l [1 \"x\"]] [:r l [[1 \"x\"] {}]] [:w v [1 2]] [:r v (1 2)] [:r v []]]}";
+    let history = parse(text).expect("valid");
+    let expected = [
+        "0.1: append([:anti 3]) 1, w({:a [1 nil] :b 2}) = #{1 2}",
+        "1.1: r([:anti 3]) = [1], r({:a [1 nil] :b 2}) = #{1 2}",
+        "2.1: append(l) [1 \"x\"], r(l) = [[1 \"x\"] {}], w(v) = [1 2], r(v) = [1 2], r(v) = []",
+    ];
+    assert_eq!(shown(&history), expected);
+    let mut bytes = Vec::new();
+    crate::formats::write(&history, EDN.name, &mut bytes).expect("EDN has collections");
+    let again = parse(&String::from_utf8(bytes).expect("UTF-8")).expect("what is written can be read");
+    assert_eq!(shown(&again), expected);
+}
+
+#[test]
+fn a_file_in_which_only_the_nemesis_acts_is_a_history_without_transactions() {
+    let history = parse("{:type :info :process :nemesis :f :start}\n{:type :info :process :nemesis}").expect("valid");
+    assert_eq!((history.n_sessions(), history.n_transactions()), (0, 0));
+    assert_eq!(
+        history.assumptions(),
+        ["Operations of processes that are no clients, such as `:nemesis`: 2, left out."]
+    );
 }

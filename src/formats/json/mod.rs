@@ -34,7 +34,9 @@
 //! | `["r", "x", [1, 2, 3]]` | read a whole list |
 //!
 //! A key of which one of the last two is said holds lists; `w` appends to such a key, too. Names, keys and values are
-//! strings or integers; a string that is a number in its usual form means that number. Other fields are passed over. The
+//! strings or integers. **A number and the string of it are two keys and two values**: `5` is called 5 and `"5"` is called
+//! `"5"`, with quotes, as in EDN; other strings are called by their content. Of sessions and transactions `1` and `"1"`
+//! name the same. Other fields are passed over. The
 //! schema can say everything that a [`History`](crate::history::History) can hold once failed statements are settled, so
 //! writing loses nothing but their marks; the writer gives each transaction a line of its own.
 //!

@@ -94,14 +94,25 @@ struct State<'a> {
 /// A name, key or value: numbers stay numbers.
 enum Name {
     Number(u64),
+    Negative(i64),
     Text(String),
 }
 
 impl Name {
+    /// What a session or a transaction is called: there a number and the string of it are the same.
     fn text(self) -> String {
         match self {
             Name::Number(number) => number.to_string(),
+            Name::Negative(number) => number.to_string(),
             Name::Text(text) => text,
+        }
+    }
+
+    /// What a key or a value is called: there they differ.
+    fn name(self) -> String {
+        match self {
+            Name::Text(text) => name::of_string(&text).into_owned(),
+            number => number.text(),
         }
     }
 }
@@ -118,7 +129,7 @@ impl<'de> Deserialize<'de> for Name {
                 Ok(Name::Number(number))
             }
             fn visit_i64<E: Error>(self, number: i64) -> Result<Name, E> {
-                Ok(Name::Text(number.to_string()))
+                Ok(Name::Negative(number))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Name, E> {
                 Ok(Name::Text(text.to_owned()))
@@ -151,7 +162,7 @@ impl<'de> Deserialize<'de> for Third {
                 Ok(Third::Name(Name::Number(number)))
             }
             fn visit_i64<E: Error>(self, number: i64) -> Result<Third, E> {
-                Ok(Third::Name(Name::Text(number.to_string())))
+                Ok(Third::Name(Name::Negative(number)))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Third, E> {
                 Ok(Third::Name(Name::Text(text.to_owned())))
@@ -222,7 +233,7 @@ impl<'de> Visitor<'de> for HistorySeed<'_, '_> {
             return Err(A::Error::missing_field("sessions"));
         }
         if let Some(initial) = initial {
-            let value = name::value(&mut self.0.builder, &initial.text());
+            let value = name::value(&mut self.0.builder, &initial.name());
             self.0.builder.initial_value(value);
         }
         Ok(())
@@ -389,6 +400,10 @@ impl<'de> Visitor<'de> for TransactionSeed<'_, '_> {
             }
         }
         match (start, end) {
+            (Some(start), Some(end)) if end < start => {
+                let message = format!("expected an \"end\" that is not before the \"start\" {start}, found {end}");
+                return Err(A::Error::custom(message));
+            }
             (Some(start), Some(end)) => self.state.builder.set_interval(draft, Interval { start, end }),
             (None, None) => {}
             (Some(_), None) => return Err(A::Error::missing_field("end")),
@@ -472,7 +487,7 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
         let (builder, draft) = (&mut self.state.builder, self.draft);
         let key = match key {
             Name::Number(number) => builder.key_number(number),
-            Name::Text(text) => name::key(builder, &text),
+            other => name::key(builder, &other.name()),
         };
         match (letter, third) {
             (Letter::Read, Some(Third::List(elements))) => {
@@ -509,11 +524,11 @@ impl<'de> Visitor<'de> for OperationSeed<'_, '_> {
 fn value_of(builder: &mut Builder, value: Name) -> Value {
     match value {
         Name::Number(number) if number <= Value::MAX_NUMBER => builder.value_number(number),
-        value => name::value(builder, &value.text()),
+        value => name::value(builder, &value.name()),
     }
 }
 
 fn values(builder: &mut Builder, elements: Vec<Name>) -> Vec<Value> {
-    let texts: Vec<String> = elements.into_iter().map(Name::text).collect();
+    let texts: Vec<String> = elements.into_iter().map(Name::name).collect();
     name::values(builder, &texts)
 }

@@ -21,7 +21,7 @@ fn the_example_of_the_documentation_is_read() {
            {"name": "a",
             "transactions": [
               {"id": 7, "outcome": "committed", "start": -10, "end": 20,
-               "operations": [["r", "x", 3], ["w", "x", "4"],
+               "operations": [["r", "x", 3], ["w", "x", 4],
                  ["r", "y", null], ["r", "z"]]}]},
            {"note": "no transactions"}]}"#;
     let history = parse(text).expect("valid");
@@ -53,7 +53,7 @@ fn lists_and_set_up_transactions_are_kept() {
                 {\"name\":0,\"transactions\":[\n\
                 {\"set_up\":true,\"operations\":[[\"w\",\"y\",5]]},\n\
                 {\"outcome\":\"aborted\",\"operations\":[[\"a\",\"x\",1],[\"r\",\"x\",[]],[\"r\",\"x\",[1,\"one\",2]]]},\n\
-                {\"operations\":[[\"n\",\"y\",5],[\"n\",\"y\",null],[\"a\",\"z\",\"-1\"],[\"r\",\"x\"],[\"r\",\"x\",null]]}]}]}\n";
+                {\"operations\":[[\"n\",\"y\",5],[\"n\",\"y\",null],[\"a\",\"z\",-1],[\"r\",\"x\"],[\"r\",\"x\",null]]}]}]}\n";
     let history = parse(text).expect("valid");
     assert_eq!(history.set_up(), [TransactionId(0)]);
     let told: Vec<String> = (0..9).map(|o| history.operation_text(OperationId(o))).collect();
@@ -109,4 +109,19 @@ fn errors_say_where_and_what() {
 fn deep_nesting_is_an_error_and_no_overflow() {
     let deep = format!("{{\"schema\":\"{SCHEMA}\",\"x\":{}", "[".repeat(1 << 20));
     assert!(parse(&deep).is_err());
+}
+
+#[test]
+fn a_number_and_the_string_of_it_are_two_keys_and_two_values() {
+    let text = wrapped(r#"["w","1",5],["r",1,"5"],["r","1",5],["w",-1,-2],["r","-1","-2"]"#);
+    let history = parse(&text).expect("valid");
+    assert_eq!(history.n_keys(), 4);
+    let told: Vec<String> = (0..5).map(|o| history.operation_text(OperationId(o))).collect();
+    assert_eq!(told, ["w(\"1\") = 5", "r(1) = \"5\"", "r(\"1\") = 5", "w(-1) = -2", "r(\"-1\") = \"-2\""]);
+    let mut bytes = Vec::new();
+    write::write(&history, &mut bytes).expect("the schema can say everything");
+    let again = String::from_utf8(bytes).expect("UTF-8");
+    for operation in ["[\"w\",\"1\",5]", "[\"r\",1,\"5\"]", "[\"w\",-1,-2]", "[\"r\",\"-1\",\"-2\"]"] {
+        assert!(again.contains(operation), "{again}");
+    }
 }

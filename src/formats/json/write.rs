@@ -1,7 +1,8 @@
 //! History → JSON, a line per transaction.
 
 use super::{FORMAT, SCHEMA};
-use crate::formats::{WriteError, name};
+use crate::formats::WriteError;
+use crate::formats::name::{self, Called};
 use crate::history::{History, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::io::{self, BufWriter, Write};
 
@@ -10,14 +11,14 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
     let mut out = BufWriter::with_capacity(1 << 16, out);
     write!(out, "{{\"schema\":\"{SCHEMA}\",\"initial\":")?;
     match history.initial_value() {
-        Some(value) => write_name(&mut out, &name::of_value(history, value), Value::MAX_NUMBER)?,
+        Some(value) => write_name(&mut out, &name::of_value(history, value))?,
         None => out.write_all(b"null")?,
     }
     out.write_all(b",\"sessions\":[")?;
     for session in history.sessions() {
         out.write_all(if session.0 == 0 { b"\n" } else { b",\n" })?;
         out.write_all(b"{\"name\":")?;
-        write_name(&mut out, &history.session_names().text(session.index()), u64::MAX)?;
+        write_session_name(&mut out, &history.session_names().text(session.index()))?;
         out.write_all(b",\"transactions\":[")?;
         for (n, t) in history.transactions_of(session).enumerate() {
             out.write_all(if n == 0 { b"\n" } else { b",\n" })?;
@@ -71,13 +72,13 @@ fn write_operation(out: &mut Out<'_>, history: &History, o: OperationId) -> io::
         (OperationKind::Write, _) if history.lists().is_list(operation.key) => b"[\"a\",",
         (OperationKind::Write, _) => b"[\"w\",",
     })?;
-    write_name(out, &history.key_names().text(operation.key.index()), u64::MAX)?;
+    write_name(out, &history.key_names().text(operation.key.index()))?;
     match (history.lists().read_by(o), other.unwrap_or(operation.value)) {
         (Some(elements), _) => {
             out.write_all(b",[")?;
             for (n, &element) in elements.iter().enumerate() {
                 out.write_all(if n == 0 { b"" } else { b"," })?;
-                write_name(out, &name::of_value(history, element), Value::MAX_NUMBER)?;
+                write_name(out, &name::of_value(history, element))?;
             }
             out.write_all(b"]")?;
         }
@@ -85,14 +86,23 @@ fn write_operation(out: &mut Out<'_>, history: &History, o: OperationId) -> io::
         (None, Value::INITIAL) => out.write_all(b",null")?,
         (None, value) => {
             out.write_all(b",")?;
-            write_name(out, &name::of_value(history, value), Value::MAX_NUMBER)?;
+            write_name(out, &name::of_value(history, value))?;
         }
     }
     out.write_all(b"]")
 }
 
-fn write_name(out: &mut Out<'_>, text: &str, limit: u64) -> io::Result<()> {
-    match name::number(text, limit) {
+/// A key or a value.
+fn write_name(out: &mut Out<'_>, name: &str) -> io::Result<()> {
+    match Called::by(name) {
+        Called::Number => out.write_all(name.as_bytes()),
+        Called::String(string) => Ok(serde_json::to_writer(out, &*string)?),
+    }
+}
+
+/// A session.
+fn write_session_name(out: &mut Out<'_>, text: &str) -> io::Result<()> {
+    match name::number(text, u64::MAX) {
         Some(number) => write!(out, "{number}"),
         None => Ok(serde_json::to_writer(out, text)?),
     }

@@ -18,15 +18,17 @@
 //! linearizable if and only if the registers are: in an order of the registers each shown string stands directly behind
 //! the one it was appended to, so the whole result is what stands there; the other way round is plain. A result that
 //! no order of the writes could have left behind, alone or beside the results before it, is a value that nobody wrote:
-//! one that holds something else, a string twice, or a put behind something. Where strings are the same or begin alike,
-//! the file is refused.
+//! one that holds something else, a string more often than it was written, or a put behind something. Where a string was
+//! written more than once, real time tells which of the writes a result shows (`twins`); where it does not, and where strings
+//! begin alike, the file is refused.
 
 use crate::control::Control;
 use crate::formats::elle::calls::{self, Call, Clock, Event, Stage};
 use crate::formats::elle::{Scanner, Token, content_of};
 use crate::formats::error::escape;
+use crate::formats::porcupine::twins::{self, Get, Undecided};
 use crate::formats::{Format, Input, Likelihood, Problem, ReadError, name};
-use crate::history::{Builder, Draft, History, OperationKind, Outcome, Value};
+use crate::history::{Builder, Draft, History, Interval, OperationKind, Outcome, Value};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -56,8 +58,9 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Action {
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
     Get,
     Put,
     Append,
@@ -94,14 +97,14 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
         return Err(ReadError::whole(FORMAT.name, Problem::Empty));
     }
     let calls = calls::pair(&events);
-    let mut stores = Stores::of(&events, &calls, reader.keys)?;
-    let results = stores.results(&events, &calls);
+    let intervals = calls::intervals(&events, &calls, &Clock::Order(String::new()));
+    let mut stores = Stores::of(&events, &calls, &intervals, reader.keys)?;
+    let results = stores.results(&events, &calls, &intervals)?;
     let mut builder = Builder::new(input.origin(FORMAT.name));
     builder.assume(
         "A string is known by the last part appended to it or put there; an append reads the part before its own, where \
          some get shows which that is.",
     );
-    let intervals = calls::intervals(&events, &calls, &Clock::Order(String::new()));
     for (number, ((call, interval), result)) in calls.iter().zip(intervals).zip(results).enumerate() {
         let session = call.session(&mut builder);
         let draft = builder.transaction(session, call.outcome(&events));
@@ -196,10 +199,19 @@ struct Written<'e> {
     string: &'e str,
     action: Action,
     line: u32,
+    interval: Interval,
+    outcome: Outcome,
+    /// Whether it is not the first write of its string to the key.
+    is_again: bool,
     /// What stands directly before it; not known until a get shows it.
     before: Option<Before>,
-    /// Number of the get that last showed it.
-    shown_by: usize,
+}
+
+/// The writes of one string to a key.
+struct Group<'e> {
+    string: &'e str,
+    /// Places in [`Stores::written`], in the order of the file.
+    places: Vec<usize>,
 }
 
 /// What stands before a string within a result.
@@ -226,8 +238,8 @@ enum Shown {
 struct Stores<'e> {
     keys: Vec<Cow<'e, str>>,
     written: Vec<Written<'e>>,
-    /// By key: places in `written`, in the order of the strings.
-    sorted: Vec<Vec<usize>>,
+    /// By key: what was written, in the order of the strings.
+    groups: Vec<Vec<Group<'e>>>,
     /// By call: its place in `written`.
     of_call: Vec<Option<usize>>,
 }
@@ -242,10 +254,15 @@ fn subject<'e>(call: &Call, events: &'e [Event<Content<'_>>]) -> Option<(&'e Eve
 
 impl<'e> Stores<'e> {
     /// Collects what is written, and refuses what cannot be told apart.
-    fn of(events: &'e [Event<Content<'e>>], calls: &[Call], keys: Vec<Cow<'e, str>>) -> Result<Stores<'e>, ReadError> {
-        let mut stores =
-            Stores { sorted: vec![Vec::new(); keys.len()], keys, written: Vec::new(), of_call: Vec::new() };
-        for call in calls {
+    fn of(
+        events: &'e [Event<Content<'e>>],
+        calls: &[Call],
+        intervals: &[Interval],
+        keys: Vec<Cow<'e, str>>,
+    ) -> Result<Stores<'e>, ReadError> {
+        let mut places: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
+        let mut stores = Stores { groups: Vec::new(), keys, written: Vec::new(), of_call: Vec::new() };
+        for (call, &interval) in calls.iter().zip(intervals) {
             let writes = subject(call, events).filter(|(event, _)| event.content.action != Action::Get);
             stores.of_call.push(writes.map(|_| stores.written.len()));
             let Some((&Event { line, content: Content { action, key, .. }, .. }, string)) = writes else { continue };
@@ -254,71 +271,132 @@ impl<'e> Stores<'e> {
                 None => return fail("expected a string to write, found none"),
                 Some("") => return fail("an empty string leaves no trace in a result: such files are not read"),
                 Some(string) => {
-                    stores.sorted[key].push(stores.written.len());
-                    stores.written.push(Written { string, action, line, before: None, shown_by: 0 });
+                    places[key].push(stores.written.len());
+                    let outcome = call.outcome(events);
+                    let written = Written { string, action, line, interval, outcome, is_again: false, before: None };
+                    stores.written.push(written);
                 }
             }
         }
-        for places in &mut stores.sorted {
+        for mut places in places {
             places.sort_by_key(|&place| stores.written[place].string);
+            let same = |one: &usize, other: &usize| stores.written[*one].string == stores.written[*other].string;
+            let groups: Vec<Group<'_>> = places
+                .chunk_by(same)
+                .map(|chunk| Group { string: stores.written[chunk[0]].string, places: chunk.to_vec() })
+                .collect();
             // What begins like something else stands directly behind it, or behind another that does.
-            for pair in places.windows(2) {
-                let [one, other] = [pair[0], pair[1]].map(|place| &stores.written[place]);
+            for pair in groups.windows(2) {
+                let [one, other] = pair else { continue };
                 if other.string.starts_with(one.string) {
-                    let string: String = other.string.chars().take(40).collect();
                     return Err(fail_line(
-                        other.line,
+                        stores.written[other.places[0]].line,
                         format!(
                             "`{}` begins like what is written on line {}, so results do not tell which is there",
-                            escape(&string),
-                            one.line
+                            shortened(other.string),
+                            stores.written[one.places[0]].line
                         ),
                     ));
                 }
             }
+            for &again in groups.iter().flat_map(|group| &group.places[1..]) {
+                stores.written[again].is_again = true;
+            }
+            stores.groups.push(groups);
         }
         Ok(stores)
     }
 
     /// By call: what it returned. Learns from it what stands before each string.
-    fn results(&mut self, events: &[Event<Content<'_>>], calls: &[Call]) -> Vec<Shown> {
-        let mut parts = Vec::new();
-        let mut number = 0;
-        let mut result = |call: &Call| {
+    fn results(
+        &mut self,
+        events: &[Event<Content<'_>>],
+        calls: &[Call],
+        intervals: &[Interval],
+    ) -> Result<Vec<Shown>, ReadError> {
+        let mut shown = vec![Shown::Nothing; calls.len()];
+        // By key: the calls that returned something possible, and what.
+        let mut gets: Vec<(Vec<usize>, Vec<Get>)> = self.keys.iter().map(|_| Default::default()).collect();
+        for (number, (call, &interval)) in calls.iter().zip(intervals).enumerate() {
             let (Outcome::Committed, (_, Some(completion))) = (call.outcome(events), call.ends(events)) else {
-                return Shown::Nothing;
+                continue;
             };
             if completion.content.action != Action::Get {
-                return Shown::Nothing;
+                continue;
             }
-            number += 1;
             let string = completion.content.string.as_deref().unwrap_or_default();
-            match self.split(completion.content.key, string, number, &mut parts) {
-                true => self.learn(&parts),
-                false => Shown::Impossible,
+            match self.split(completion.content.key, string) {
+                Some(strings) => {
+                    let (numbers, gets) = &mut gets[completion.content.key];
+                    numbers.push(number);
+                    gets.push(Get { strings, interval });
+                }
+                None => shown[number] = Shown::Impossible,
             }
-        };
-        calls.iter().map(&mut result).collect()
+        }
+        for (key, (numbers, gets)) in gets.into_iter().enumerate() {
+            for (number, parts) in numbers.into_iter().zip(self.parts(key, &gets)?) {
+                shown[number] = self.learn(&parts);
+            }
+        }
+        Ok(shown)
     }
 
-    /// Splits a result into what was written, if it is nothing but that and nothing twice. O(length log written).
-    fn split(&mut self, key: usize, string: &str, get: usize, parts: &mut Vec<usize>) -> bool {
-        parts.clear();
+    /// By result: the writes whose strings it consists of.
+    fn parts(&self, key: usize, gets: &[Get]) -> Result<Vec<Vec<usize>>, ReadError> {
+        let groups = &self.groups[key];
+        if groups.iter().all(|group| group.places.len() == 1) {
+            let parts = |get: &Get| get.strings.iter().map(|&string| groups[string].places[0]).collect();
+            return Ok(gets.iter().map(parts).collect());
+        }
+        let places: Vec<usize> = groups.iter().flat_map(|group| group.places.iter().copied()).collect();
+        let writes: Vec<twins::Write> = places
+            .iter()
+            .map(|&place| {
+                let Written { action, interval, outcome, .. } = self.written[place];
+                twins::Write { action, interval, is_certain: outcome == Outcome::Committed }
+            })
+            .collect();
+        let mut next = 0..places.len();
+        let numbers: Vec<Vec<usize>> =
+            groups.iter().map(|group| next.by_ref().take(group.places.len()).collect()).collect();
+        match twins::assign(&writes, &numbers, gets) {
+            Ok(chosen) => {
+                Ok(chosen.into_iter().map(|parts| parts.into_iter().map(|write| places[write]).collect()).collect())
+            }
+            Err(Undecided(one, other)) => {
+                let [one, other] = [one, other].map(|write| &self.written[places[write]]);
+                let (first, last) = (one.line.min(other.line), one.line.max(other.line));
+                Err(fail_line(
+                    last,
+                    format!(
+                        "`{}` is written on line {first} as well, and neither results nor times tell which of the two is there",
+                        shortened(other.string)
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// Splits a result into what was written, as places among the groups of the key, if it is nothing but that and nothing more
+    /// often than it was written. O(length log written).
+    fn split(&self, key: usize, string: &str) -> Option<Vec<usize>> {
+        let groups = &self.groups[key];
+        let mut strings = Vec::new();
+        let mut times: FxHashMap<usize, usize> = FxHashMap::default();
         let mut rest = string;
         while !rest.is_empty() {
-            let places = &self.sorted[key];
-            let behind = places.partition_point(|&place| self.written[place].string <= rest);
-            let candidate = behind.checked_sub(1).map(|at| places[at]);
-            let part = candidate.and_then(|place| Some((place, rest.strip_prefix(self.written[place].string)?)));
-            let Some((place, left)) = part else { return false };
-            let before = std::mem::replace(&mut self.written[place].shown_by, get);
-            if before == get || (self.written[place].action == Action::Put && !parts.is_empty()) {
-                return false;
+            let at = groups.partition_point(|group| group.string <= rest).checked_sub(1)?;
+            rest = rest.strip_prefix(groups[at].string)?;
+            let count = times.entry(at).or_default();
+            *count += 1;
+            let is_append = |place: &usize| self.written[*place].action == Action::Append;
+            if *count > groups[at].places.len() || !strings.is_empty() && !groups[at].places.iter().any(is_append) {
+                return None;
             }
-            parts.push(place);
-            rest = left;
+            strings.push(at);
         }
-        true
+        Some(strings)
     }
 
     /// Notes what stands before what, unless an earlier result says otherwise.
@@ -334,11 +412,19 @@ impl<'e> Stores<'e> {
         parts.last().map_or(Shown::Empty, |&last| Shown::Last(last))
     }
 
+    /// The name of the version that a write made: its string, and of those of one string all but the first with their line.
+    fn version(&self, place: usize) -> Cow<'e, str> {
+        let written = &self.written[place];
+        match written.is_again {
+            true => Cow::Owned(format!("{} (line {})", written.string, written.line)),
+            false => Cow::Borrowed(written.string),
+        }
+    }
+
     /// A name for a result that cannot have been there: itself, in quotes if something of this name was written.
     fn unwritten(&self, key: usize, string: &str) -> String {
         let written = |name: &str| {
-            let places = &self.sorted[key];
-            places.binary_search_by_key(&name, |&place| self.written[place].string).is_ok()
+            self.groups[key].iter().flat_map(|group| &group.places).any(|&place| self.version(place) == name)
         };
         let mut name = string.to_owned();
         while written(&name) {
@@ -361,7 +447,7 @@ impl<'e> Stores<'e> {
         let Some(event) = completion.or(invocation) else { return };
         let (line, store) = (event.line, event.content.key);
         let key = |builder: &mut Builder| name::key(builder, &self.keys[store]);
-        let value = |builder: &mut Builder, place: usize| name::value(builder, self.written[place].string);
+        let value = |builder: &mut Builder, place: usize| name::value(builder, &self.version(place));
         match (self.of_call[number], shown) {
             (Some(place), _) => {
                 let before = match (self.written[place].action, self.written[place].before) {
@@ -391,6 +477,11 @@ impl<'e> Stores<'e> {
             }
         }
     }
+}
+
+/// The beginning of a string, for messages.
+fn shortened(string: &str) -> String {
+    escape(&string.chars().take(40).collect::<String>())
 }
 
 fn fail_line(line: u32, message: String) -> ReadError {
@@ -458,6 +549,53 @@ mod tests {
                 "2.1 w(9) = <c>",
                 "3.1 w(9) = <d>",
             ]
+        );
+    }
+
+    #[test]
+    fn the_same_string_again_is_another_version() {
+        let calls = [
+            "0 append 9 <a>",
+            "1 append 9 <b>",
+            "2 get 9 <a><b>",
+            "0 append 9 <a>",
+            "2 get 9 <a><b><a>",
+            "1 put 9 <c>",
+            "0 append 9 <a>",
+            "2 get 9 <c><a>",
+        ];
+        let history = parse(&file(&calls)).expect("valid");
+        assert_eq!(
+            shown(&history),
+            [
+                "0.1 r(9) = initial, w(9) = <a>",
+                "0.2 r(9) = <b>, w(9) = <a> (line 7)",
+                "0.3 r(9) = <c>, w(9) = <a> (line 13)",
+                "1.1 r(9) = <a>, w(9) = <b>",
+                "1.2 w(9) = <c>",
+                "2.1 r(9) = <b>",
+                "2.2 r(9) = <a> (line 7)",
+                "2.3 r(9) = <a> (line 13)",
+            ]
+        );
+        // The put may have come before the first or between both.
+        let mut text = String::new();
+        for (process, stage, action, string) in [
+            (0, "invoke", "append", "<a>"),
+            (1, "invoke", "put", "<c>"),
+            (0, "ok", "append", "<a>"),
+            (0, "invoke", "append", "<a>"),
+            (2, "invoke", "get", ""),
+            (2, "ok", "get", "<c><a>"),
+            (0, "ok", "append", "<a>"),
+            (1, "ok", "put", "<c>"),
+        ] {
+            text += &format!("{{:process {process}, :type :{stage}, :f :{action}, :key \"9\", :value \"{string}\"}}\n");
+        }
+        assert_eq!(
+            parse(&text).map(|_| ()),
+            Err("line 4: `<a>` is written on line 1 as well, and neither results nor times tell which of the two is there"
+                .to_owned())
         );
     }
 

@@ -3,6 +3,7 @@
 
 mod etcd;
 mod kv;
+mod twins;
 
 pub use etcd::FORMAT as ETCD;
 pub use kv::FORMAT as KV;

@@ -31,7 +31,9 @@
 //!   another value. The line may stand anywhere.
 //! - A session may have several lines: its transactions follow each other in the order of the file. A line without
 //!   transactions makes a session without any. `[]` is a transaction without operations.
-//! - A name that is a number in its usual form is that number; a label `T7` numbers the transaction 7. Transactions
+//! - A bare name that is a number in its usual form is that number. **A key or a value in quotes is a string**, so `5` and
+//!   `"5"` differ, while `x` and `"x"` are the same. Of sessions and labels quotes say nothing: `1` and `"1"` name the
+//!   same session. A label `T7` numbers the transaction 7. Transactions
 //!   without a label are called after their session and place: `a1`, `a2`.
 //! - `@ 10..20` says when the transaction began and ended.
 //!

@@ -14,6 +14,14 @@ struct Token<'a> {
 }
 
 impl Token<'_> {
+    /// What a key or a value is called: a number in quotes is no number.
+    fn name(self) -> String {
+        match self.quoted {
+            true => name::of_string(&self.text).into_owned(),
+            false => self.text.into_owned(),
+        }
+    }
+
     /// Whether this is a word of the notation and not a name.
     fn is_word(&self, word: &str) -> bool {
         !self.quoted && self.text == word
@@ -63,7 +71,7 @@ impl<'a> Parser<'a> {
             match name.is_word("initial") {
                 true => {
                     let value = self.name("`none` or the value that reads as initial")?;
-                    self.initial = (!value.is_word("none")).then(|| value.text.into_owned());
+                    self.initial = (!value.is_word("none")).then(|| value.name());
                 }
                 false => {
                     let session = name::session(&mut self.builder, &name.text);
@@ -120,6 +128,10 @@ impl<'a> Parser<'a> {
                 self.at = begin;
                 return self.fail("two times like `10..20`");
             };
+            if interval.end < interval.start {
+                self.at = begin;
+                return self.fail("two times of which the second is not before the first");
+            }
             self.builder.set_interval(draft, interval);
         }
         Ok(())
@@ -134,8 +146,8 @@ impl<'a> Parser<'a> {
             self.at = begin;
             return self.fail(LETTERS);
         }
-        let key = self.name("a key")?;
-        let key = name::key(&mut self.builder, &key.text);
+        let key = self.name("a key")?.name();
+        let key = name::key(&mut self.builder, &key);
         let line = u32::try_from(self.line).unwrap_or(u32::MAX);
         if letter == "r" && self.symbol_if(b'[') {
             let elements = self.elements()?;
@@ -149,7 +161,7 @@ impl<'a> Parser<'a> {
             let value = self.name("a value")?;
             match is_read && value.is_word("init") {
                 true => Value::INITIAL,
-                false => name::value(&mut self.builder, &value.text),
+                false => name::value(&mut self.builder, &value.name()),
             }
         };
         match letter {
@@ -169,7 +181,7 @@ impl<'a> Parser<'a> {
     fn elements(&mut self) -> Result<Vec<Value>, ReadError> {
         let mut texts = Vec::new();
         while !self.symbol_if(b']') {
-            texts.push(self.name("a value or `]`")?.text);
+            texts.push(self.name("a value or `]`")?.name());
         }
         Ok(name::values(&mut self.builder, &texts))
     }

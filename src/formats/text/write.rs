@@ -1,7 +1,8 @@
 //! History → text.
 
 use super::{FORMAT, is_bare};
-use crate::formats::{WriteError, name};
+use crate::formats::WriteError;
+use crate::formats::name::{self, Called};
 use crate::history::{History, Interval, Label, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::io;
 
@@ -23,7 +24,7 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
     for session in history.sessions() {
         let mut begun = false;
         let start = |line: &mut String| {
-            push_name(line, &history.session_names().text(session.index()), &["initial"]);
+            push_label(line, &history.session_names().text(session.index()), &["initial"]);
             line.push(':');
         };
         for t in history.transactions_of(session) {
@@ -59,7 +60,7 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
         Some(Label::Number(number)) => line.push_str(&format!("T{number} ")),
         Some(Label::Name(name)) => {
             // Bare, it would begin with the mark of a set-up transaction.
-            push_name(line, name, if name.starts_with('*') { std::slice::from_ref(&name) } else { &[] });
+            push_label(line, name, if name.starts_with('*') { std::slice::from_ref(&name) } else { &[] });
             line.push(' ');
         }
         None => {}
@@ -112,8 +113,18 @@ fn push_operation(line: &mut String, history: &History, o: OperationId) {
     }
 }
 
-/// Appends a name, quoted when it is one of the `reserved` words or cannot be bare.
+/// Appends the name of a key or a value, quoted when it is a string that looks like a number, or when [`push_label`]
+/// would.
 fn push_name(line: &mut String, name: &str, reserved: &[&str]) {
+    match Called::by(name) {
+        Called::String(string) if string == name => push_label(line, name, reserved),
+        Called::String(string) => line.push_str(&serde_json::Value::from(&*string).to_string()),
+        Called::Number => line.push_str(name),
+    }
+}
+
+/// Appends the name of a session or a label, quoted when it is one of the `reserved` words or cannot be bare.
+fn push_label(line: &mut String, name: &str, reserved: &[&str]) {
     let bare = !name.is_empty()
         && name.bytes().all(is_bare)
         && !name.chars().any(|c| c.is_control() || c.is_whitespace())

@@ -135,7 +135,11 @@ impl<'a> Reader<'_, 'a> {
             Some(number) => self.builder.number_transaction(draft, number),
             None => self.builder.name_transaction(draft, &label),
         }
-        self.stamps.push((draft, [self.stamp(transaction.sts)?, self.stamp(transaction.cts)?]));
+        let stamps = [self.stamp(transaction.sts)?, self.stamp(transaction.cts)?];
+        if stamps[1] < stamps[0] {
+            return Err(text.expected(transaction.cts, "a commit timestamp that is not before the start timestamp"));
+        }
+        self.stamps.push((draft, stamps));
         text.elements(transaction.ops, OPERATIONS, |operation| self.operation(operation, draft))
     }
 

@@ -35,9 +35,9 @@ pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), Wr
     for t in history.transactions() {
         let tid = match history.transaction_label(t) {
             Some(Label::Number(number)) => number.to_string(),
-            _ => text_of_name(&history.transaction_name(t)),
+            _ => text_of_name(&history.exact_transaction_name(t)),
         };
-        let sid = text_of_name(&history.session_name(history.session_of(t)));
+        let sid = text_of_name(&history.session_names().text(history.session_of(t).index()));
         let (start, end) = history.interval(t).map_or((0, 0), |interval| (interval.start, interval.end));
         write!(
             out,

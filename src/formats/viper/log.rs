@@ -72,6 +72,10 @@ pub(super) fn read<'a>(bytes: &'a [u8], control: &'a Control) -> Result<Log<'a>,
         let line: Line<'_> = text.object(whole, "a transaction: an object with the field \"value\"")?;
         text.elements(line.value, "an array of operations", |operation| log.operation(&text, operation, &mut items))?;
         let interval = match (line.start, line.end) {
+            (Some(start @ 0..), Some(end @ 0..)) if end < start => {
+                let message = format!("expected a postCommitTS that is not before the preBeginTS {start}, found {end}");
+                return Err(text.problem(whole, Problem::Other(message)));
+            }
             (Some(start @ 0..), Some(end @ 0..)) => Some(Interval { start, end }),
             _ => None,
         };

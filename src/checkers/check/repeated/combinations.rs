@@ -1,34 +1,27 @@
-//! Which combinations of appends contradict a level, learnt one by one until a world is left that satisfies it or none is.
+//! Which combinations of answers contradict a level, learnt one by one until a world is left that satisfies it or none is.
 //!
-//! An append is picked for every open place. Where the world that this makes violates the level, a part of it is looked
-//! for that violates the level already while everything else is left open, and no later pick has that part. So the search
-//! ends with a world or with combinations that exclude all of them, however many places are open: memory grows with
-//! what is learnt only. Exponential in the worst case, since the levels are NP-complete to decide where elements repeat.
+//! An answer is picked to every open question: an append for each place of a list, an outcome for each transaction. Where the
+//! world that this makes violates the level, a part of it is looked for that violates the level already while everything else
+//! is left open, and no later pick has that part. So the search ends with a world or with combinations that exclude all of
+//! them, however many questions are open: memory grows with what is learnt only. Exponential in the worst case, since the
+//! levels are NP-complete to decide where elements repeat.
 
+use super::questions::{Open, Question};
 use super::search::{Answer, Search, nobody_made};
-use super::world::{Open, World, candidates_at};
+use super::world::World;
 use crate::checkers::refutation::merged_by_combinations;
 use crate::checkers::{Supposed, Verdict, Violation};
 use crate::control::{Control, Interrupt};
-use crate::history::OperationId;
+use crate::history::{OperationId, Outcome};
 use crate::sat::{NoPick, OptionId, Picks};
 use rustc_hash::FxHashMap;
 
-/// An append that may have made the element at a place of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Made {
-    read: OperationId,
-    place: usize,
-    append: OperationId,
-    option: OptionId,
-}
-
-/// What some appends lead to.
+/// What some answers lead to.
 enum Leads {
     /// To this world.
     To(Box<World>),
-    /// Nowhere: they exclude each other, or an element is left that nobody can have made.
-    Nowhere,
+    /// Nowhere: no append can have made the element at this place.
+    Nowhere((OperationId, usize)),
     /// Some list among them was read by somebody who need not take part.
     Unasked,
 }
@@ -39,11 +32,11 @@ pub(super) struct Combinations<'s, 'a> {
     root: &'s World,
     control: &'a Control,
     picks: Picks<'a>,
-    /// By read and place: who may have made the element, and the first option.
-    asked: FxHashMap<(OperationId, usize), (Vec<OperationId>, OptionId)>,
-    /// By option.
-    options: Vec<Made>,
-    learnt: Vec<Vec<Made>>,
+    /// By question the first of its options, which follow each other.
+    asked: FxHashMap<Question, OptionId>,
+    /// By option: its question, and the answer.
+    options: Vec<(Question, Supposed)>,
+    learnt: Vec<Vec<OptionId>>,
 }
 
 impl<'s, 'a> Combinations<'s, 'a> {
@@ -67,10 +60,10 @@ impl<'s, 'a> Combinations<'s, 'a> {
     /// [`Interrupt`] when the control ends the work first.
     pub(super) fn decide(mut self) -> Result<Answer, Interrupt> {
         for open in &self.root.open {
-            self.ask(open);
+            self.ask(open.question);
         }
         while let Some(picked) = self.picks.pick()? {
-            let (made, world) = self.follow(&picked)?;
+            let (supposed, world) = self.follow(&picked)?;
             if let Some(world) = world {
                 match self.search.verdict(&world)? {
                     Some(Verdict::Satisfied(_)) => return Ok(Answer::Satisfied(Box::new(world))),
@@ -79,9 +72,9 @@ impl<'s, 'a> Combinations<'s, 'a> {
                 }
             }
             self.control.advance(1);
-            let made = self.cut_down(made)?;
-            self.picks.forbid(&made.iter().map(|made| made.option).collect::<Vec<_>>());
-            self.learnt.push(made);
+            let supposed = self.cut_down(supposed)?;
+            self.picks.forbid(&supposed);
+            self.learnt.push(supposed);
         }
         let no_pick = self.picks.refutation()?;
         Ok(match no_pick {
@@ -90,133 +83,151 @@ impl<'s, 'a> Combinations<'s, 'a> {
         })
     }
 
-    /// Asks what made the element at a place, unless that is asked already.
-    fn ask(&mut self, open: &Open) {
-        let (read, place) = (open.read, open.place);
-        if self.asked.contains_key(&(read, place)) {
-            return;
+    /// Asks a question, unless that is done already; the first of its options, and whether it is new.
+    fn ask(&mut self, question: Question) -> (OptionId, bool) {
+        if let Some(&first) = self.asked.get(&question) {
+            return (first, false);
         }
-        let appends = candidates_at(&self.root.history, read, place);
-        let options = self.picks.ask(appends.len());
-        let made = appends.iter().zip(options.clone()).map(|(&append, option)| Made { read, place, append, option });
-        self.options.extend(made);
-        self.asked.insert((read, place), (appends, options.start));
+        let answers = question.answers(&self.root.history);
+        let first = self.picks.ask(answers.len()).start;
+        self.options.extend(answers.into_iter().map(|answer| (question, answer)));
+        self.asked.insert(question, first);
+        (first, true)
     }
 
-    /// What is picked for an open place; the first that fits for a place that was not asked for yet.
-    fn picked(&mut self, open: &Open, picked: &[OptionId]) -> Made {
-        let is_new = !self.asked.contains_key(&(open.read, open.place));
-        self.ask(open);
-        let (appends, first) = &self.asked[&(open.read, open.place)];
-        let options = *first..*first + appends.len() as OptionId;
-        let fits = |option: &OptionId| open.candidates.contains(&self.options[*option as usize].append);
-        let option = match is_new {
-            true => options.clone().find(fits),
-            false => picked.iter().copied().find(|option| options.contains(option)),
+    /// All options of a question that was asked.
+    fn options_of(&self, question: Question) -> impl Iterator<Item = OptionId> + '_ {
+        let first = self.asked.get(&question).copied().unwrap_or_default();
+        let of_question = self.options.iter().enumerate().skip(first as usize);
+        of_question.take_while(move |(_, (of, _))| *of == question).map(|(option, _)| option as OptionId)
+    }
+
+    fn answer(&self, option: OptionId) -> Supposed {
+        self.options[option as usize].1
+    }
+
+    /// What is picked for an open question; the first answer that fits to one that was not asked yet.
+    fn picked(&mut self, open: &Open, picked: &[OptionId]) -> OptionId {
+        let (first, is_new) = self.ask(open.question);
+        let fits = |option: &OptionId| match is_new {
+            true => open.answers.contains(&self.answer(*option)),
+            false => picked.contains(option),
         };
-        self.options[option.unwrap_or(options.start) as usize]
+        self.options_of(open.question).find(fits).unwrap_or(first)
     }
 
-    /// Makes the picked appends, place by place, until nothing is open or one does not fit: the world, if there is one,
-    /// and the appends.
-    fn follow(&mut self, picked: &[OptionId]) -> Result<(Vec<Made>, Option<World>), Interrupt> {
-        let mut made: Vec<Made> = Vec::new();
+    /// Supposes what is picked, of all outcomes at once and else question by question, until nothing is open or something does
+    /// not fit: the world, if there is one, and what was supposed.
+    fn follow(&mut self, picked: &[OptionId]) -> Result<(Vec<OptionId>, Option<World>), Interrupt> {
+        let mut supposed: Vec<OptionId> = Vec::new();
         let mut world = self.root.clone();
         loop {
             if world.impossible.is_some() {
-                return Ok((made, None));
+                return Ok((supposed, None));
             }
-            let Some(open) = world.open.first().cloned() else { return Ok((made, Some(world))) };
-            let next = self.picked(&open, picked);
-            made.push(next);
-            if !open.candidates.contains(&next.append) {
-                return Ok((made, None));
+            if world.open.is_empty() {
+                return Ok((supposed, Some(world)));
             }
-            world = world.with(&[(next.read, next.place, next.append)], self.control)?;
+            let is_outcome = |open: &&Open| matches!(open.question, Question::Outcome(_));
+            let n_at_once = world.open.iter().take_while(is_outcome).count().max(1);
+            let begin = supposed.len();
+            for open in &world.open[..n_at_once] {
+                let next = self.picked(open, picked);
+                supposed.push(next);
+                if !open.answers.contains(&self.answer(next)) {
+                    return Ok((supposed, None));
+                }
+            }
+            let answers: Vec<Supposed> = supposed[begin..].iter().map(|&option| self.answer(option)).collect();
+            world = world.with(&answers, self.control)?;
         }
     }
 
-    /// The world in which only these appends are known.
-    fn world_of(&self, made: &[Made]) -> Result<Leads, Interrupt> {
+    /// The world in which only this is known.
+    fn world_of(&self, supposed: &[OptionId]) -> Result<Leads, Interrupt> {
         let mut world = self.root.clone();
-        for made in made {
-            if !world.takes_part(made.read) {
-                return Ok(Leads::Unasked);
+        for &option in supposed {
+            let (question, answer) = self.options[option as usize];
+            let is_open = match question {
+                Question::Place(read, _) if !world.takes_part(read) => return Ok(Leads::Unasked),
+                Question::Place(read, place) if !question.answers(&world.history).contains(&answer) => {
+                    return Ok(Leads::Nowhere((read, place)));
+                }
+                Question::Place(read, place) => {
+                    let key = |read: OperationId| world.history.keys()[read.index()];
+                    let is_same = |open: &Open| match open.question {
+                        Question::Place(other, at) => at == place && key(other) == key(read),
+                        Question::Outcome(_) => false,
+                    };
+                    world.open.iter().any(is_same)
+                }
+                Question::Outcome(t) => world.history.outcome(t) == Outcome::Unknown,
+            };
+            if is_open {
+                world = world.with(&[answer], self.control)?;
             }
-            if !candidates_at(&world.history, made.read, made.place).contains(&made.append) {
-                return Ok(Leads::Nowhere);
-            }
-            if world.open.iter().any(|open| open.names(&world.history, made.read, made.place)) {
-                world = world.with(&[(made.read, made.place, made.append)], self.control)?;
-            }
-            if world.impossible.is_some() {
-                return Ok(Leads::Nowhere);
+            if let Some(place) = world.impossible {
+                return Ok(Leads::Nowhere(place));
             }
         }
         Ok(Leads::To(Box::new(world)))
     }
 
-    /// Whether these appends contradict the level, whatever else is open.
-    fn contradict(&mut self, made: &[Made]) -> Result<bool, Interrupt> {
-        Ok(match self.world_of(made)? {
-            Leads::Nowhere => true,
+    /// Whether this contradicts the level, whatever else is open.
+    fn contradict(&mut self, supposed: &[OptionId]) -> Result<bool, Interrupt> {
+        Ok(match self.world_of(supposed)? {
+            Leads::Nowhere(_) => true,
             Leads::Unasked => false,
             Leads::To(world) => self.search.verdict(&world)? == Some(Verdict::Violated),
         })
     }
 
-    /// A part of a contradictory combination that contradicts and would not with any append less. O(appends · log) trials.
-    fn cut_down(&mut self, mut made: Vec<Made>) -> Result<Vec<Made>, Interrupt> {
-        let mut length = made.len().next_power_of_two();
+    /// A part of a contradictory combination that contradicts and would not with any answer less. O(answers · log) trials.
+    fn cut_down(&mut self, mut supposed: Vec<OptionId>) -> Result<Vec<OptionId>, Interrupt> {
+        let mut length = supposed.len().next_power_of_two();
         while length > 0 {
-            let mut end = made.len();
+            let mut end = supposed.len();
             while end > 0 {
                 let begin = end.saturating_sub(length);
-                let less = [&made[..begin], &made[end..]].concat();
+                let less = [&supposed[..begin], &supposed[end..]].concat();
                 if self.contradict(&less)? {
-                    made = less;
+                    supposed = less;
                 }
                 end = begin;
             }
             length /= 2;
         }
-        Ok(made)
+        Ok(supposed)
     }
 
     /// What shows that no pick is left.
     fn evidence(&mut self, no_pick: &NoPick) -> Result<Option<Violation>, Interrupt> {
         let mut combinations = Vec::with_capacity(no_pick.forbidden.len());
         for &learnt in &no_pick.forbidden {
-            let made = self.learnt[learnt].clone();
-            let violation = match self.world_of(&made)? {
+            let supposed = self.learnt[learnt].clone();
+            let violation = match self.world_of(&supposed)? {
                 Leads::Unasked => return Ok(None),
-                Leads::Nowhere => {
-                    let place = made.last().map(|made| (made.read, made.place)).or(self.root.impossible);
-                    let Some(place) = place else { return Ok(None) };
-                    nobody_made(&self.root.history, place)
-                }
+                Leads::Nowhere(place) => nobody_made(&self.root.history, place),
                 Leads::To(world) => match self.search.violation(&world)? {
                     Some(violation) => violation,
                     None => return Ok(None),
                 },
             };
-            combinations.push((made.iter().map(|made| made.option).collect::<Vec<_>>(), violation));
+            combinations.push((supposed, violation));
         }
         let mentioned = combinations
             .iter()
             .flat_map(|(options, _)| options)
             .chain(no_pick.clauses.iter().flatten().map(|(option, _)| option));
-        let mut questions: Vec<(OperationId, usize)> =
-            mentioned.map(|&option| self.options[option as usize]).map(|made| (made.read, made.place)).collect();
+        let mut questions: Vec<Question> = mentioned.map(|&option| self.options[option as usize].0).collect();
         questions.sort_unstable();
         questions.dedup();
         let mut options: Vec<Supposed> = Vec::new();
         let mut place_of: FxHashMap<OptionId, usize> = FxHashMap::default();
-        for (read, place) in questions {
-            let (appends, first) = &self.asked[&(read, place)];
-            for (&append, option) in appends.iter().zip(*first..) {
+        for question in questions {
+            for option in self.options_of(question) {
                 place_of.insert(option, options.len());
-                options.push(Supposed::Append { read, place, append });
+                options.push(self.answer(option));
             }
         }
         let combinations = combinations

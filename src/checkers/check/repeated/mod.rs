@@ -1,24 +1,32 @@
 //! Lists with elements that were appended more than once.
 //!
 //! Which append made which of them is not said, so a level is satisfied if some choice satisfies it. Under a choice the
-//! history is one in which every append has an element of its own ([`world`]): the rest of the checkers knows no other.
+//! history is one in which every append has an element of its own ([`world`]): the rest of the checkers knows no other. To a
+//! choice belong the outcomes that are not known of transactions which read such lists, since only the lists of those who
+//! take part must be explained.
 //! First the levels are decided with everything left open that several appends may have made: what is violated so is
 //! violated. Then a few choices are guessed, and what is left is searched: case by case as long as the cases are few
-//! ([`search`]), else by learning which appends cannot go together ([`combinations`]).
+//! ([`search`]), else by learning which answers cannot go together ([`combinations`]).
 
 mod combinations;
+mod participants;
+mod questions;
 mod search;
 mod world;
 
 use super::{Elements, Manner, add, check_with};
-use crate::checkers::{Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, evidence};
+use crate::checkers::{Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Witness, evidence};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId};
-use search::{Answer, Search, guess, nobody_made};
+use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::relations::Resolution;
+use questions::Question;
+use rustc_hash::{FxHashMap, FxHashSet};
+use search::{Answer, Guess, Search, guess, nobody_made};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use world::World;
 
-pub(super) use world::concerns;
+pub(super) use questions::concerns;
 
 /// Most operations gone through for a guess.
 const MOST_OPERATIONS: u64 = 20_000_000;
@@ -36,6 +44,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         options,
         control,
         manner: open,
+        resolution: world.resolution.clone(),
         verdicts: BTreeMap::new(),
         found: Instances::default(),
         assumptions: Vec::new(),
@@ -57,14 +66,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         let mut findings = check_with(asked, None, &options, control, open, &|_| {});
         whole.take(&mut findings, Level::ALL.into_iter().filter(|level| *level != Level::CutIsolation).collect());
         base.assumptions = std::mem::take(&mut findings.assumptions);
-        if !world.open.is_empty() {
-            let n = world.open.len();
-            let (places, have) = if n == 1 { ("place", "has") } else { ("places", "have") };
-            base.assumptions.push(format!(
-                "{n} {places} of lists {have} several possible appends, because elements were appended more than once; a \
-                 level counts as satisfied if one choice of appends satisfies it."
-            ));
-        }
+        base.assumptions.extend(what_is_open(&world));
         base.index_seconds += findings.index_seconds;
         base.check_seconds += findings.check_seconds;
         match impossible {
@@ -81,6 +83,28 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
     (whole.findings(base), assumes_set_up)
 }
 
+/// One sentence for each kind of open question.
+fn what_is_open(world: &World) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let places = world.open.iter().filter(|open| matches!(open.question, Question::Place(..))).count();
+    if places > 0 {
+        let subject = if places == 1 { "place of lists has" } else { "places of lists have" };
+        sentences.push(format!(
+            "{places} {subject} several possible appends, because elements were appended more than once; a level counts as \
+             satisfied if one choice of appends satisfies it."
+        ));
+    }
+    let outcomes = world.open.len() - places;
+    if outcomes > 0 {
+        let subject = if outcomes == 1 { "transaction" } else { "transactions" };
+        sentences.push(format!(
+            "{outcomes} {subject} of unknown outcome may have committed or not, and read lists with elements that were \
+             appended more than once; a level counts as satisfied if one choice of outcomes satisfies it."
+        ));
+    }
+    sentences
+}
+
 /// Whether read committed is violated with all that is open left open.
 fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: Manner) -> bool {
     let level = Level::ReadCommitted;
@@ -94,6 +118,8 @@ struct Whole<'a> {
     options: &'a Options,
     control: &'a Control,
     manner: Manner,
+    /// Where nothing is supposed.
+    resolution: Arc<Resolution>,
     verdicts: BTreeMap<Level, LevelResult>,
     found: Instances,
     assumptions: Vec<String>,
@@ -143,11 +169,14 @@ impl Whole<'_> {
             return Ok(());
         }
         let attempts = (MOST_OPERATIONS / self.history.n_operations().max(1) as u64).clamp(16, 2_000);
-        for by_time in [false, true] {
-            if by_time && !self.history.has_times() || self.open().is_empty() {
-                break;
+        let has_unknown = self.history.transactions().any(|t| self.history.outcome(t) == Outcome::Unknown);
+        let ways = [(false, false), (false, true), (true, false), (true, true)];
+        for how in ways.map(|(by_time, committed)| Guess { by_time, committed }) {
+            let is_another = (self.history.has_times() || !how.by_time) && (has_unknown || !how.committed);
+            if !is_another || self.open().is_empty() {
+                continue;
             }
-            if let Some(guessed) = guess(world.clone(), by_time, attempts, self.control)? {
+            if let Some(guessed) = guess(world.clone(), how, attempts, self.control)? {
                 self.try_on(&guessed);
             }
         }
@@ -182,11 +211,31 @@ impl Whole<'_> {
         let options = Options { levels: self.open(), max_instances: 0, ..self.options.clone() };
         let resolution = Some(world.resolution.clone());
         let findings = check_with(&world.history, resolution, &options, self.control, self.manner, &|_| {});
-        for result in findings.levels {
-            if matches!(result.verdict, Verdict::Satisfied(_)) {
+        for mut result in findings.levels {
+            if let Verdict::Satisfied(witness) = &result.verdict {
+                result.sources = self.sources(world, &result, witness);
                 self.verdicts.insert(result.level, result);
             }
         }
+    }
+
+    /// The writers of reads that are ambiguous where nothing is supposed, as far as the order of the witness does not say
+    /// them: in the world of the witness they may be known.
+    fn sources(&self, world: &World, result: &LevelResult, witness: &Witness) -> Vec<(OperationId, TransactionId)> {
+        let Witness::CommitOrder(order) = witness else { return Vec::new() };
+        if result.level > Level::TransactionalCausalConsistency {
+            return Vec::new();
+        }
+        let takes_part: FxHashSet<TransactionId> = order.iter().copied().collect();
+        let chosen: FxHashMap<OperationId, TransactionId> = result.sources.iter().copied().collect();
+        let ambiguous = self.resolution.reads_with_multiple_sources().iter().filter(|multiple| multiple.kept > 1);
+        let of_witness = ambiguous.filter(|multiple| takes_part.contains(&multiple.reader));
+        of_witness
+            .filter_map(|multiple| {
+                let known = || world.resolution.source(multiple.read).writer();
+                Some((multiple.read, chosen.get(&multiple.read).copied().or_else(known)?))
+            })
+            .collect()
     }
 
     fn findings(mut self, base: Findings) -> Findings {

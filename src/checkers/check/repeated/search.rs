@@ -1,14 +1,16 @@
-//! Whether some choice of appends for the open places of lists satisfies a level, and if none does, why.
+//! Whether some choice of appends for the open places of lists, and of outcomes that are open, satisfies a level, and if none
+//! does, why.
 //!
-//! A place is told apart append by append. What is violated while other places are left open is violated whatever made
-//! them, so whole branches are passed over, and places that no contradiction needs are never told apart: the next one is
-//! that with the fewest appends that do not contradict the level at once.
+//! The cases of a question are its answers. What is violated while others are left open is violated for each of their answers,
+//! so whole branches are passed over, and questions that no contradiction needs are never asked: the next one is that with
+//! the fewest answers that do not contradict the level at once.
 
 use super::combinations::Combinations;
-use super::world::{Open, World};
+use super::questions::{Open, Question};
+use super::world::World;
 use super::{Elements, Manner, check_with};
-use crate::checkers::refutation::{merged_by_appends, spelled_out};
-use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Verdict, Violation, ViolationId};
+use crate::checkers::refutation::{merged_by_appends, merged_by_outcomes, spelled_out};
+use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId};
 use rustc_hash::FxHashSet;
@@ -23,7 +25,7 @@ const MOST_WORLDS: u64 = 20_000;
 /// Most cases inside one another: readers of reports need not look deeper.
 const MOST_NESTED: usize = 20;
 
-/// Places compared to find the next one to tell apart.
+/// Questions of each kind compared to find the next one to tell apart.
 const COMPARED: usize = 8;
 
 /// Instances looked at per pattern and world.
@@ -84,16 +86,16 @@ impl<'a> Search<'a> {
             _ => {}
         }
         let Some(next) = self.narrowest(&world)? else { return Ok(Answer::Unknown) };
-        let mut cases: Vec<(OperationId, Violation)> = Vec::with_capacity(next.candidates.len());
-        for &append in &next.candidates {
-            let inner = world.with(&[(next.read, next.place, append)], self.control)?;
+        let mut cases: Vec<(Supposed, Violation)> = Vec::with_capacity(next.answers.len());
+        for &answer in &next.answers {
+            let inner = world.with(&[answer], self.control)?;
             match self.decide_by_cases(inner, depth + 1)? {
-                Answer::Violated(Some(violation)) => cases.push((append, *violation)),
+                Answer::Violated(Some(violation)) => cases.push((answer, *violation)),
                 Answer::Violated(None) => return Ok(Answer::Unknown),
                 satisfied_or_unknown => return Ok(satisfied_or_unknown),
             }
         }
-        let violation = merged_by_appends(&world.history, (next.read, next.place), cases);
+        let violation = merged(&world.history, next.question, cases);
         Ok(violation.map_or(Answer::Unknown, |violation| Answer::Violated(Some(Box::new(violation)))))
     }
 
@@ -121,19 +123,20 @@ impl<'a> Search<'a> {
         Ok(check_with(&world.history, resolution, &options, self.control, manner, &|_| {}))
     }
 
-    /// The place to tell apart next: of those with the fewest candidates the one with the fewest that do not contradict the
-    /// level at once.
+    /// The question to tell apart next: of the first outcomes and of places with the fewest answers the one with the fewest
+    /// that do not contradict the level at once.
     fn narrowest(&mut self, world: &World) -> Result<Option<Open>, Interrupt> {
-        let mut open: Vec<&Open> = world.open.iter().collect();
-        open.sort_by_key(|open| open.candidates.len());
+        let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) =
+            world.open.iter().partition(|open| matches!(open.question, Question::Outcome(_)));
+        places.sort_by_key(|open| open.answers.len());
         let mut best: Option<(usize, &Open)> = None;
-        for place in open.into_iter().take(COMPARED) {
+        for next in outcomes.into_iter().take(COMPARED).chain(places.into_iter().take(COMPARED)) {
             let mut alive = 0;
-            for &append in &place.candidates {
+            for &answer in &next.answers {
                 if self.left == 0 || best.is_some_and(|(fewest, _)| alive >= fewest) {
                     break;
                 }
-                let inner = world.with(&[(place.read, place.place, append)], self.control)?;
+                let inner = world.with(&[answer], self.control)?;
                 let is_violated = inner.impossible.is_some() || {
                     let findings = self.ask(&inner, 0)?;
                     findings.level(self.level).is_some_and(|result| result.verdict == Verdict::Violated)
@@ -141,13 +144,13 @@ impl<'a> Search<'a> {
                 alive += usize::from(!is_violated);
             }
             if best.is_none_or(|(fewest, _)| alive < fewest) {
-                best = Some((alive, place));
+                best = Some((alive, next));
             }
             if alive == 0 {
                 break;
             }
         }
-        Ok(best.map(|(_, place)| place.clone()))
+        Ok(best.map(|(_, next)| next.clone()))
     }
 
     /// The violation of the level that is easiest to follow.
@@ -161,8 +164,37 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A choice of appends for all open places, by what stands first in the file or what began first.
-pub(super) fn guess(world: World, by_time: bool, attempts: u64, control: &Control) -> Result<Option<World>, Interrupt> {
+/// One violation for all answers to a question.
+fn merged(history: &History, question: Question, cases: Vec<(Supposed, Violation)>) -> Option<Violation> {
+    match question {
+        Question::Place(read, place) => {
+            let append = |(supposed, violation)| match supposed {
+                Supposed::Append { append, .. } => Some((append, violation)),
+                _ => None,
+            };
+            merged_by_appends(history, (read, place), cases.into_iter().filter_map(append).collect())
+        }
+        Question::Outcome(t) => {
+            let outcome = |(supposed, violation)| match supposed {
+                Supposed::Outcome { committed, .. } => Some((committed, violation)),
+                _ => None,
+            };
+            merged_by_outcomes(t, cases.into_iter().filter_map(outcome).collect())
+        }
+    }
+}
+
+/// How open questions are answered where they are guessed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Guess {
+    /// What began first appended first, else what comes first in the file.
+    pub(super) by_time: bool,
+    /// Who may have committed did.
+    pub(super) committed: bool,
+}
+
+/// A choice of appends for all open places and of outcomes that are open.
+pub(super) fn guess(world: World, how: Guess, attempts: u64, control: &Control) -> Result<Option<World>, Interrupt> {
     let mut world = world;
     for _ in 0..attempts {
         if world.impossible.is_some() {
@@ -171,20 +203,34 @@ pub(super) fn guess(world: World, by_time: bool, attempts: u64, control: &Contro
         if world.open.is_empty() {
             return Ok(Some(world));
         }
-        let history = &world.history;
-        let began = |append: &OperationId| {
-            let interval = history.interval(history.transaction_of(*append)).filter(|_| by_time);
-            (interval.map(|interval| interval.start), *append)
-        };
-        // The places of different keys say nothing of each other.
-        let mut keys: FxHashSet<KeyId> = FxHashSet::default();
-        let firsts = world.open.iter().filter(|open| keys.insert(history.keys()[open.read.index()]));
-        let made: Vec<_> = firsts
-            .filter_map(|open| Some((open.read, open.place, open.candidates.iter().copied().min_by_key(began)?)))
-            .collect();
-        world = world.with(&made, control)?;
+        world = world.with(&guessed(&world, how), control)?;
     }
     Ok(None)
+}
+
+/// Answers to open questions that say nothing of each other: to the first place of each key, or else to all outcomes.
+fn guessed(world: &World, how: Guess) -> Vec<Supposed> {
+    let history = &world.history;
+    let began = |supposed: &Supposed| {
+        let &Supposed::Append { append, .. } = supposed else { return None };
+        let interval = history.interval(history.transaction_of(append)).filter(|_| how.by_time);
+        Some((interval.map(|interval| interval.start), append))
+    };
+    let mut keys: FxHashSet<KeyId> = FxHashSet::default();
+    let mut outcomes: Vec<Supposed> = Vec::new();
+    let mut appends: Vec<Supposed> = Vec::new();
+    for open in &world.open {
+        match open.question {
+            Question::Place(read, _) if keys.insert(history.keys()[read.index()]) => {
+                appends.extend(open.answers.iter().copied().min_by_key(began));
+            }
+            Question::Place(..) => {}
+            Question::Outcome(transaction) => {
+                outcomes.push(Supposed::Outcome { transaction, committed: how.committed });
+            }
+        }
+    }
+    if appends.is_empty() { outcomes } else { appends }
 }
 
 /// The violation that an element is that no append can have made at its place.
