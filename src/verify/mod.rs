@@ -248,9 +248,7 @@ struct SessionNames(FxHashMap<String, SessionId>);
 
 impl SessionNames {
     fn new(history: &History) -> SessionNames {
-        SessionNames(
-            history.sessions().map(|session| (history.session_names().get(session.index()), session)).collect(),
-        )
+        SessionNames(history.sessions().map(|session| (history.exact_session_name(session), session)).collect())
     }
 
     /// The transaction an entry names.
