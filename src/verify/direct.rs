@@ -65,7 +65,7 @@ impl<'a> Verifier<'a> {
     /// As in [`Verifier::witness`].
     pub fn part(&self, level: &str, witness: Witness<'_>) -> Result<(), Flaw> {
         self.control.check()?;
-        let sources = Sources { named: &FxHashMap::default(), others: &|_| None };
+        let sources = Sources { named: &FxHashMap::default(), others: &|_, _| None };
         self.stage(Extent::Part).shows(level, witness, sources)
     }
 

@@ -46,7 +46,7 @@ pub(super) fn check(
         _ => Witness::Commits(&order),
     };
     let named = sources(history, resolution, names, level)?;
-    let others = |read| match resolution.source(read) {
+    let others = |_, read| match resolution.source(read) {
         Source::Other { writer, .. } => Some(writer),
         _ => None,
     };
