@@ -37,12 +37,12 @@ impl History {
         let mut values = Vec::new();
         if let Some(initial) = renamed.initial_value {
             number_of.insert(initial, 0);
-            values.push((0, self.value_name(initial)));
+            values.push((0, self.exact_value_name(initial)));
         }
         for value in renamed.values_in_use() {
             let new = values.len() as u64 + u64::from(renamed.initial_value.is_none());
             number_of.entry(value).or_insert_with(|| {
-                values.push((new, self.value_name(value)));
+                values.push((new, self.exact_value_name(value)));
                 new
             });
         }
@@ -53,8 +53,8 @@ impl History {
         renamed.session_names = Names::Numbers(from_one(self.n_sessions()));
         renamed.transaction_names = Names::Numbers(from_one(self.n_transactions()));
         let table = NameTable {
-            sessions: (1..).zip(self.sessions().map(|s| self.session_name(s))).collect(),
-            transactions: (1..).zip(self.transactions().map(|t| self.transaction_name(t))).collect(),
+            sessions: (1..).zip(self.sessions().map(|s| self.exact_session_name(s))).collect(),
+            transactions: (1..).zip(self.transactions().map(|t| self.exact_transaction_name(t))).collect(),
             keys: (1..).zip((0..self.n_keys()).map(|key| self.key_names.get(key))).collect(),
             values,
         };
