@@ -1,5 +1,5 @@
-//! What is said about a history does not depend on how it is told: on the order of sessions and keys, on names and values,
-//! on strangers that have keys of their own, and on the number of threads.
+//! What is said about a history does not depend on how it is written: on the order of sessions and keys, on names and values,
+//! on unrelated sessions with keys of their own, and on the number of threads.
 //!
 //! Compared are the verdicts, the counts of patterns, and of what is listed, in any order, the patterns, levels, sizes, and
 //! whether instances are implied.
@@ -62,7 +62,7 @@ fn signature(history: &History, max_instances: usize) -> Signature {
     Signature { verdicts, counts, listed }
 }
 
-/// Tells the history in other ways and compares what is said.
+/// Writes the history in other ways and compares what is said.
 fn compare(history: &History, rng: &mut Rng, max_instances: usize) -> Result<(), String> {
     let expected = signature(&Rewrite::NONE.of(history, rng), max_instances);
     for rewrite in Rewrite::EACH {
@@ -170,7 +170,7 @@ fn canonical_indexes() {
             let mut rng = Rng::with_seed(sketch.fresh_value());
             let history = history(sketch, lists, false, &mut rng);
             let expected = canonical(&Rewrite::NONE.of(&history, &mut rng));
-            let rewrite = Rewrite { sessions: true, names: true, values: true, stranger: false };
+            let rewrite = Rewrite { sessions: true, names: true, values: true, unrelated: false };
             match canonical(&rewrite.of(&history, &mut rng)) == expected {
                 true => Ok(()),
                 false => Err(text(&history)),

@@ -38,7 +38,7 @@ impl Finding {
 ///
 /// Counted are reads for a to f, and for j the pairs of consecutive reads of a key by one transaction that return
 /// versions of different other transactions. At most `max_instances` are listed per pattern, those with few
-/// transactions first, then in file order. O(operations), in parallel, and O(n^1.5) once if there is a TAP-j.
+/// transactions first, then in order of nodes. O(operations), in parallel, and O(n^1.5) once if there is a TAP-j.
 pub fn instances(
     history: &History,
     resolution: &Resolution,

@@ -7,7 +7,8 @@ use crate::relations::{Edge, EdgeIndex};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Names a violation within one check of one history: `TAP-m/1`. Stable for the same input and options.
+/// Names a violation within one check of one history: `TAP-m/1`. Stable for the same input and options, and mostly where
+/// only the order of sessions or names differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ViolationId {
     /// The pattern.

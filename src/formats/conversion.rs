@@ -247,3 +247,31 @@ impl Target<'_> {
         history.map_err(|error| Obstacle::Unreadable { format: self.format, message: error.to_string() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Builder, Interval, OperationKind, Origin, Outcome, Value};
+
+    #[test]
+    fn a_transaction_that_ends_before_it_begins_is_written_in_no_format() {
+        let mut builder = Builder::new(Origin::default());
+        let session = builder.session_name("a");
+        let draft = builder.transaction(session, Outcome::Committed);
+        builder.set_interval(draft, Interval { start: 2, end: 1 });
+        let key = builder.key_number(1);
+        builder.operation(draft, OperationKind::Write, key, Value(1), 0);
+        let history = builder.finish().expect("a small history");
+        let refused = |format: &str| match convert(&history, format, Naming::Kept, &Control::new()) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("written as {format}"),
+        };
+        for format in ["elle-edn", "elle-json", "timekiller"] {
+            assert_eq!(refused(format), format!("the format {format} cannot say that a1 ended before it began"));
+        }
+        for format in ["text", "json"] {
+            let begin = format!("what was written as {format} cannot be read back: line ");
+            assert!(refused(format).starts_with(&begin), "{}", refused(format));
+        }
+    }
+}

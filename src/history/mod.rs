@@ -363,9 +363,14 @@ impl History {
         &self.assumptions
     }
 
-    /// Name of a session for people: as in the file, [`visible`]. As it is: [`History::session_names`].
+    /// Name of a session for people: as in the file, [`visible`].
     pub fn session_name(&self, session: SessionId) -> String {
         self.session_names.visible(session.index())
+    }
+
+    /// The same as it is, for data: it may hold anything.
+    pub fn exact_session_name(&self, session: SessionId) -> String {
+        self.session_names.get(session.index())
     }
 
     /// Name of a transaction for people, [`visible`]: `T295` where the file numbers transactions, else session name and
@@ -428,14 +433,19 @@ impl History {
         self.key_names.visible(key.index())
     }
 
-    /// A value for people: as in the file, [`visible`] (as it is: [`History::value_names`]); `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`].
+    /// A value for people: as in the file, [`visible`]; `initial` for [`Value::INITIAL`], `?` for [`Value::UNRECORDED`].
     pub fn value_name(&self, value: Value) -> String {
+        visible(&self.exact_value_name(value))
+    }
+
+    /// The same as it is, for data: it may hold anything.
+    pub fn exact_value_name(&self, value: Value) -> String {
         match value {
             Value::INITIAL => "initial".to_owned(),
             Value::UNRECORDED => "?".to_owned(),
             Value(number) => match &self.value_names {
                 Names::Implicit(_) => number.to_string(),
-                names => names.visible(number as usize),
+                names => names.get(number as usize),
             },
         }
     }

@@ -37,12 +37,12 @@ impl History {
         let mut values = Vec::new();
         if let Some(initial) = renamed.initial_value {
             number_of.insert(initial, 0);
-            values.push((0, self.value_name(initial)));
+            values.push((0, self.exact_value_name(initial)));
         }
         for value in renamed.values_in_use() {
             let new = values.len() as u64 + u64::from(renamed.initial_value.is_none());
             number_of.entry(value).or_insert_with(|| {
-                values.push((new, self.value_name(value)));
+                values.push((new, self.exact_value_name(value)));
                 new
             });
         }
@@ -53,8 +53,8 @@ impl History {
         renamed.session_names = Names::Numbers(from_one(self.n_sessions()));
         renamed.transaction_names = Names::Numbers(from_one(self.n_transactions()));
         let table = NameTable {
-            sessions: (1..).zip(self.sessions().map(|s| self.session_name(s))).collect(),
-            transactions: (1..).zip(self.transactions().map(|t| self.transaction_name(t))).collect(),
+            sessions: (1..).zip(self.sessions().map(|s| self.exact_session_name(s))).collect(),
+            transactions: (1..).zip(self.transactions().map(|t| self.exact_transaction_name(t))).collect(),
             keys: (1..).zip((0..self.n_keys()).map(|key| self.key_names.get(key))).collect(),
             values,
         };
@@ -90,8 +90,8 @@ impl History {
     }
 
     /// The history in which what declared set-up transactions wrote to a key is the version before all others, without
-    /// these transactions. `None` where there are none, or where that would not say the same: somebody else wrote the same
-    /// value or reads what a set-up transaction overwrote, or a key holds lists. O(size of the history).
+    /// these transactions. `None` where there are none, or where that would not say the same: another transaction writes an
+    /// initial value or reads what a set-up transaction overwrote, or a key holds lists. O(size of the history).
     pub fn with_set_up_as_initial(&self) -> Option<History> {
         if self.set_up.is_empty() {
             return None;
@@ -116,7 +116,7 @@ impl History {
                 let is_nothing = of_set_up.is_some() && (value == Value::INITIAL || Some(value) == self.initial_value);
                 if of_set_up.is_some() && self.lists.is_list(key)
                     || is_overwritten
-                    || is_initial && !is_read
+                    || !is_read && self.may_be_initial(key, value)
                     || is_nothing && !is_initial
                 {
                     return None;

@@ -3,10 +3,10 @@
 //! Whatever is chosen by number on such an index (one of several shortest cycles, the first of equally small instances)
 //! is the same for every order of sessions in the file and for every way to name sessions, keys and values. The numbers
 //! come from colour refinement (Weisfeiler & Leman 1968): the colour of a session is a hash of its transactions, in
-//! which each access counts by the colour of its key and by the session and position of the writer; the colour of a key
-//! is a hash of its accesses. Colours are refined until they tell no more sessions apart. Of sessions that are still
-//! equal, which nearly always means that a symmetry of the history exchanges them, the first in the file gets a colour
-//! of its own, and refinement goes on.
+//! which each access counts by the colour of its key, by the session and position of the writer, and by who read what was
+//! written; the colour of a key is a hash of its accesses. Colours are refined until no more sessions differ. Of sessions
+//! that are still equal, which nearly always means that a symmetry of the history exchanges them, the first in the file
+//! gets a colour of its own, and refinement goes on.
 
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use super::lists::{Appended, appends, list_orders};
@@ -160,7 +160,7 @@ impl ListReads {
     }
 }
 
-/// What tells sessions and keys apart.
+/// What distinguishes sessions and keys.
 struct Colours {
     session: Vec<u64>,
     key: Vec<u64>,
@@ -178,7 +178,7 @@ impl Colours {
         };
         let size = index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.appended_by.len() + 1;
         let mut passes = (LITTLE / size).max(MOST_PASSES);
-        let mut n_told_apart = 0;
+        let mut n_before = 0;
         loop {
             control.check()?;
             colours = colours.next(index, lists);
@@ -189,7 +189,7 @@ impl Colours {
                 return Ok(colours.next(index, lists));
             }
             let n = n_sessions + n_different(&colours.key);
-            if n <= std::mem::replace(&mut n_told_apart, n) {
+            if n <= std::mem::replace(&mut n_before, n) {
                 colours.break_a_tie();
             }
         }
@@ -198,6 +198,13 @@ impl Colours {
     /// Each colour with what it touches.
     fn next(&self, index: &Index, lists: &ListReads) -> Colours {
         let mut next = Colours { session: self.session.clone(), key: self.key.clone() };
+        // By session: who read its versions.
+        let mut read_by = vec![0; index.n_sessions()];
+        let mut note = |writer: Node, reader: u64| {
+            if let Some(&session) = index.session.get(writer as usize) {
+                add(&mut read_by[session as usize], mix(u64::from(index.position(writer)), reader));
+            }
+        };
         let mut listed = 0;
         for session in 0..index.n_sessions() {
             let mut colour = self.session[session];
@@ -209,6 +216,7 @@ impl Colours {
                     let writer = self.node(index, index.read_writer[read]);
                     colour = mix(colour, mix(self.key[key], writer));
                     add(&mut next.key[key], mix(mix(here, at), mix(3, writer)));
+                    note(index.read_writer[read], mix(mix(here, at), self.key[key]));
                 }
                 let mut written = 0;
                 for write in index.writes_of(t) {
@@ -223,6 +231,9 @@ impl Colours {
                 while lists.reads.get(listed).is_some_and(|&(reader, _, _)| reader == t) {
                     let key = lists.reads[listed].1 as usize;
                     let elements = lists.elements(listed).iter();
+                    for (place, &by) in (0..).zip(elements.clone()) {
+                        note(by, mix(mix(here, place), mix(8, self.key[key])));
+                    }
                     let list = elements.fold(mix(6, self.key[key]), |list, &by| mix(list, self.node(index, by)));
                     colour = mix(colour, list);
                     add(&mut next.key[key], mix(here, list));
@@ -230,6 +241,9 @@ impl Colours {
                 }
             }
             next.session[session] = colour;
+        }
+        for (colour, read_by) in next.session.iter_mut().zip(read_by) {
+            *colour = mix(*colour, read_by);
         }
         next
     }

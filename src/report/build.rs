@@ -166,7 +166,7 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     if t.is_initial() {
         return TransactionEntry { session: None, index: None, id: "⊥".to_owned() };
     }
-    let name = history.session_names().get(history.session_of(t).index());
+    let name = history.exact_session_name(history.session_of(t));
     // Only a number that prints as it was written may stand as a number: `007` is a name.
     let session = match name.parse::<u64>() {
         Ok(number) if number.to_string() == name => SessionName::Number(number),

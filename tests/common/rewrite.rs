@@ -1,10 +1,10 @@
-//! The same history, told in another way: sessions in another order, other names, strangers beside.
+//! The same history, written in another way: sessions in another order, other names, an unrelated session more.
 
 use fastrand::Rng;
 use isoscope::history::{Builder, History, KeyId, OperationKind, Origin, Outcome, Rules, SetUpRule, Value};
 use std::collections::BTreeMap;
 
-/// What is told in another way.
+/// What is written in another way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rewrite {
     /// Sessions stand in another order.
@@ -14,27 +14,27 @@ pub(crate) struct Rewrite {
     /// Every value is another number.
     pub(crate) values: bool,
     /// There is a session more, which has keys of its own and breaks nothing.
-    pub(crate) stranger: bool,
+    pub(crate) unrelated: bool,
 }
 
 impl Rewrite {
     /// Nothing, each, and all together.
-    pub(crate) const NONE: Rewrite = Rewrite { sessions: false, names: false, values: false, stranger: false };
+    pub(crate) const NONE: Rewrite = Rewrite { sessions: false, names: false, values: false, unrelated: false };
     pub(crate) const EACH: [Rewrite; 5] = [
         Rewrite { sessions: true, ..Rewrite::NONE },
         Rewrite { names: true, ..Rewrite::NONE },
         Rewrite { values: true, ..Rewrite::NONE },
-        Rewrite { stranger: true, ..Rewrite::NONE },
-        Rewrite { sessions: true, names: true, values: true, stranger: true },
+        Rewrite { unrelated: true, ..Rewrite::NONE },
+        Rewrite { sessions: true, names: true, values: true, unrelated: true },
     ];
 
-    /// The history told in this way, without transactions that look like a set-up. What is random comes from `rng`.
+    /// The history written in this way, without transactions that look like a set-up. What is random comes from `rng`.
     pub(crate) fn of(self, history: &History, rng: &mut Rng) -> History {
         let mut builder = Builder::new(Origin::default());
         let mut names: Vec<u64> = (0..10 + 2 * (history.n_sessions() + history.n_keys()) as u64).collect();
         let mut keys: Vec<usize> = (0..history.n_keys()).collect();
         let mut sessions: Vec<Option<_>> = history.sessions().map(Some).collect();
-        if self.stranger {
+        if self.unrelated {
             sessions.push(None);
         }
         if self.sessions {
@@ -59,7 +59,7 @@ impl Rewrite {
         for session in sessions {
             let new_session = builder.session_name(&name.next().expect("there are enough"));
             let Some(session) = session else {
-                let own = builder.key_name("stranger");
+                let own = builder.key_name("unrelated");
                 let mut draft = builder.transaction(new_session, Outcome::Committed);
                 builder.operation(draft, OperationKind::Write, own, Value(7_000_001), 0);
                 for next in [7_000_002, 7_000_003] {

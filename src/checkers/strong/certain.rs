@@ -1,72 +1,71 @@
-//! The edges that are certain at a level, also where some of them contradict each other.
+//! The edges that are certain at a level, by rounds.
 //!
-//! To decide a level it is enough to draw consequences until the first cycle shows up. What is counted and listed must not
-//! depend on which cycle that is, so here consequences are drawn, round by round, until nothing new follows:
+//! To decide a level it is enough to draw consequences until some cycle shows up. What is counted and listed must not
+//! depend on which cycle that is, so here it is defined which edges are certain:
 //!
 //! - Round 0 has the edges that the history itself shows, and those that follow by looking at one session or one update
 //!   ([`Known::new`]).
-//! - An edge is *usable* as a premise if it is on no cycle of the edges of earlier rounds. Edges that the history itself
-//!   shows are usable if they are on no cycle of such edges, and session order always is. So nothing follows by way of a
-//!   contradiction (from which everything would follow), and the usable edges have no cycle.
-//! - Round n + 1 has what the rules of [`saturation`](super::saturation) say of pairs of writers that a topological order
-//!   of the usable edges of round n contradicts: the order nearest to that of the round before, at first to the one by
-//!   number of usable predecessors, ties by number of vertex.
+//! - Round n + 1 has all that the rules of [`saturation`](super::saturation) say, by paths of edges of the rounds before, of
+//!   pairs of writers in whose order a topological order of these edges contradicts a read: the order nearest to that of
+//!   the round before, at first to the one by number of predecessors, ties by number of vertex.
+//! - Sessions that share no key, directly or through others, make *pieces* that have nothing to do with each other. The
+//!   first round after which the edges of a piece have a cycle is complete and the last one of this piece: from a
+//!   contradiction everything would follow. Also, a piece ends with a round that brings little.
 //!
-//! On an index in canonical order ([`Index::canonical`](crate::relations::Index::canonical)) this is a definition in terms
-//! of what happened: neither the order of sessions in the file nor names have a part in it, and of sessions that share no
-//! key each finds what it finds alone.
+//! On an index in canonical order ([`Index::canonical`]) this is a definition in terms of what happened: neither the order
+//! of sessions in the file nor names have a part in it, and each piece finds what it finds alone.
 
 use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
 use super::reachability::{leads_to, past_sizes};
 use super::replay::replay;
-use super::saturation::{MOST_VERSIONS, consequences};
+use super::saturation::{MOST_VERSIONS, PATIENCE, consequences};
 use crate::control::{Control, Interrupt};
-use crate::graph::{Components, Digraph, strong_components, topological_order, topological_order_by_priority};
-use rustc_hash::FxHashSet;
+use crate::graph::{Digraph, strong_components, topological_order, topological_order_by_priority};
+use crate::relations::{Index, Node};
 
-/// Rounds after which the rest is left out.
-const MOST_ROUNDS: u32 = 32;
-
-/// Adds to `known` all that is certain. Returns by round, from 1, an order of the usable edges of the rounds before. Every
-/// round costs what a round of [`saturate`](super::saturate) does, and O(edges) for components.
+/// Adds to `known` all that is certain. Returns by round, from 1, a topological order of the edges of the rounds before
+/// that has the events of the pieces that take part in it. Costs as much as [`saturate`](super::saturate), round by round.
 pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> Result<Vec<Vec<Vertex>>, Interrupt> {
-    let (index, events, open) = (known.index, known.events, OpenReads::default());
-    let shown = strong_components(&Digraph::new(known.n_vertices, known.base.iter().copied()));
+    let (index, events, reads) = (known.index, known.events, OpenReads::default());
+    let mut pieces = Pieces::new(known);
     let mut orders: Vec<Vec<Vertex>> = Vec::new();
-    for round in 1..=MOST_ROUNDS {
+    let mut before: Option<Vec<Vertex>> = None;
+    for round in 1.. {
         control.check()?;
-        let usable = usable(known, &shown);
-        let priority = match orders.last() {
-            Some(order) => places(order),
-            None => {
-                let Some(first) = topological_order(&usable) else { break };
-                past_sizes(index, events, &usable, &first, control)?
-            }
+        let Some((graph, first)) = pieces.acyclic(known) else { break };
+        let order = match &before {
+            Some(before) => topological_order_by_priority(&graph, &places(before)),
+            None => topological_order_by_priority(&graph, &past_sizes(index, events, &graph, &first, control)?),
         };
-        let Some(order) = topological_order_by_priority(&usable, &priority) else { break };
-        let found = replay(known, &open, &[], &order, MOST_VERSIONS);
+        let Some(order) = order else { break };
+        let takes_part = |v: &Vertex| events.node(*v).is_none_or(|t| pieces.takes_part(t));
+        orders.push(order.iter().copied().filter(takes_part).collect());
+        let mut found = replay(known, &reads, &[], &order, MOST_VERSIONS);
+        found.misreads.retain(|misread| pieces.takes_part(misread.between));
+        found.overlaps.retain(|overlap| pieces.takes_part(overlap.first));
         let candidates = consequences(known, &found.misreads, &found.overlaps, round);
         let queries: Vec<(Vertex, Vertex)> = candidates.iter().map(|(_, query)| *query).collect();
-        let holds = leads_to(index, events, &usable, &order, &queries, control)?;
+        let holds = leads_to(index, events, &graph, &order, &queries, control)?;
         let derived = candidates.iter().zip(&holds).filter(|(_, holds)| **holds).map(|((edge, _), _)| *edge);
         let mut new: Vec<Derived> = derived.collect();
         new.sort_by_key(|edge| (edge.from, edge.to));
         new.dedup_by_key(|edge| (edge.from, edge.to));
-        // The order keeps to usable edges only, so it may contradict others again.
-        let old: FxHashSet<(Vertex, Vertex)> = known.edges().filter(|edge| is_among(&new, *edge)).collect();
-        new.retain(|edge| !old.contains(&(edge.from, edge.to)));
-        orders.push(order);
+        let contradicted = found.misreads.iter().map(|misread| misread.between);
+        let contradicted = contradicted.chain(found.overlaps.iter().map(|overlap| overlap.first));
+        let n_found = pieces.count(contradicted);
+        let n_new = pieces.count(new.iter().filter_map(|edge| events.node(edge.from)));
+        for (piece, (&found, &new)) in n_found.iter().zip(&n_new).enumerate() {
+            pieces.open[piece] &= new > 0 && (round <= PATIENCE || new * 100 >= found);
+        }
+        new.retain(|edge| events.node(edge.from).is_some_and(|t| pieces.takes_part(t)));
         if new.is_empty() {
             break;
         }
+        before = Some(order);
         known.derived.append(&mut new);
     }
     Ok(orders)
-}
-
-fn is_among(sorted: &[Derived], edge: (Vertex, Vertex)) -> bool {
-    sorted.binary_search_by_key(&edge, |derived| (derived.from, derived.to)).is_ok()
 }
 
 fn places(order: &[Vertex]) -> Vec<u64> {
@@ -75,23 +74,70 @@ fn places(order: &[Vertex]) -> Vec<u64> {
     places
 }
 
-/// The usable edges; `shown` are the components of what the history itself shows.
-fn usable(known: &Known<'_>, shown: &Components) -> Digraph {
-    let all = known.graph();
-    let components = strong_components(&all);
-    if !components.any_cyclic() {
-        return all;
+/// Sessions by what they share keys with.
+struct Pieces {
+    /// By node.
+    of: Vec<u32>,
+    /// By piece: whether it takes part in the next round.
+    open: Vec<bool>,
+}
+
+impl Pieces {
+    fn new(known: &Known<'_>) -> Pieces {
+        let index = known.index;
+        let n = index.n_sessions();
+        if known.events.in_real_time() {
+            return Pieces { of: vec![0; index.n_nodes()], open: vec![true] };
+        }
+        // Sessions and keys, each session with each of its keys and back.
+        let keys = accesses(index).map(|(t, key)| (index.session[t as usize], n as u32 + key));
+        let graph = Digraph::new(n + index.n_keys(), keys.clone().chain(keys.map(|(session, key)| (key, session))));
+        let components = strong_components(&graph);
+        let of: Vec<u32> = index.session.iter().map(|&session| components.component[session as usize]).collect();
+        let mut open = vec![false; components.len()];
+        of.iter().for_each(|&piece| open[piece as usize] = true);
+        Pieces { of, open }
     }
-    let in_session = |from: Vertex, to: Vertex| match (known.events.node(from), known.events.node(to)) {
-        // Vertices are numbered along sessions.
-        (Some(a), Some(b)) => from < to && known.index.session[a as usize] == known.index.session[b as usize],
-        _ => false,
-    };
-    let n_base = known.base.len();
-    let is_usable = |&(place, (from, to)): &(usize, (Vertex, Vertex))| {
-        components.component[from as usize] != components.component[to as usize]
-            || place < n_base
-                && (shown.component[from as usize] != shown.component[to as usize] || in_session(from, to))
-    };
-    Digraph::new(known.n_vertices, known.edges().enumerate().filter(is_usable).map(|(_, edge)| edge))
+
+    fn takes_part(&self, t: Node) -> bool {
+        self.open[self.of[t as usize] as usize]
+    }
+
+    /// How many of these nodes each piece has.
+    fn count(&self, nodes: impl Iterator<Item = Node>) -> Vec<usize> {
+        let mut n = vec![0; self.open.len()];
+        nodes.for_each(|t| n[self.of[t as usize] as usize] += 1);
+        n
+    }
+
+    /// The known edges of the open pieces, and an order of them, after pieces with a cycle have been closed; `None` where
+    /// all are closed.
+    fn acyclic(&mut self, known: &Known<'_>) -> Option<(Digraph, Vec<Vertex>)> {
+        let events = known.events;
+        loop {
+            let takes_part = |&(from, to): &(Vertex, Vertex)| {
+                let t = events.node(from).or(events.node(to));
+                t.is_none_or(|t| self.takes_part(t))
+            };
+            let graph = Digraph::new(known.n_vertices, known.edges().filter(takes_part));
+            if let Some(order) = topological_order(&graph) {
+                return self.open.contains(&true).then_some((graph, order));
+            }
+            let components = strong_components(&graph);
+            for component in components.cyclic() {
+                let nodes = components.members(component).iter().filter_map(|&v| events.node(v));
+                for t in nodes {
+                    self.open[self.of[t as usize] as usize] = false;
+                }
+            }
+        }
+    }
+}
+
+/// All reads and writes: who, and which key.
+fn accesses(index: &Index) -> impl Iterator<Item = (Node, u32)> + Clone + '_ {
+    (0..index.n_nodes() as Node).flat_map(move |t| {
+        let read = index.reads_of(t).map(move |read| (t, index.read_key[read]));
+        read.chain(index.writes_of(t).map(move |write| (t, index.write_key[write])))
+    })
 }

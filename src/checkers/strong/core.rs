@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Work spent on following derivations, in edges looked at (an upper bound); then the core is everything.
 const MOST_WORK: usize = 2_000_000_000;
 
+/// In place of a position: the order does not have the vertex.
+const NOWHERE: u32 = u32::MAX;
+
 /// Collects transactions that suffice for a refutation: those on its cycles and, for every edge that was derived,
 /// those on the path it was derived from, and so on.
 pub(in crate::checkers) struct Core<'k, 'a> {
@@ -32,10 +35,10 @@ pub(in crate::checkers) struct Core<'k, 'a> {
 
 impl<'k, 'a> Core<'k, 'a> {
     /// `orders` are, by round from 1, topological orders of the edges that its premises are made of; the last one is good
-    /// for all later rounds, too.
+    /// for all later rounds, too. Paths between events that an order does not have are looked for everywhere.
     pub(in crate::checkers) fn new(known: &'k Known<'a>, orders: &[Vec<Vertex>]) -> Core<'k, 'a> {
         let positions = |order: &Vec<Vertex>| {
-            let mut position = vec![0; known.n_vertices];
+            let mut position = vec![NOWHERE; known.n_vertices];
             order.iter().enumerate().for_each(|(place, &v)| position[v as usize] = place as u32);
             position
         };
@@ -206,6 +209,7 @@ impl<'k, 'a> Core<'k, 'a> {
             });
             let round = (edge.round as usize).saturating_sub(1);
             let position = self.positions.get(round).or(self.positions.last());
+            let position = position.filter(|position| position[premise_from as usize] != NOWHERE);
             let inside = |v: Vertex| match position {
                 Some(position) => {
                     let place = position[v as usize];

@@ -23,7 +23,7 @@ pub(in crate::checkers) enum Saturated {
 /// Versions looked at for one read or write.
 pub(super) const MOST_VERSIONS: usize = 64;
 /// After this many rounds, rounds that bring little are left to the search.
-const PATIENCE: u32 = 1;
+pub(super) const PATIENCE: u32 = 1;
 
 /// Adds to `known` what follows from the reads that the best order so far contradicts, until an order contradicts
 /// none, a cycle shows up, or nothing follows. Every round costs O(edges · sessions / vector width + edges log edges).

@@ -27,7 +27,7 @@ impl<'a> Table<'a> {
         Table {
             numbered_keys: keys().all(|key| is_number(&history.key_names().text(key.index()))),
             numbered_values: !keys().any(|key| history.lists().is_list(key))
-                && named.all(|value| is_number(&exact(history, value))),
+                && named.all(|value| is_number(&history.exact_value_name(value))),
             history,
         }
     }
@@ -63,7 +63,7 @@ impl<'a> Table<'a> {
         match object.kind {
             OperationKind::Read => format!("SELECT v FROM kv WHERE k = {key};"),
             OperationKind::Write if self.history.lists().is_list(object.key) => {
-                let element = literal(&format!(" {}", exact(self.history, object.value)));
+                let element = literal(&format!(" {}", self.history.exact_value_name(object.value)));
                 format!("UPDATE kv SET v = trim(concat(v, {element})) WHERE k = {key};")
             }
             OperationKind::Write => format!("UPDATE kv SET v = {} WHERE k = {key};", self.value(object.value)),
@@ -96,8 +96,8 @@ impl<'a> Table<'a> {
     fn value(&self, value: Value) -> String {
         match is_open(value) {
             true => "NULL".to_owned(),
-            false if self.numbered_values => exact(self.history, value),
-            false => literal(&exact(self.history, value)),
+            false if self.numbered_values => self.history.exact_value_name(value),
+            false => literal(&self.history.exact_value_name(value)),
         }
     }
 
@@ -129,14 +129,6 @@ impl<'a> Table<'a> {
 /// A value that stands for no value.
 fn is_open(value: Value) -> bool {
     value == Value::INITIAL || value == Value::UNRECORDED
-}
-
-/// A value as it is: data must not be made fit to be shown.
-fn exact(history: &History, value: Value) -> String {
-    match history.value_names() {
-        Some(names) if !is_open(value) => names.get(value.0 as usize),
-        _ => history.value_name(value),
-    }
 }
 
 /// A text as SQL. Characters that are not seen, or that a tool on the way might take for its own (a closing brace ends a
