@@ -10,7 +10,7 @@ use window::{FRACTURED, Window, click, document, opened, press, says, themes, wa
 
 /// Two anomalies that share a transaction, and one by itself.
 const CONNECTED: &str = "a: [w x 1, w z 1] [w x 2, w y 1] [w z 2, w u 1]\nb: [r y 1, r x 1]\nc: [r u 1, r z 1]\n\
-                         d: [w p 1] [w p 2, w q 1]\ne: [r q 1, r p 1]\n";
+                         d: [w p 1] [w p 2, w q 1]\ne: [r q 1] [r p 1]\n";
 
 fn picture(window: &Window) -> Arc<Picture> {
     document(window).current_picture().expect("a picture").clone()

@@ -168,7 +168,7 @@ fn an_unrelated_session_changes_no_verdict_and_no_assumption() {
 }
 
 /// Most operations of a real history that is checked twice here.
-const MOST_OPERATIONS: usize = 6_000;
+const MOST_OPERATIONS: usize = 2_000;
 
 #[test]
 fn an_unrelated_session_changes_nothing_in_real_histories() {

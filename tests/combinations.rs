@@ -130,7 +130,10 @@ fn nothing_can_be_left_out_of_the_combinations() {
     let bare = Report { levels: Vec::new(), violations: Vec::new(), ..report.clone() };
     let is_accepted = |proof: ProofEntry| {
         let violation = ViolationEntry { proof, ..violation.clone() };
-        verify(&history, &Report { violations: vec![violation], ..bare.clone() }).is_ok()
+        match verify(&history, &Report { violations: vec![violation], ..bare.clone() }) {
+            Ok(_) => true,
+            Err(problems) => problems.iter().all(|problem| !problem.place.starts_with("violation")),
+        }
     };
     let ProofEntry::Combinations { options, excluded, clauses } = violation.proof.clone() else {
         panic!("no such proof")

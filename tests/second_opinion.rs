@@ -21,6 +21,14 @@ fn report_on(history: &History) -> Report {
     Report::new(history, &findings, Settings { read_seconds: 0.0, witness: true })
 }
 
+/// Whether the proof of the only violation of a report is accepted, whatever else is said of it.
+fn is_proved(history: &History, report: &Report) -> bool {
+    match verify(history, report) {
+        Ok(verified) => verified.violations == 1,
+        Err(problems) => problems.iter().all(|problem| !problem.place.starts_with("violation")),
+    }
+}
+
 fn violated(history: &History) -> Vec<String> {
     let satisfied = oracle::verdicts(history);
     let codes = oracle::LEVELS.iter().zip(satisfied).filter(|(_, satisfied)| !satisfied);
@@ -74,7 +82,7 @@ fn a_violation_is_not_accepted_at_a_level_that_is_satisfied() {
                 let mut forged = violation.clone();
                 forged.levels = vec![level.clone()];
                 report.violations = vec![forged];
-                assert!(verify(&history, &report).is_err(), "seed {seed}, {} at {level}\n{sketch}", violation.id);
+                assert!(!is_proved(&history, &report), "seed {seed}, {} at {level}\n{sketch}", violation.id);
             }
         }
     }
@@ -293,7 +301,7 @@ fn whatever_is_accepted_after_random_changes_is_true() {
                 forged.transactions.iter_mut().for_each(|t| rename(&history, t));
                 report.violations = vec![forged.clone()];
                 tried += 1;
-                if verify(&history, &report).is_ok_and(|verified| verified.violations == 1) {
+                if is_proved(&history, &report) {
                     accepted += 1;
                     assert!(true_levels.contains(&forged.levels[0]), "seed {seed}\n{sketch}\n{forged:#?}");
                 }

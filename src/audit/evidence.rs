@@ -9,14 +9,13 @@ use rustc_hash::FxHashMap;
 
 /// Lets the verifier look at the witness of a satisfied level.
 pub(super) fn verified(
-    history: &History,
     resolution: &Resolution,
     verifier: &Verifier<'_>,
     result: &LevelResult,
     witness: &Witness,
 ) -> Result<(), Flaw> {
     let named: FxHashMap<OperationId, TransactionId> = result.sources.iter().copied().collect();
-    let others = |read: OperationId| resolution.source_in(history.transaction_of(read), read).writer();
+    let others = |reader, read| resolution.source_in(reader, read).writer();
     let sources = Sources { named: &named, others: &others };
     let level = result.level.code();
     match witness {

@@ -124,7 +124,7 @@ impl<'a> Audit<'a> {
             return Ok(());
         }
         let Verdict::Satisfied(witness) = &result.verdict else { return Ok(()) };
-        verified(self.history, self.resolution, &self.verifier, result, witness)?;
+        verified(self.resolution, &self.verifier, result, witness)?;
         self.accepted().insert(result.level, result.clone());
         Ok(())
     }

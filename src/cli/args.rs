@@ -430,7 +430,9 @@ pub struct StatsArguments {
 #[command(after_help = "Example:\n  \
     isoscope check --json --witness history.txt > report.json\n  \
     isoscope verify history.txt report.json\n\n\
-    Exit codes: 0 all evidence holds, 1 some does not, 2 bad usage or unreadable input.")]
+    Exit codes: 0 evidence shows every verdict, 1 something is contradicted by the history, by other evidence in the \
+    report, or by another verdict, 2 bad usage or unreadable input, 3 nothing is contradicted, but something is claimed \
+    without evidence (a satisfied level without witness, a violated one without violation).")]
 pub struct VerifyArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]

@@ -17,25 +17,31 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
     match verify::verify(&history, &report) {
         Ok(verified) => {
             let mut text = String::new();
-            let mut row = |name: &str, value: String| text += &format!("{name:18}{value}\n");
-            if !verified.satisfied.is_empty() {
-                row("satisfied", format!("{} (every read replayed)", verified.satisfied.join(", ")));
+            let mut row = |name: &str, values: &[String], note: &str| {
+                if !values.is_empty() {
+                    text += &format!("{name:18}{}{note}\n", values.join(", "));
+                }
+            };
+            row("satisfied", &verified.satisfied, " (every read replayed)");
+            row("violated", &verified.violated, " (each shown by a violation below)");
+            row("violations", &[format!("{} confirmed", verified.violations)], "");
+            row("count not checked", &verified.unchecked, "");
+            if verified.implied_unchecked {
+                row("not checked", &["whether instances are implied".to_owned()], "");
             }
-            if !verified.violated.is_empty() {
-                row("violated", format!("{} (each shown by a violation below)", verified.violated.join(", ")));
-            }
-            row("violations", format!("{} confirmed", verified.violations));
-            if !verified.without_evidence.is_empty() {
-                row("without evidence", verified.without_evidence.join(", "));
-            }
-            text += &format!("{}\n", out.paint(Paint::Good, "all evidence holds"));
+            row("without evidence", &verified.without_evidence, "");
+            let is_known = verified.without_evidence.is_empty();
+            text += &match is_known {
+                true => format!("{}\n", out.paint(Paint::Good, "all evidence holds")),
+                false => format!("{}\n", out.paint(Paint::Open, "the evidence holds, but not everything has any")),
+            };
             out.text(&text);
-            Ok(ExitCode::Satisfied)
+            Ok(if is_known { ExitCode::Satisfied } else { ExitCode::Undecided })
         }
         Err(problems) => {
             let mut text: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
             let n = problems.len();
-            let summary = format!("{n} problem{}: this evidence does not hold", if n == 1 { "" } else { "s" });
+            let summary = format!("{n} problem{}: this report is not to be believed", if n == 1 { "" } else { "s" });
             text += &format!("{}\n", out.paint(Paint::Bad, &summary));
             out.text(&text);
             Ok(ExitCode::Violated)

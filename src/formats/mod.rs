@@ -403,20 +403,20 @@ pub fn open<'a>(path: &Path, request: impl Into<Request<'a>>, control: &Control)
 
 /// The text at a path that is no history, of a file or of a stream as [`open`] reads them: a report.
 pub fn text_at(path: &Path, control: &Control) -> Result<String, OpenError> {
-    let expected = |bytes: &[u8], error: std::str::Utf8Error| {
-        let place = error.valid_up_to();
+    let expected = |bytes: &[u8], place: usize| {
         let found = excerpt(&bytes[place..]);
         ReadError::at_byte("", place as u64, Problem::Expected { expected: "text", found })
     };
     // The end of the head may cut a character in two.
-    let look = |head: &[u8]| match std::str::from_utf8(head) {
-        Err(error) if !is_text(head) => Err(expected(head, error)),
+    let look = |head: &[u8]| match (head.iter().position(|&b| b == 0), std::str::from_utf8(head)) {
+        (Some(zero), _) => Err(expected(head, zero)),
+        (None, Err(error)) if !is_text(head) => Err(expected(head, error.valid_up_to())),
         _ => Ok(()),
     };
     let bytes = container::bytes(path, &look, control).map_err(|cause| OpenError::new(path, cause))?;
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(text.to_owned()),
-        Err(error) => Err(OpenError::new(path, expected(&bytes, error))),
+        Err(error) => Err(OpenError::new(path, expected(&bytes, error.valid_up_to()))),
     }
 }
 

@@ -4,7 +4,7 @@
 //! vectors are computed for a block of sessions at a time, so memory stays small whatever the number of sessions.
 
 use super::replay::Flaw;
-use super::weak::{Read, Story};
+use super::weak::{Read, Story, Suspect};
 use crate::control::Interrupt;
 use crate::history::{OperationKind, TransactionId};
 use rayon::prelude::*;
@@ -23,13 +23,14 @@ const FEW: usize = 64;
 /// O(transactions × sessions + operations + stale reads × min(newer versions, sessions that write the key × log)).
 pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
     let n_sessions = story.history.n_sessions();
-    let in_order = Writers::new(story, &story.order);
+    let in_order = OnceLock::new();
     let by_session = OnceLock::new();
     let blocks: Vec<usize> = (0..n_sessions).step_by(BLOCK).collect();
     let look_at = |first: usize| {
         let past = past_of_block(story, first, (first + BLOCK).min(n_sessions))?;
         let look = |&(number, read): &(u32, Read)| {
             let past = &past[number as usize - 1];
+            let in_order = in_order.get_or_init(|| Writers::new(story, &story.order));
             let newer = newer(story, in_order.of(read), number, read);
             match newer.len() <= FEW {
                 true => newer.iter().find(|&&t| is_past(story, past, first, t)).copied(),
@@ -44,6 +45,13 @@ pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
             }
             .map_or(Ok(()), |t| Err(story.overwritten(read, story.number[t.index()])))
         };
+        let is_seen = |suspect: &&Suspect| {
+            let writer = story.order[suspect.newer as usize - 1];
+            is_past(story, &past[suspect.reader as usize - 1], first, writer)
+        };
+        if let Some(suspect) = story.suspects.par_iter().with_min_len(4096).find_any(is_seen) {
+            return Err(story.overwritten(suspect.read, suspect.newer));
+        }
         story.stale.par_iter().with_min_len(4096).try_for_each(look)
     };
     blocks.chunks(ABREAST).try_for_each(|blocks| blocks.par_iter().try_for_each(|&first| look_at(first)))
@@ -93,20 +101,20 @@ fn newer<'a>(story: &Story<'_>, writers: &'a [TransactionId], number: u32, read:
 }
 
 /// Whether a transaction is in a past, if its session is in the block.
-fn is_past(story: &Story<'_>, past: &[u32; BLOCK], first: usize, t: TransactionId) -> bool {
+fn is_past(story: &Story<'_>, past: &[i32; BLOCK], first: usize, t: TransactionId) -> bool {
     let session = story.history.session_of(t).index();
     let entry = session.checked_sub(first).and_then(|at| past.get(at));
-    entry.is_some_and(|&entry| (story.history.position_of(t) as u32) < entry)
+    entry.is_some_and(|&entry| (story.history.position_of(t) as i32) < entry)
 }
 
-/// By place: per session of the block, the number of its transactions (of all outcomes) up to the last one in the past.
-fn past_of_block(story: &Story<'_>, first: usize, end: usize) -> Result<Vec<[u32; BLOCK]>, Interrupt> {
+/// By place: per session of the block (as signed numbers, which are quicker to compare many at a time), the number of its transactions (of all outcomes) up to the last one in the past.
+fn past_of_block(story: &Story<'_>, first: usize, end: usize) -> Result<Vec<[i32; BLOCK]>, Interrupt> {
     let history = story.history;
     let n = story.order.len();
-    story.control.needs(n * size_of::<[u32; BLOCK]>())?;
-    let mut past = vec![[0u32; BLOCK]; n];
+    story.control.needs(n * size_of::<[i32; BLOCK]>())?;
+    let mut past = vec![[0i32; BLOCK]; n];
     let mut previous: Vec<u32> = vec![0; history.n_sessions()];
-    let absorb = |own: &mut [u32; BLOCK], past: &[[u32; BLOCK]], seen: u32| {
+    let absorb = |own: &mut [i32; BLOCK], past: &[[i32; BLOCK]], seen: u32| {
         for (mine, theirs) in own.iter_mut().zip(past[seen as usize - 1]) {
             *mine = (*mine).max(theirs);
         }
@@ -114,14 +122,14 @@ fn past_of_block(story: &Story<'_>, first: usize, end: usize) -> Result<Vec<[u32
         let session = history.session_of(t).index();
         if (first..end).contains(&session) {
             let entry = &mut own[session - first];
-            *entry = (*entry).max(history.position_of(t) as u32 + 1);
+            *entry = (*entry).max(history.position_of(t) as i32 + 1);
         }
     };
     for (number, &t) in (1..).zip(&story.order) {
         if number % 4096 == 0 {
             story.control.check()?;
         }
-        let mut own = [0u32; BLOCK];
+        let mut own = [0i32; BLOCK];
         let before = std::mem::replace(&mut previous[history.session_of(t).index()], number);
         if before > 0 {
             absorb(&mut own, &past, before);
@@ -139,7 +147,7 @@ fn past_of_block(story: &Story<'_>, first: usize, end: usize) -> Result<Vec<[u32
 fn last_past(
     story: &Story<'_>,
     writers: &[TransactionId],
-    past: &[u32; BLOCK],
+    past: &[i32; BLOCK],
     first: usize,
     read: Read,
 ) -> Option<TransactionId> {
@@ -148,7 +156,7 @@ fn last_past(
     let mut rest = &writers[writers.partition_point(|t| session_of(t) < first)..];
     while let Some(session) = rest.first().map(session_of).filter(|session| *session < first + BLOCK) {
         let (of_session, others) = rest.split_at(rest.partition_point(|t| session_of(t) == session));
-        let seen = of_session.partition_point(|&t| (history.position_of(t) as u32) < past[session - first]);
+        let seen = of_session.partition_point(|&t| (history.position_of(t) as i32) < past[session - first]);
         match of_session[..seen].last() {
             Some(&last) if story.number[last.index()] > read.from => return Some(last),
             _ => rest = others,

@@ -235,7 +235,7 @@ impl Argument<'_> {
 
     /// Takes the edges that a proof mentions, or that say whom its reads read from, for told: its case cannot be, so
     /// everything holds in it.
-    pub(super) fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
+    pub(super) fn leave_out(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
         let mut edges: Vec<usize> = Vec::new();
         let mut stack = vec![proof];
         while let Some(proof) = stack.pop() {

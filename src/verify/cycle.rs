@@ -8,26 +8,30 @@
 
 use super::combinations::Case;
 use super::elements::{self, Apart};
+use super::pattern;
 use super::read::{self, operation};
 use super::resolution::{Resolution, Source};
+use super::scene::{self, Scene};
 use super::setting::Setting;
 use super::spans::{Span, Strength};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId};
+use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId};
 use crate::report::{AppendEntry, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
+use std::cell::RefCell;
 
 /// Most cases of appends and outcomes inside one another.
 const MOST_NESTED: usize = 32;
 
-/// Whether the proof of a violation holds at each of these levels. O(edges × cases × levels).
+/// Whether the proof of a violation holds at each of these levels; tells what it shows if asked to. O(edges × cases ×
+/// levels).
 pub(super) fn check(
     history: &History,
     resolution: &Resolution<'_>,
     violation: &ViolationEntry,
     transactions: &[TransactionId],
-    levels: &[&str],
-) -> Result<(), String> {
+    (levels, is_told): (&[&str], bool),
+) -> Result<Told, String> {
     let argument = Argument::new(history, resolution, violation, transactions, false);
-    argument.holds_at(levels)
+    argument.holds_at(levels, is_told)
 }
 
 /// The same for a history whose elements of lists have been told apart as far as that follows.
@@ -36,19 +40,46 @@ pub(super) fn check_apart(
     resolution: &Resolution<'_>,
     violation: &ViolationEntry,
     transactions: &[TransactionId],
-    levels: &[&str],
-) -> Result<(), String> {
+    (levels, is_told): (&[&str], bool),
+) -> Result<Told, String> {
     let argument = Argument::new(&apart.history, resolution, violation, transactions, apart.is_impossible);
-    argument.holds_at(levels)
+    argument.holds_at(levels, is_told)
 }
+
+/// What a cycle tells of a violation whose reads show it: its edges must be there, whatever they contradict.
+pub(super) fn told(
+    history: &History,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<Told, String> {
+    let argument = Argument::new(history, resolution, violation, transactions, false);
+    if let Some(message) = argument.claims.iter().find_map(|claims| claims.as_ref().err()) {
+        return Err(message.clone());
+    }
+    let setting = Setting::new(resolution, read::basis("CI"));
+    Ok(scene::of_part(&argument, &violation.proof, Some(&setting)))
+}
+
+/// What a violation shows, or why that is not what it is called.
+pub(super) type Told = Result<Scene, String>;
 
 /// What an edge says that may hold in one case and not in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Claim {
+pub(super) enum Claim {
     /// The transaction takes part.
     Member(TransactionId),
     /// The read returned what the transaction wrote.
     ReadFrom(OperationId, TransactionId),
+}
+
+/// Where in a proof one is.
+#[derive(Clone, Copy, Debug)]
+struct Nested {
+    /// How many cases of appends are around it.
+    depth: usize,
+    /// Whether it gives the violation its name.
+    is_named: bool,
 }
 
 /// A violation with what is known of its edges.
@@ -56,25 +87,27 @@ pub(super) struct Argument<'a> {
     pub(super) history: &'a History,
     pub(super) resolution: &'a Resolution<'a>,
     pub(super) violation: &'a ViolationEntry,
-    transactions: &'a [TransactionId],
+    pub(super) transactions: &'a [TransactionId],
     /// By checked edge: the key it is about.
-    keys: Vec<Option<KeyId>>,
+    pub(super) keys: Vec<Option<KeyId>>,
     /// By checked edge: what it says that depends on the case, or why it does not hold in any.
     claims: Vec<Result<Vec<Claim>, String>>,
     /// Some place of a list can have been made by nobody.
     is_impossible: bool,
+    /// What the part of the proof shows that gives the violation its name.
+    told: RefCell<Option<Told>>,
 }
 
 impl<'a> Argument<'a> {
-    fn new(
+    pub(super) fn new(
         history: &'a History,
         resolution: &'a Resolution<'a>,
         violation: &'a ViolationEntry,
         transactions: &'a [TransactionId],
         is_impossible: bool,
     ) -> Argument<'a> {
-        let (keys, claims) = (Vec::new(), Vec::new());
-        let mut argument = Argument { history, resolution, violation, transactions, keys, claims, is_impossible };
+        let (keys, claims, told) = (Vec::new(), Vec::new(), RefCell::default());
+        let mut argument = Argument { history, resolution, violation, transactions, keys, claims, is_impossible, told };
         for (index, edge) in violation.edges.iter().enumerate() {
             let (key, claims) = match argument.observed(index, edge) {
                 Ok((key, claims)) => (key, Ok(claims)),
@@ -86,17 +119,39 @@ impl<'a> Argument<'a> {
         argument
     }
 
-    fn holds_at(&self, levels: &[&str]) -> Result<(), String> {
+    fn holds_at(&self, levels: &[&str], is_told: bool) -> Result<Told, String> {
         for level in levels {
             let mut open: Vec<usize> = (0..self.violation.edges.len()).collect();
             let proof = &self.violation.proof;
-            self.proves(level, proof, Vec::new(), &mut open, 0).map_err(|message| format!("at {level}: {message}"))?;
+            let proved = self.proves(level, proof, Vec::new(), &mut open, Nested { depth: 0, is_named: is_told });
+            proved.map_err(|message| format!("at {level}: {message}"))?;
             if let Some(&edge) = open.first() {
                 self.claims[edge].as_ref().map_err(String::clone)?;
                 return Err(format!("at {level}: edge {edge} holds in no case"));
             }
         }
-        Ok(())
+        let told = self.told.take().unwrap_or_else(|| Err("no part of its proof says what it is".to_owned()));
+        Ok(told.map(|scene| self.with_other_cases(scene)))
+    }
+
+    /// Adds the names of what the other cases of a proof show, as far as the violation has them.
+    fn with_other_cases(&self, mut scene: Scene) -> Scene {
+        let parts = if scene::is_last_part(&self.violation.proof) {
+            Vec::new()
+        } else {
+            scene::last_parts(&self.violation.proof)
+        };
+        for name in self.violation.also.iter().filter(|name| pattern::name_of(name).is_some()) {
+            if parts.iter().any(|part| scene::may_be(self, name, part)) {
+                scene.also.push(name.clone());
+            }
+        }
+        scene
+    }
+
+    /// Keeps what a part of the proof shows. `setting` is the case it is in, none for one that cannot be.
+    fn tell(&self, part: &ProofEntry, setting: Option<&Setting<'_>>) {
+        *self.told.borrow_mut() = Some(scene::of_part(self, part, setting));
     }
 
     pub(super) fn transaction(&self, place: usize) -> Result<TransactionId, String> {
@@ -104,145 +159,8 @@ impl<'a> Argument<'a> {
         t.ok_or_else(|| format!("there is no transaction at place {place}"))
     }
 
-    fn kind_is(&self, edge: &EdgeEntry, allowed: &[&str]) -> Result<(), String> {
-        match allowed.contains(&edge.kind.as_str()) {
-            true => Ok(()),
-            false => Err(format!("its kind is {}, expected {}", edge.kind, allowed.join(" or "))),
-        }
-    }
-
-    /// Checks what an edge says about operations and that its premises lie before it; returns its key and what is left to
-    /// check in each case.
-    fn observed(&self, index: usize, edge: &EdgeEntry) -> Result<(Option<KeyId>, Vec<Claim>), String> {
-        let (from, to) = (self.transaction(edge.from)?, self.transaction(edge.to)?);
-        let mut claims = vec![Claim::Member(from), Claim::Member(to)];
-        if let Some(late) = edge.reason.premises().iter().find(|&&premise| premise >= index) {
-            return Err(format!("its premise {late} does not come before it"));
-        }
-        let key = match &edge.reason {
-            ReasonEntry::SessionOrder => {
-                self.session_order(edge, from, to)?;
-                None
-            }
-            ReasonEntry::Reads => {
-                self.kind_is(edge, &["WR"])?;
-                let read = self.operation_of(edge.to, edge.to_operation, OperationKind::Read)?;
-                claims.push(Claim::ReadFrom(read, from));
-                Some(self.history.operation(read).key)
-            }
-            ReasonEntry::Path { through } => {
-                self.kind_is(edge, &["CO", "CM", "WW"])?;
-                self.is_path(through, from, to)?;
-                None
-            }
-            ReasonEntry::Visible { reader, read, seen, .. } => {
-                self.kind_is(edge, &["CM", "WW"])?;
-                let t3 = self.transaction(*reader)?;
-                if t3.is_initial() {
-                    return Err("the initial state reads nothing".to_owned());
-                }
-                let read = operation(self.history, self.transactions, *reader, *read)?;
-                let key = self.history.operation(read).key;
-                claims.extend([Claim::Member(t3), Claim::ReadFrom(read, to)]);
-                self.writes(from, key)?;
-                if from == to || from == t3 {
-                    return Err("the writer it orders must differ from reader and source".to_owned());
-                }
-                self.is_path(seen, from, t3)?;
-                Some(key)
-            }
-            ReasonEntry::Overwrites { writer, order } => {
-                self.kind_is(edge, &["RW"])?;
-                let t1 = self.transaction(*writer)?;
-                let read = self.operation_of(edge.from, edge.from_operation, OperationKind::Read)?;
-                let key = self.history.operation(read).key;
-                claims.extend([Claim::Member(t1), Claim::ReadFrom(read, t1)]);
-                self.writes(to, key)?;
-                if to == from || to == t1 {
-                    return Err("the overwriting transaction must differ from reader and source".to_owned());
-                }
-                match order.is_empty() && t1.is_initial() {
-                    true => {}
-                    false => self.is_path(order, t1, to)?,
-                }
-                Some(key)
-            }
-            ReasonEntry::Conflict { order } => {
-                self.kind_is(edge, &["WW", "CM"])?;
-                let key = self.common_key(edge, from, to)?;
-                self.is_path(order, from, to)?;
-                Some(key)
-            }
-            ReasonEntry::ReadModifyWrite { read } => {
-                self.kind_is(edge, &["WW", "CM"])?;
-                let wr = self.edge(*read)?;
-                let key = self.keys[*read].ok_or("its write-read edge has no key")?;
-                if !matches!(wr.reason, ReasonEntry::Reads) || wr.from != edge.from || wr.to != edge.to {
-                    return Err("its premise is no read of the one from the other".to_owned());
-                }
-                self.writes(to, key)?;
-                Some(key)
-            }
-            ReasonEntry::Listed { reader, read } => {
-                self.kind_is(edge, &["WW", "CM"])?;
-                let t3 = self.transaction(*reader)?;
-                let key = self.common_key(edge, from, to)?;
-                let read = operation(self.history, self.transactions, *reader, *read)?;
-                super::lists::shows_order(self.history, self.resolution, t3, read, key, (from, to))?;
-                claims.push(Claim::Member(t3));
-                Some(key)
-            }
-            ReasonEntry::Assumed => {
-                self.kind_is(edge, &["WW", "CM"])?;
-                Some(self.common_key(edge, from, to)?)
-            }
-        };
-        self.names_key(edge, key)?;
-        Ok((key, claims))
-    }
-
-    fn session_order(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<(), String> {
-        if edge.kind == "RT" {
-            let known = |t: TransactionId| !t.is_initial() && self.history.outcome(t) != Outcome::Unknown;
-            let times = (known(from) && !to.is_initial())
-                .then(|| Some((self.history.interval(from)?, self.history.interval(to)?)))
-                .flatten();
-            return match times {
-                Some((a, b)) if a.end < b.start => Ok(()),
-                _ => Err("the one did not end before the other began".to_owned()),
-            };
-        }
-        // ⊥ is in the causal past of all, in a session of none.
-        self.kind_is(edge, if from.is_initial() { &["SO", "CO"] } else { &["SO"] })?;
-        let in_order = from != to
-            && !to.is_initial()
-            && (from.is_initial()
-                || self.history.session_of(from) == self.history.session_of(to)
-                    && self.history.position_of(from) < self.history.position_of(to));
-        if in_order { Ok(()) } else { Err("they are not of one session in this order".to_owned()) }
-    }
-
-    /// An edge's key in words must be the one its operations are about.
-    fn names_key(&self, edge: &EdgeEntry, key: Option<KeyId>) -> Result<(), String> {
-        match (&edge.key, key) {
-            (Some(name), Some(key)) if **name != *self.history.key_names().text(key.index()) => {
-                Err(format!("it speaks of key {name}, its operations of {}", self.history.key_name(key)))
-            }
-            _ => Ok(()),
-        }
-    }
-
     pub(super) fn edge(&self, index: usize) -> Result<&EdgeEntry, String> {
         self.violation.edges.get(index).ok_or_else(|| format!("there is no edge {index}"))
-    }
-
-    fn operation_of(&self, place: usize, index: Option<usize>, kind: OperationKind) -> Result<OperationId, String> {
-        let index = index.ok_or("it does not name its operation")?;
-        let operation = operation(self.history, self.transactions, place, index)?;
-        match self.history.operation(operation).kind == kind {
-            true => Ok(operation),
-            false => Err(format!("{} is not the kind of operation it needs", self.history.operation_text(operation))),
-        }
     }
 
     /// Whether what an edge says holds in a case.
@@ -263,60 +181,26 @@ impl<'a> Argument<'a> {
         })
     }
 
-    fn writes(&self, t: TransactionId, key: KeyId) -> Result<(), String> {
-        let writes = |&o: &OperationId| {
-            let o = self.history.operation(o);
-            o.kind == OperationKind::Write && o.key == key
-        };
-        match !t.is_initial() && self.history.operations_of(t).any(|o| writes(&o)) {
-            true => Ok(()),
-            false => {
-                Err(format!("{} does not write key {}", self.history.transaction_name(t), self.history.key_name(key)))
-            }
-        }
-    }
-
-    /// The key of two writes that an edge names.
-    fn common_key(&self, edge: &EdgeEntry, from: TransactionId, to: TransactionId) -> Result<KeyId, String> {
-        let write = self.operation_of(edge.from, edge.from_operation, OperationKind::Write)?;
-        let key = self.history.operation(write).key;
-        self.writes(to, key)?;
-        if from == to { Err("it relates a transaction to itself".to_owned()) } else { Ok(key) }
-    }
-
-    /// Whether these edges lead from the one to the other; at least one edge.
-    pub(super) fn is_path(&self, path: &[usize], from: TransactionId, to: TransactionId) -> Result<(), String> {
-        let mut at = from;
-        for &e in path {
-            let edge = self.edge(e)?;
-            if self.transaction(edge.from)? != at {
-                return Err(format!("edge {e} of its path does not begin where the path is"));
-            }
-            at = self.transaction(edge.to)?;
-        }
-        match at == to && !path.is_empty() {
-            true => Ok(()),
-            false => Err("its path does not lead where it should".to_owned()),
-        }
-    }
-
-    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, but for cases of appends and outcomes,
-    /// which may be inside each other [`MOST_NESTED`] times. Every edge must hold in some case, those that no contradiction needs
-    /// too: `open` loses those that do.
+    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, but for cases of appends and
+    /// outcomes, which may be inside each other [`MOST_NESTED`] times. Every edge must hold in some case, those that no contradiction needs
+    /// too: `open` loses those that do. The first of several cases gives the violation its name.
     fn proves(
         &self,
         level: &str,
         proof: &ProofEntry,
         assumed: Vec<usize>,
         open: &mut Vec<usize>,
-        depth: usize,
+        Nested { depth, is_named }: Nested,
     ) -> Result<(), String> {
         let setting = Setting::new(self.resolution, read::basis(level));
         let strength = Strength::of(self.history, self.resolution.initial(), level)?;
         let spans = strength.map_or(Vec::new(), |strength| self.spans(strength));
-        let mut stack = vec![(proof, assumed, setting)];
-        while let Some((proof, assumed, setting)) = stack.pop() {
+        let mut stack = vec![(proof, assumed, setting, is_named)];
+        while let Some((proof, assumed, setting, is_named)) = stack.pop() {
             open.retain(|&edge| self.holds(edge, &setting).is_err());
+            if is_named && scene::is_last_part(proof) {
+                self.tell(proof, Some(&setting));
+            }
             match proof {
                 ProofEntry::Read => return Err("a case does not say which reads it ends in".to_owned()),
                 ProofEntry::Reads { pattern, reads } => {
@@ -333,32 +217,36 @@ impl<'a> Argument<'a> {
                     self.leave_no_choice((lemmas, clauses), &assumed, &setting, (&spans, strength))?;
                 }
                 ProofEntry::Split { .. } if strength.is_none() => return Err("an order says nothing at CI".to_owned()),
-                ProofEntry::Split { first, second, .. } => {
-                    self.is_split(first.assume, second.assume)?;
+                ProofEntry::Split { key, first, second } => {
+                    self.is_split(first.assume, second.assume, key)?;
                     for case in [second, first] {
                         let mut assumed = assumed.clone();
                         assumed.push(case.assume);
-                        stack.push((&*case.proof, assumed, setting.clone()));
+                        stack.push((&*case.proof, assumed, setting.clone(), false));
                     }
                 }
                 ProofEntry::Writers { read, cases } => {
                     let read = self.entry(read)?;
                     self.are_all_writers(read, cases, &setting)?;
-                    for case in cases.iter().rev() {
+                    for (place, case) in cases.iter().enumerate().rev() {
                         let writer = self.transaction(case.writer)?;
-                        stack.push((&case.proof, assumed.clone(), setting.with(read, writer)));
+                        let is_named = is_named && place == 0;
+                        stack.push((&case.proof, assumed.clone(), setting.with(read, writer), is_named));
                     }
                 }
                 ProofEntry::Combinations { options, excluded, clauses } => {
                     let questions = self.questions(options, &setting, read::basis(level))?;
                     questions.leave_none(excluded, clauses)?;
-                    for combination in excluded.iter().rev() {
+                    for (place, combination) in excluded.iter().enumerate().rev() {
+                        let inner = Nested { depth: depth + 1, is_named: is_named && place == 0 };
                         let told = questions.options_of(combination)?;
                         match self.supposed(&told, &setting)? {
-                            Case::Of(setting) => stack.push((&combination.proof, assumed.clone(), setting)),
-                            Case::Impossible => self.pass_over(&combination.proof, open),
+                            Case::Of(setting) => {
+                                stack.push((&combination.proof, assumed.clone(), setting, inner.is_named))
+                            }
+                            Case::Impossible => self.pass_over(&combination.proof, open, inner.is_named),
                             Case::Apart(apart) => {
-                                self.proves_apart(level, (&combination.proof, &apart), &assumed, open, depth)?;
+                                self.proves_apart(level, (&combination.proof, &apart), &assumed, open, inner)?;
                             }
                         }
                     }
@@ -375,9 +263,10 @@ impl<'a> Argument<'a> {
                 ProofEntry::Appends { read, place, cases } => {
                     let read = self.entry(read)?;
                     let appends = self.are_all_appends(read, *place, cases, &setting)?;
-                    for (case, append) in cases.iter().zip(appends) {
+                    for (at, (case, append)) in cases.iter().zip(appends).enumerate() {
+                        let inner = Nested { depth: depth + 1, is_named: is_named && at == 0 };
                         let apart = elements::with(self.history, read, *place, append);
-                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, depth)?;
+                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, inner)?;
                     }
                 }
                 ProofEntry::Outcomes { transaction, cases } => {
@@ -387,9 +276,10 @@ impl<'a> Argument<'a> {
                         let name = self.history.transaction_name(t);
                         return Err(format!("there are not two cases for whether {name} committed"));
                     }
-                    for case in cases {
+                    for (at, case) in cases.iter().enumerate() {
+                        let inner = Nested { depth: depth + 1, is_named: is_named && at == 0 };
                         let apart = elements::with_outcome(self.history, t, case.committed)?;
-                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, depth)?;
+                        self.proves_apart(level, (&case.proof, &apart), &assumed, open, inner)?;
                     }
                 }
             }
@@ -404,15 +294,27 @@ impl<'a> Argument<'a> {
         (proof, apart): (&ProofEntry, &Apart),
         assumed: &[usize],
         open: &mut Vec<usize>,
-        depth: usize,
+        nested: Nested,
     ) -> Result<(), String> {
         if apart.is_impossible {
-            self.pass_over(proof, open);
+            self.pass_over(proof, open, nested.is_named);
             return Ok(());
         }
         let resolution = Resolution::new(&apart.history);
         let inner = Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
-        inner.proves(level, proof, assumed.to_vec(), open, depth + 1)
+        inner.proves(level, proof, assumed.to_vec(), open, nested)?;
+        if nested.is_named {
+            *self.told.borrow_mut() = inner.told.take();
+        }
+        Ok(())
+    }
+
+    /// Takes the edges that a proof mentions for told: its case cannot be, so everything holds in it.
+    fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>, is_named: bool) {
+        self.leave_out(proof, open);
+        if is_named {
+            self.tell(scene::first_part(proof), None);
+        }
     }
 
     /// Whether the reader of a list takes part and there is a case for every append that may have made the element at a
@@ -467,8 +369,11 @@ impl<'a> Argument<'a> {
     }
 
     /// Whether two assumptions are the two orders of two writers of one key.
-    fn is_split(&self, first: usize, second: usize) -> Result<(), String> {
+    fn is_split(&self, first: usize, second: usize, key: &str) -> Result<(), String> {
         let (a, b) = (self.edge(first)?, self.edge(second)?);
+        if a.key.as_deref() != Some(key) {
+            return Err(format!("edges {first} and {second} are not about key {key}"));
+        }
         let assumed = |edge: &EdgeEntry| matches!(edge.reason, ReasonEntry::Assumed);
         let opposite = self.transaction(a.from)? == self.transaction(b.to)?
             && self.transaction(a.to)? == self.transaction(b.from)?;

@@ -1,13 +1,14 @@
 //! The same checks for evidence that is at hand in the process: by ids, and without a join of all reads where few of them
 //! matter.
 
+use super::cut;
 use super::elements::{self, Apart};
 use super::initial::Initial;
 use super::replay::{Extent, Flaw};
 use super::resolution::{Join, Resolution};
+use super::violations::{holds, holds_apart};
 use super::weak::Sources;
 use super::witness::{self, Stage, Witness};
-use super::{check_named, check_named_apart, cut};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::ViolationEntry;
@@ -64,7 +65,7 @@ impl<'a> Verifier<'a> {
     /// As in [`Verifier::witness`].
     pub fn part(&self, level: &str, witness: Witness<'_>) -> Result<(), Flaw> {
         self.control.check()?;
-        let sources = Sources { named: &FxHashMap::default(), others: &|_| None };
+        let sources = Sources { named: &FxHashMap::default(), others: &|_, _| None };
         self.stage(Extent::Part).shows(level, witness, sources)
     }
 
@@ -113,7 +114,7 @@ impl<'a> Verifier<'a> {
     /// By a join; none if that does not know enough.
     fn check(&self, one: &Stated, join: &Arc<Join>) -> Option<Result<(), String>> {
         let resolution = self.by(Arc::clone(join));
-        let checked = check_named(self.history, &resolution, &one.entry, &one.transactions);
+        let checked = holds(self.history, &resolution, &one.entry, &one.transactions);
         (!resolution.has_missed()).then_some(checked)
     }
 
@@ -123,7 +124,7 @@ impl<'a> Verifier<'a> {
         match self.apart.get_or_init(tell_apart) {
             Some(apart) if !one.entry.levels.iter().any(|level| level == "CI") => {
                 let resolution = Resolution::new(&apart.history);
-                Ok(check_named_apart(apart, &resolution, &one.entry, &one.transactions)?)
+                Ok(holds_apart(apart, &resolution, &one.entry, &one.transactions)?)
             }
             _ => Err(message.into()),
         }

@@ -5,6 +5,7 @@
 
 use super::initial::Initial;
 use super::resolution::Resolution;
+use super::scene::Scene;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -73,6 +74,17 @@ pub(super) fn no_order(
     }
     let puzzle = Puzzle::new(history, resolution, transactions)?;
     puzzle.has_no_solution()
+}
+
+/// What operations without an order show: their key, if they have one in common.
+pub(super) fn scene(history: &History, transactions: &[TransactionId]) -> Scene {
+    let operations = || transactions.iter().flat_map(|&t| history.operations_of(t));
+    let mut keys = operations().map(|o| history.operation(o).key);
+    let key = keys.next().filter(|first| keys.all(|key| key == *first));
+    let mut sorted = transactions.to_vec();
+    sorted.sort_unstable();
+    let reads = operations().filter(|&o| history.operation(o).kind == OperationKind::Read).collect();
+    Scene { key, identity: Some(format!("{sorted:?}")), reads, ..Scene::default() }
 }
 
 /// One operation.

@@ -1,4 +1,4 @@
-//! Is the evidence in a report real?
+//! Is what a report says so?
 //!
 //! A second opinion that shares no code with the checkers: it knows the history and the report, nothing else. A
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
@@ -10,28 +10,50 @@
 //! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
 //! pass the same clauses again, and for combinations of appends, each of which takes the history anew.
 //!
+//! A verdict is known if evidence for it was accepted, or evidence at a level from which it follows ([`levels`]). It is
+//! refuted if evidence was accepted for the contrary. What is neither known nor refuted is listed as without evidence.
+//! A level that may not be asked of the history (LIN where transactions are not lightweight, SSER satisfied without
+//! times) is refused.
+//!
+//! Checked as well: the figures under `history`; of a violation its id, pattern, names, key, transactions, operations with
+//! their texts and lines, of its edges kinds, keys and operations, whether it is implied, its group as far as that follows
+//! from its writers, and its component; the numbers under `patterns` against what is listed, and those of TAP-a to n and
+//! of Divergence anew where no read has several possible writers and the history is not too large ([`recount`]). Which
+//! numbers are believed without a count is told.
+//!
 //! Evidence may be exponential in the history, since to decide the strong levels is NP-complete, and so is every level
 //! where values repeat.
 //!
-//! Not checked: the numbers under `patterns`, and claims without evidence, which are listed as such.
+//! Not checked: sentences (`why`, `reason`, `assumptions`), what is said of the history's health, names of checkers,
+//! seconds, and the path.
 
 mod applicable;
 mod causal;
 mod clauses;
 mod combinations;
+mod counts;
 mod cut;
 mod cycle;
 mod direct;
+mod edge;
 mod elements;
+mod form;
 mod initial;
+mod letters;
+mod levels;
 mod linear;
 mod lists;
+mod pattern;
 mod propagation;
 mod read;
+mod recount;
 mod replay;
 mod resolution;
+mod roles;
+mod scene;
 mod setting;
 mod spans;
+mod violations;
 mod weak;
 mod witness;
 
@@ -41,29 +63,36 @@ pub use weak::Sources;
 pub use witness::Witness;
 
 use crate::history::{History, SessionId, TransactionId};
-use crate::report::{ProofEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
-use elements::Apart;
+use crate::report::{LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
+use levels::{Shown, Standing};
+use recount::Recount;
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
 use std::fmt;
+use violations::{Confirmed, Court};
 
 /// What was confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Codes of the satisfied levels whose witness was replayed.
+    /// Codes of the satisfied levels whose witness was replayed, or that of a level that implies them.
     pub satisfied: Vec<String>,
-    /// Codes of the violated levels for which a listed violation was confirmed.
+    /// Codes of the violated levels for which a listed violation was confirmed, at this or a weaker level.
     pub violated: Vec<String>,
     /// How many violations were confirmed.
     pub violations: usize,
-    /// Claims that carry no evidence: "SER satisfied", "PC violated".
+    /// Claims for which nothing speaks: "SER satisfied", "PC violated", "3 of WriteSkew".
     pub without_evidence: Vec<String>,
+    /// Patterns whose number is at least that of the confirmed instances, and more is not known.
+    pub unchecked: Vec<String>,
+    /// Whether of some instances it is not known if they are implied.
+    pub implied_unchecked: bool,
 }
 
-/// Evidence that does not hold.
+/// What does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where in the report: `level SER`, `violation TAP-m/1`.
+    /// Where in the report: `level SER`; `violation TAP-m/1` where the proof fails; `description of TAP-m/1` where something
+    /// else is wrong that is said of it; `count of TAP-m`; `history`.
     pub place: String,
     /// What is wrong.
     pub message: String,
@@ -75,11 +104,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Codes of the levels, weakest first. The place in this list is their strength, but for CI, which only RA and
-/// stronger levels imply.
-const LEVELS: [&str; 9] = ["CI", "RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
-
-/// Checks all evidence in `report` against `history`. All problems are returned, in the order of the report.
+/// Checks all that `report` says of `history` but what the module's documentation excepts. All problems are returned.
 pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Problem>> {
     let mut problems = facts(history, report);
     if !problems.is_empty() {
@@ -87,65 +112,79 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     }
     let resolution = Resolution::new(history);
     let names = SessionNames::new(history);
-    let mut verified = Verified::default();
-    for level in &report.levels {
-        if let Err(message) = applicable::check(history, &resolution, level) {
-            problems.push(Problem { place: format!("level {}", level.level), message });
+    let (mut verified, mut shown) = (Verified::default(), Shown::default());
+    for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Satisfied) {
+        match (levels::place(&level.level), witness::check(history, &resolution, &names, level)) {
+            (Some(place), Ok(is_replayed)) => shown.satisfied[place] |= is_replayed,
+            (None, _) => {}
+            (Some(_), Err(message)) => problems.push(of_level(level, message)),
+        }
+    }
+    let confirmed = confirmed(history, &resolution, &names, report, &mut problems);
+    verified.violations = confirmed.len();
+    for (violation, _) in &confirmed {
+        for place in violation.levels.iter().filter_map(|level| levels::place(level)) {
+            shown.violated[place] = true;
         }
     }
     for level in &report.levels {
-        if level.verdict != VerdictWord::Satisfied {
-            continue;
+        if let Err(message) = may_be_asked(history, &resolution, level) {
+            problems.push(of_level(level, message));
         }
-        match witness::check(history, &resolution, &names, level) {
-            Ok(true) => verified.satisfied.push(level.level.clone()),
-            Ok(false) => verified.without_evidence.push(format!("{} satisfied", level.level)),
-            Err(message) => problems.push(Problem { place: format!("level {}", level.level), message }),
-        }
-    }
-    let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
-    let apart = apart.as_ref().map(|apart| (apart, Resolution::new(&apart.history)));
-    let mut shown = [false; LEVELS.len()];
-    for violation in &report.violations {
-        let checked = check_violation(history, &resolution, &names, violation);
-        // Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
-        let checked = checked.or_else(|message| match &apart {
-            Some((apart, resolution)) if !violation.levels.iter().any(|level| level == "CI") => {
-                check_violation_apart(apart, resolution, &names, violation)
-            }
-            _ => Err(message),
-        });
-        match checked {
-            Ok(()) => {
-                verified.violations += 1;
-                for level in &violation.levels {
-                    if let Some(place) = LEVELS.iter().position(|code| code == level) {
-                        shown[place] = true;
-                    }
-                }
-            }
-            Err(message) => problems.push(Problem { place: format!("violation {}", violation.id), message }),
+        let Some(place) = levels::place(&level.level) else { continue };
+        let code = || level.level.clone();
+        match (levels::standing(level.verdict, place, &shown), level.verdict) {
+            (Standing::Contradicted(message), _) => problems.push(of_level(level, message)),
+            (Standing::Open, VerdictWord::Satisfied) => verified.without_evidence.push(code() + " satisfied"),
+            (Standing::Open, _) => verified.without_evidence.push(code() + " violated"),
+            (Standing::Shown, VerdictWord::Satisfied) => verified.satisfied.push(code()),
+            (Standing::Shown, VerdictWord::Violated) => verified.violated.push(code()),
+            (Standing::Shown, VerdictWord::Undecided) => {}
         }
     }
-    for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Violated) {
-        match LEVELS.iter().position(|code| *code == level.level) {
-            Some(place) if shown[place] => verified.violated.push(level.level.clone()),
-            Some(_) => verified.without_evidence.push(format!("{} violated", level.level)),
-            None => problems.push(Problem { place: format!("level {}", level.level), message: "unknown level".into() }),
-        }
-    }
-    contradictions(report, &shown, &mut problems);
+    problems.extend(levels::contradictions(&report.levels));
+    let counted = counts::check(report, &confirmed, &Recount::new(history, &resolution));
+    problems.extend(counted.problems);
+    verified.without_evidence.extend(counted.without_evidence);
+    (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
 
-/// A level cannot be satisfied when a confirmed violation names it.
-fn contradictions(report: &Report, shown: &[bool; LEVELS.len()], problems: &mut Vec<Problem>) {
-    for level in report.levels.iter().filter(|level| level.verdict == VerdictWord::Satisfied) {
-        if LEVELS.iter().position(|code| *code == level.level).is_some_and(|place| shown[place]) {
-            let message = "said to be satisfied, but a confirmed violation names it".to_owned();
-            problems.push(Problem { place: format!("level {}", level.level), message });
+fn of_level(level: &LevelEntry, message: String) -> Problem {
+    Problem { place: format!("level {}", level.level), message }
+}
+
+/// Whether a verdict on a level can be had of this history.
+fn may_be_asked(history: &History, resolution: &Resolution<'_>, level: &LevelEntry) -> Result<(), String> {
+    match levels::place(&level.level) {
+        Some(_) => applicable::check(history, resolution, level),
+        None => Err("unknown level".to_owned()),
+    }
+}
+
+/// The violations whose proof holds; all that is wrong with them and with others goes to the problems.
+fn confirmed<'r>(
+    history: &History,
+    resolution: &Resolution<'_>,
+    names: &SessionNames,
+    report: &'r Report,
+    problems: &mut Vec<Problem>,
+) -> Vec<(&'r ViolationEntry, Confirmed)> {
+    let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
+    let apart = apart.as_ref().map(|apart| (apart, Resolution::new(&apart.history)));
+    let apart = apart.as_ref().map(|(apart, resolution)| (*apart, resolution));
+    let court = Court { history, resolution, names, apart };
+    let mut confirmed = Vec::with_capacity(report.violations.len());
+    for violation in &report.violations {
+        match court.confirm(violation) {
+            Ok(found) => {
+                problems.extend_from_slice(&found.problems);
+                confirmed.push((violation, found));
+            }
+            Err(problem) => problems.push(problem),
         }
     }
+    confirmed
 }
 
 /// Whether the report's figures are those of this history.
@@ -162,85 +201,13 @@ fn facts(history: &History, report: &Report) -> Vec<Problem> {
         ("keys", facts.keys, is.keys),
     ];
     let wrong = figures.into_iter().filter(|(_, said, is)| said != is);
-    wrong
-        .map(|(name, said, is)| Problem {
-            place: "history".to_owned(),
-            message: format!("the report is about {said} {name}, the file has {is}"),
-        })
-        .collect()
-}
-
-fn check_violation(
-    history: &History,
-    resolution: &Resolution<'_>,
-    names: &SessionNames,
-    violation: &ViolationEntry,
-) -> Result<(), String> {
-    let transactions: Vec<TransactionId> =
-        violation.transactions.iter().map(|entry| names.find(history, entry)).collect::<Result<_, _>>()?;
-    check_named(history, resolution, violation, &transactions)
-}
-
-/// The same with the ids of the transactions.
-fn check_named(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<(), String> {
-    if violation.levels.is_empty() {
-        return Err("it names no level".to_owned());
+    let mut messages: Vec<String> =
+        wrong.map(|(name, said, is)| format!("the report is about {said} {name}, the file has {is}")).collect();
+    let format = history.origin().format;
+    if facts.format != format {
+        messages.push(format!("the report is about a file in the format {}, this one is {format}", facts.format));
     }
-    let levels: Vec<&str> = violation.levels.iter().map(String::as_str).collect();
-    if violation.proof == ProofEntry::Read {
-        return read::check(history, resolution, violation, transactions, &levels);
-    }
-    // A cycle says nothing about CI: two reads of one key do. Proofs that name their reads show it themselves.
-    if matches!(
-        violation.proof,
-        ProofEntry::Reads { .. }
-            | ProofEntry::Writers { .. }
-            | ProofEntry::Appends { .. }
-            | ProofEntry::Outcomes { .. }
-            | ProofEntry::Combinations { .. }
-    ) {
-        return cycle::check(history, resolution, violation, transactions, &levels);
-    }
-    let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) = levels.into_iter().partition(|level| *level == "CI");
-    if !of_reads.is_empty() {
-        read::check(history, resolution, violation, transactions, &of_reads)?;
-    }
-    cycle::check(history, resolution, violation, transactions, &of_cycles)
-}
-
-/// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
-fn check_violation_apart(
-    apart: &Apart,
-    resolution: &Resolution<'_>,
-    names: &SessionNames,
-    violation: &ViolationEntry,
-) -> Result<(), String> {
-    let find = |entry| names.find(&apart.history, entry);
-    let transactions: Vec<TransactionId> = violation.transactions.iter().map(find).collect::<Result<_, _>>()?;
-    check_named_apart(apart, resolution, violation, &transactions)
-}
-
-/// The same with the ids of the transactions.
-fn check_named_apart(
-    apart: &Apart,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<(), String> {
-    let history = &apart.history;
-    let levels: Vec<&str> = violation.levels.iter().map(String::as_str).collect();
-    if levels.is_empty() {
-        return Err("it names no level".to_owned());
-    }
-    match violation.proof {
-        ProofEntry::Read => read::check(history, resolution, violation, transactions, &levels),
-        _ => cycle::check_apart(apart, resolution, violation, transactions, &levels),
-    }
+    messages.into_iter().map(|message| Problem { place: "history".to_owned(), message }).collect()
 }
 
 /// Sessions by name.

@@ -1,9 +1,11 @@
 //! Violations that show in the operations alone: patterns a to f and j.
 
+use super::cycle::Told;
 use super::resolution::{Resolution, Source};
 use super::setting::{Basis, Setting};
-use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::report::ViolationEntry;
+use super::{edge, scene};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
 
 /// Levels that each of the patterns a to f violates.
 const READ_COMMITTED_AND_UP: [&str; 8] = ["RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
@@ -45,6 +47,94 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+/// What a violation shows whose operations alone are its proof. Every read it names must be part of the instance, and
+/// every edge say where such a read comes from.
+pub(super) fn told(
+    history: &History,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Told {
+    if violation.pattern == super::linear::PATTERN {
+        return Ok(super::linear::scene(history, transactions));
+    }
+    let level = violation.levels.iter().find(|level| *level != "CI").map_or("CI", String::as_str);
+    let setting = Setting::new(resolution, basis(level));
+    let pattern = violation.pattern.as_str();
+    let mut reads = operations(history, violation, transactions)?;
+    reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
+    match (pattern, reads.as_slice()) {
+        (NON_REPEATABLE, &[first, second]) => are_torn(history, &setting, first, second)?,
+        ("IncompatibleOrder", &[_, _]) => contradict(history, &setting, pattern, &reads)?,
+        (NON_REPEATABLE, _) => return Err(format!("it names {} reads, expected two", reads.len())),
+        (_, &[read]) => is_wrong(history, &setting, pattern, read)?,
+        _ => return Err(format!("it names {} reads, expected one", reads.len())),
+    }
+    for (place, edge) in violation.edges.iter().enumerate() {
+        let checked = edge_into(history, &setting, violation, transactions, edge);
+        checked.map_err(|message| format!("edge {place}: {message}"))?;
+    }
+    // A read comes after the list that it does not go with.
+    let told = if pattern == "IncompatibleOrder" { last_named(history, violation, transactions)? } else { None };
+    reads.sort_by_key(|&read| (Some(read) == told, read));
+    Ok(scene::of_reads(history, Some(&setting), pattern, reads))
+}
+
+/// The read that is named last.
+fn last_named(
+    history: &History,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<Option<OperationId>, String> {
+    let Some(last) = violation.operations.last() else { return Ok(None) };
+    operation(history, transactions, last.transaction, last.index).map(Some)
+}
+
+/// Whether an edge says where a wrong read comes from, and that is so. Only of an aborted transaction is it said that was
+/// read from, although it takes part in nothing.
+fn edge_into(
+    history: &History,
+    setting: &Setting<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+    edge: &EdgeEntry,
+) -> Result<(), String> {
+    if !matches!(edge.reason, ReasonEntry::Reads) {
+        return Err("wrong reads need no edges but those of the reads".to_owned());
+    }
+    edge::kind_is(edge, &["WR"])?;
+    let index = edge.to_operation.ok_or("it does not name its read")?;
+    let read = operation(history, transactions, edge.to, index)?;
+    edge::names_key(history, edge, Some(history.operation(read).key))?;
+    let &from = transactions.get(edge.from).ok_or_else(|| format!("there is no transaction at place {}", edge.from))?;
+    let write = edge.from_operation.map(|index| operation(history, transactions, edge.from, index)).transpose()?;
+    let seen = setting.resolution().seen(read).0;
+    let is_write = |o: OperationId| {
+        let o = history.operation(o);
+        o.kind == OperationKind::Write && o.key == seen.key
+    };
+    let fits = match violation.pattern.as_str() {
+        "TAP-b" => {
+            let list = super::lists::found(history, history.transaction_of(read), read);
+            let is_there = |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
+            !from.is_initial()
+                && history.outcome(from) == Outcome::Aborted
+                && write.is_some_and(|o| is_write(o) && is_there(history.operation(o).value))
+        }
+        _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
+        _ => {
+            let returned = edge::returned(history, setting.resolution(), from, read);
+            setting.writers(read).contains(&from) && write.is_some_and(|o| returned.contains(&o))
+        }
+    };
+    match fits {
+        true => Ok(()),
+        false => {
+            Err(format!("{} did not return that of {}", history.operation_text(read), history.transaction_name(from)))
+        }
+    }
 }
 
 /// What may be concluded from values at a level.

@@ -16,8 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Sources<'a> {
     /// The writers that the witness names.
     pub named: &'a FxHashMap<OperationId, TransactionId>,
-    /// The writers of other reads, ⊥ for the initial version; none where there are several or none.
-    pub others: &'a (dyn Fn(OperationId) -> Option<TransactionId> + Sync),
+    /// The writers of other reads, given their transactions, ⊥ for the initial version; none where there are several or
+    /// none.
+    pub others: &'a (dyn Fn(TransactionId, OperationId) -> Option<TransactionId> + Sync),
 }
 
 /// What a transaction sees of others, each level including the ones before.
@@ -40,6 +41,22 @@ pub(super) struct Read {
     pub(super) operation: OperationId,
 }
 
+/// A read of a version that was not the current one, with one of the writers that came between.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspect {
+    /// The place of the reader.
+    pub(super) reader: u32,
+    /// The place of the writer.
+    pub(super) newer: u32,
+    pub(super) read: Read,
+}
+
+/// How many versions of a key are remembered.
+const REMEMBERED: usize = 4;
+
+/// The last versions of a key, the current one first.
+type Versions = [Version; REMEMBERED];
+
 /// An order of commits with the reads of each transaction.
 pub(super) struct Story<'a> {
     pub(super) history: &'a History,
@@ -51,7 +68,10 @@ pub(super) struct Story<'a> {
     reads: Vec<Read>,
     /// By place: its first read; one entry more than places.
     begin: Vec<u32>,
-    /// Reads that need not return the current version, ascending, each with the place of its transaction.
+    /// Reads of versions that were overwritten before, by writers who must not be seen.
+    pub(super) suspects: Vec<Suspect>,
+    /// Reads of versions that were overwritten so often that those writers are not told, ascending, each with the place of
+    /// its transaction.
     pub(super) stale: Vec<(u32, Read)>,
     /// By key: whether one of those is about it.
     pub(super) is_stale: Vec<bool>,
@@ -73,7 +93,7 @@ pub(super) fn holds(
 ) -> Result<(), Flaw> {
     let story = Story::new(history, initial, order, sources, control)?;
     match sight {
-        _ if story.stale.is_empty() => Ok(()),
+        _ if story.stale.is_empty() && story.suspects.is_empty() => Ok(()),
         Sight::ReadBefore => story.not_overwritten(|seen, read| seen.operation < read.operation),
         Sight::OneStep => {
             story.not_overwritten(|_, _| true)?;
@@ -95,7 +115,7 @@ impl<'a> Story<'a> {
         let mut attendance = Attendance::new(history, initial, control)?;
         let takes_part = order.iter().copied().filter(|&t| !initial.is_setup(t));
         let n_reads = history.n_operations() / 2;
-        control.needs(n_reads * size_of::<Read>() + order.len() * 8 + history.n_keys() * size_of::<Version>())?;
+        control.needs(n_reads * size_of::<Read>() + order.len() * 8 + history.n_keys() * size_of::<Versions>())?;
         let mut story = Story {
             history,
             control,
@@ -103,10 +123,11 @@ impl<'a> Story<'a> {
             number: Vec::new(),
             reads: Vec::with_capacity(n_reads),
             begin: Vec::with_capacity(order.len() + 1),
+            suspects: Vec::new(),
             stale: Vec::new(),
             is_stale: vec![false; history.n_keys()],
         };
-        let mut current = vec![Version::INITIAL; history.n_keys()];
+        let mut versions = vec![[Version::INITIAL; REMEMBERED]; history.n_keys()];
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
         // Of several writers of a value the last one may be meant, wherever it is in the order.
         let current_counts = history.rules().duplicates != DuplicateRule::Last;
@@ -118,11 +139,12 @@ impl<'a> Story<'a> {
             for o in history.operation_range(t) {
                 let (key, value) = (keys[o], values[o]);
                 if kinds[o] == OperationKind::Write {
-                    current[key.index()] = Version { value, number };
+                    remember(&mut versions[key.index()], Version { value, number });
                     continue;
                 }
-                let (operation, there) = (OperationId::new(o), current[key.index()]);
-                let maker = makers.get(&operation);
+                let (operation, known) = (OperationId::new(o), &versions[key.index()]);
+                let there = known[0];
+                let maker = if makers.is_empty() { None } else { makers.get(&operation) };
                 if maker.is_none() && value == Value::UNRECORDED {
                     continue;
                 }
@@ -132,7 +154,18 @@ impl<'a> Story<'a> {
                     }
                     continue;
                 }
-                let named = sources.named.get(&operation).copied();
+                let named = if sources.named.is_empty() { None } else { sources.named.get(&operation).copied() };
+                let older = match (maker, named) {
+                    (None, None) if current_counts => position(history, known, key, value),
+                    _ => None,
+                };
+                if let Some(older) = older {
+                    let read = Read { key, from: known[older].number, operation };
+                    let between = known[..older].iter();
+                    story.suspects.extend(between.map(|v| Suspect { reader: number, newer: v.number, read }));
+                    story.reads.push(read);
+                    continue;
+                }
                 let from = match (maker, named) {
                     (Some(None), _) => 0,
                     (Some(Some(append)), _) => {
@@ -142,9 +175,8 @@ impl<'a> Story<'a> {
                         }
                         story.before(&attendance, operation, writer, number)?
                     }
-                    (None, None) if current_counts && there.reads_as(history, key, value) => there.number,
                     (None, _) => {
-                        let writer = named.or_else(|| (sources.others)(operation));
+                        let writer = named.or_else(|| (sources.others)(t, operation));
                         let writer = writer.ok_or_else(|| story.unknown_writer(operation))?;
                         story.written_by(initial, &attendance, operation, writer, number)?
                     }
@@ -234,6 +266,13 @@ impl<'a> Story<'a> {
     /// No stale read returns a version that was overwritten by a transaction which its reader reads from, as far as that
     /// other read counts.
     fn not_overwritten(&self, counts: impl Fn(&Read, &Read) -> bool + Sync) -> Result<(), Flaw> {
+        let is_seen = |suspect: &&Suspect| {
+            let seen = |seen: &Read| seen.from == suspect.newer && counts(seen, &suspect.read);
+            self.reads_at(suspect.reader).iter().any(seen)
+        };
+        if let Some(suspect) = self.suspects.par_iter().with_min_len(4096).find_any(is_seen) {
+            return Err(self.overwritten(suspect.read, suspect.newer));
+        }
         let of_transactions: Vec<&[(u32, Read)]> = self.stale.chunk_by(|a, b| a.0 == b.0).collect();
         of_transactions.par_iter().with_min_len(256).try_for_each_init(
             || Writers { history: self.history, long: FxHashMap::default() },
@@ -257,6 +296,14 @@ impl<'a> Story<'a> {
     /// No stale read returns a version that an earlier transaction of its session has overwritten. O(operations).
     fn not_overwritten_in_sessions(&self) -> Result<(), Flaw> {
         let history = self.history;
+        let session = |number: u32| history.session_of(self.order[number as usize - 1]);
+        let is_seen = |suspect: &&Suspect| session(suspect.newer) == session(suspect.reader);
+        if let Some(suspect) = self.suspects.par_iter().with_min_len(4096).find_any(is_seen) {
+            return Err(self.overwritten(suspect.read, suspect.newer));
+        }
+        if self.stale.is_empty() {
+            return Ok(());
+        }
         let sessions: Vec<_> = history.sessions().collect();
         sessions.par_iter().try_for_each_init(
             || vec![(u32::MAX, 0u32); history.n_keys()],
@@ -284,6 +331,21 @@ impl<'a> Story<'a> {
             },
         )
     }
+}
+
+/// Adds a version; of one transaction only the last counts.
+fn remember(versions: &mut Versions, version: Version) {
+    if versions[0].number != version.number {
+        versions.copy_within(..REMEMBERED - 1, 1);
+    }
+    versions[0] = version;
+}
+
+/// The place of the newest of these versions that a read may return.
+fn position(history: &History, versions: &Versions, key: KeyId, value: Value) -> Option<usize> {
+    // What comes after the initial version is not filled yet.
+    let n = versions.iter().position(|version| version.number == 0).map_or(REMEMBERED, |initial| initial + 1);
+    versions[..n].iter().position(|version| version.reads_as(history, key, value))
 }
 
 /// Whether a write is the last of its transaction to its key.

@@ -46,7 +46,7 @@ pub(super) fn check(
         _ => Witness::Commits(&order),
     };
     let named = sources(history, resolution, names, level)?;
-    let others = |read| match resolution.source(read) {
+    let others = |_, read| match resolution.source(read) {
         Source::Other { writer, .. } => Some(writer),
         _ => None,
     };
@@ -58,7 +58,12 @@ pub(super) fn check(
         extent: Extent::Whole,
         serial: &Mutex::default(),
     };
-    match stage.shows(&level.level, witness, sources) {
+    // A serial witness needs no sources: those that it names are looked at.
+    let shown = match sight(&level.level) {
+        Some(sight) if !named.is_empty() => weak::holds(history, stage.initial, &order, sources, sight, stage.control),
+        _ => stage.shows(&level.level, witness, sources),
+    };
+    match shown {
         Ok(()) => Ok(true),
         Err(Flaw::Wrong(message)) => Err(message),
         Err(Flaw::Interrupted(interrupt)) => Err(interrupt.to_string()),
@@ -68,6 +73,16 @@ pub(super) fn check(
 /// Whether there is nothing to replay: what a merged list says of other versions than its own is not defined.
 pub(super) fn has_no_meaning(history: &History) -> bool {
     history.rules().lists == ListRule::Merge && !history.lists().is_empty()
+}
+
+/// What a transaction sees at a weak level.
+fn sight(level: &str) -> Option<Sight> {
+    match level {
+        "RC" => Some(Sight::ReadBefore),
+        "RA" => Some(Sight::OneStep),
+        "TCC" => Some(Sight::Past),
+        _ => None,
+    }
 }
 
 /// What the witnesses of one history are replayed with.
@@ -109,11 +124,7 @@ impl Stage<'_> {
                     Err(Flaw::Wrong(_)) => {}
                     known => return known,
                 }
-                let sight = match level {
-                    "RC" => Sight::ReadBefore,
-                    "RA" => Sight::OneStep,
-                    _ => Sight::Past,
-                };
+                let sight = sight(level).unwrap_or(Sight::Past);
                 weak::holds(history, initial, order, sources, sight, control)
             }
             _ => Err(Flaw::Wrong(format!("no such witness shows level {level}"))),

@@ -25,6 +25,7 @@ pub(crate) mod shop;
 pub(crate) mod sketch;
 pub(crate) mod store;
 pub(crate) mod strong;
+pub(crate) mod tamper;
 
 use isoscope::history::{Builder, History, OperationKind, Origin, Outcome, Value};
 use std::collections::BTreeMap;

@@ -123,6 +123,22 @@ fn is_strictly_serializable(history: &History, observation: &Observation) -> boo
     })
 }
 
+/// Whether this commit order explains the history at one of [`LEVELS`] above CI, for some choice of writers: it has all
+/// that take part in that choice and no others, session order and reads go forward in it, and the axioms hold.
+pub(crate) fn is_order(history: &History, level: Level, order: &[TransactionId]) -> bool {
+    let observation = Observation::of(history);
+    let place = |t: &TransactionId| observation.place.iter().position(|&place| place == t.index());
+    let listed: Vec<usize> = order.iter().filter_map(place).collect();
+    observation.choices().iter().filter(|choice| choice.letters.is_empty()).any(|choice| {
+        let members: Vec<usize> = (0..choice.active.len()).filter(|&t| choice.active[t]).collect();
+        let position = |member: &usize| listed.iter().position(|t| t == member);
+        let Some(order) = members.iter().map(position).collect::<Option<Vec<usize>>>() else { return false };
+        let world = World::new(&observation, choice);
+        let goes_forward = (0..world.n).all(|a| (0..world.n).all(|b| !world.directly(a, b) || order[a] < order[b]));
+        listed.len() == members.len() && goes_forward && world.is_order_for(level, &order)
+    })
+}
+
 /// The verdict at each of [`LEVELS`].
 pub(crate) fn verdicts(history: &History) -> [bool; 7] {
     let observation = Observation::of(history);

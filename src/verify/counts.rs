@@ -1,0 +1,241 @@
+//! The numbers under `patterns`, and which violations belong together.
+
+use super::Problem;
+use super::pattern;
+use super::recount::Recount;
+use super::violations::Confirmed;
+use crate::history::TransactionId;
+use crate::report::{ProofEntry, Report, VerdictWord, ViolationEntry};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is known of the numbers.
+#[derive(Default)]
+pub(super) struct Counted {
+    /// What cannot be.
+    pub(super) problems: Vec<Problem>,
+    /// Numbers for which nothing speaks: "3 of WriteSkew".
+    pub(super) without_evidence: Vec<String>,
+    /// Patterns whose number is at least that of the confirmed instances, and more is not known.
+    pub(super) unchecked: Vec<String>,
+    /// Whether of some instances it is not known if they are implied.
+    pub(super) implied_unchecked: bool,
+}
+
+impl Counted {
+    fn problem(&mut self, place: String, message: String) {
+        self.problems.push(Problem { place, message });
+    }
+}
+
+/// Compares the numbers of a report with what it lists and with what can be counted anew. `confirmed` are the violations
+/// whose proof holds.
+pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount) -> Counted {
+    let mut counted = Counted::default();
+    let mut listed: FxHashMap<&str, u64> = FxHashMap::default();
+    for violation in &report.violations {
+        *listed.entry(&violation.pattern).or_default() += 1;
+    }
+    for (violation, _) in told_of_reads_only(confirmed) {
+        listed.entry(&violation.pattern).and_modify(|n| *n -= 1);
+    }
+    let engine_asked = report.levels.iter().any(|level| level.checker == "fast");
+    // Only then the program looks for cycles at all.
+    let is_violated = report
+        .levels
+        .iter()
+        .any(|level| level.verdict == VerdictWord::Violated && !matches!(level.level.as_str(), "CI" | "LIN"));
+    let mut known: Vec<&str> = Vec::new();
+    for (id, count) in &report.patterns.0 {
+        let place = || format!("count of {id}");
+        let n = listed.remove(id.as_str()).unwrap_or(0);
+        if known.contains(&id.as_str()) {
+            counted.problem(place(), "it is given twice".to_owned());
+        }
+        known.push(id);
+        if pattern::name_of(id).is_none() {
+            match id.starts_with("C4 TAP-") {
+                true => counted.unchecked.push(id.clone()),
+                false => counted.problem(place(), "there is no such pattern".to_owned()),
+            }
+            continue;
+        }
+        if *count < n {
+            counted.problem(place(), format!("it is {count}, but {n} are listed"));
+            continue;
+        }
+        let expected = recount.of(id).filter(|_| engine_asked);
+        match expected {
+            Some(is) if is == *count => {}
+            Some(_) if *count == 0 && Recount::needs_violation(id) && !is_violated => {}
+            Some(is) => counted.problem(place(), format!("it is {count}, but there are {is}")),
+            None if *count > 0 && n == 0 => counted.without_evidence.push(format!("{count} of {id}")),
+            None if *count > 0 => counted.unchecked.push(id.clone()),
+            None => {}
+        }
+    }
+    if engine_asked && !report.patterns.0.is_empty() {
+        let mut uncounted: Vec<(&str, u64)> = listed.into_iter().collect();
+        uncounted.sort_unstable();
+        for (id, n) in uncounted {
+            counted.problem(format!("count of {id}"), format!("{n} are listed, but none is counted"));
+        }
+    }
+    listed_twice(report, confirmed, &mut counted);
+    implied(confirmed, recount, &mut counted);
+    groups(confirmed, &mut counted);
+    components(report, confirmed, &mut counted);
+    counted
+}
+
+/// Violations of CI alone that are listed once more for the levels above it: an instance that cannot be told at all levels
+/// in the same way, because above CI elements that were appended twice are told apart, is listed twice and counts once.
+fn told_of_reads_only<'a>(
+    confirmed: &'a [(&'a ViolationEntry, Confirmed)],
+) -> Vec<&'a (&'a ViolationEntry, Confirmed)> {
+    let is_of_reads = |violation: &ViolationEntry| violation.levels.iter().all(|level| level == "CI");
+    let identity = |found: &'a Confirmed| found.scene.as_ref().and_then(|scene| scene.identity.as_deref());
+    let above: FxHashSet<(&str, &str)> = plain(confirmed)
+        .filter(|(violation, _)| !is_of_reads(violation))
+        .filter_map(|(violation, found)| Some((violation.pattern.as_str(), identity(found)?)))
+        .collect();
+    let is_above = |violation: &ViolationEntry, found: &'a Confirmed| {
+        identity(found).is_some_and(|identity| above.contains(&(violation.pattern.as_str(), identity)))
+    };
+    plain(confirmed).filter(|(violation, found)| is_of_reads(violation) && is_above(violation, found)).collect()
+}
+
+/// No two listed violations have one id or are the same instance.
+fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+    let mut ids: FxHashMap<&str, ()> = FxHashMap::default();
+    for violation in &report.violations {
+        if ids.insert(&violation.id, ()).is_some() {
+            counted.problem(format!("description of {}", violation.id), "its id is given twice".to_owned());
+        }
+    }
+    let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
+    let again: Vec<*const ViolationEntry> =
+        told_of_reads_only(confirmed).into_iter().map(|(violation, _)| std::ptr::from_ref(*violation)).collect();
+    let others = plain(confirmed).filter(|(violation, _)| !again.contains(&std::ptr::from_ref(*violation)));
+    for (violation, Confirmed { scene, .. }) in others {
+        let Some(identity) = scene.as_ref().and_then(|scene| scene.identity.as_deref()) else { continue };
+        if let Some(other) = known.insert((&violation.pattern, identity), &violation.id) {
+            counted.problem(format!("description of {}", violation.id), format!("it is the same as {other}"));
+        }
+    }
+}
+
+/// Violations that hold whoever wrote what a read returned: of others it depends on the case what they are.
+fn plain<'a>(
+    confirmed: &'a [(&'a ViolationEntry, Confirmed)],
+) -> impl Iterator<Item = &'a (&'a ViolationEntry, Confirmed)> {
+    confirmed.iter().filter(|(violation, _)| super::scene::is_last_part(&violation.proof))
+}
+
+/// Where the newer version causally precedes the older one anyway, an instance adds nothing.
+fn implied(confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount, counted: &mut Counted) {
+    // Of what is told by cases it is not known.
+    let is_of_cases = |violation: &ViolationEntry| {
+        !super::scene::is_last_part(&violation.proof) && pattern::cell(&violation.pattern).is_some()
+    };
+    counted.implied_unchecked = confirmed.iter().any(|(violation, _)| is_of_cases(violation));
+    for (violation, Confirmed { scene, .. }) in plain(confirmed) {
+        let Some((t1, t2)) = scene.as_ref().and_then(|scene| scene.versions) else { continue };
+        let is = if t1.is_initial() { Some(false) } else { recount.precedes(t2, t1) };
+        match is {
+            Some(is) if is != violation.implied => {
+                let message = if is { "it is implied by causal order" } else { "it is not implied by causal order" };
+                counted.problem(format!("description of {}", violation.id), message.to_owned());
+            }
+            Some(_) => {}
+            None => counted.implied_unchecked = true,
+        }
+    }
+}
+
+/// Instances of different patterns have different root causes; of h to n those have one that order the same two writers.
+fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+    type Writers = (TransactionId, TransactionId);
+    let mut pattern_of: FxHashMap<u32, &str> = FxHashMap::default();
+    let mut writers_of: FxHashMap<u32, Writers> = FxHashMap::default();
+    let mut group_of: FxHashMap<(&str, Writers), u32> = FxHashMap::default();
+    for (violation, Confirmed { scene, .. }) in confirmed {
+        let place = || format!("description of {}", violation.id);
+        if *pattern_of.entry(violation.group).or_insert(&violation.pattern) != violation.pattern {
+            counted.problem(place(), format!("group {} has instances of another pattern", violation.group));
+        }
+        let is_plain = super::scene::is_last_part(&violation.proof);
+        let versions = scene.as_ref().and_then(|scene| scene.versions).filter(|_| is_plain);
+        let Some((t1, t2)) = versions else { continue };
+        let writers = (t1.min(t2), t1.max(t2));
+        let fits = *writers_of.entry(violation.group).or_insert(writers) == writers
+            && *group_of.entry((&violation.pattern, writers)).or_insert(violation.group) == violation.group;
+        if !fits {
+            counted.problem(place(), format!("group {} is not that of its two writers", violation.group));
+        }
+    }
+}
+
+/// Violations that share transactions are of one component; where all are listed, others are not.
+fn components(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+    if confirmed.iter().all(|(violation, _)| violation.component == 0) {
+        return;
+    }
+    // Where reads have several writers, those that only may have been read from are listed, too: they join nothing.
+    let is_certain = |proof: &ProofEntry| {
+        super::scene::is_last_part(proof) && !matches!(proof, ProofEntry::Reads { .. } | ProofEntry::Appends { .. })
+    };
+    let mut parent = joined(confirmed, |_| true);
+    let mut certain = joined(confirmed, is_certain);
+    let is_whole = confirmed.len() == report.violations.len() && lists_all_it_did(report);
+    let mut number: FxHashMap<usize, u32> = FxHashMap::default();
+    let mut root_of: FxHashMap<u32, usize> = FxHashMap::default();
+    for (place, (violation, _)) in confirmed.iter().enumerate() {
+        let joins = root(&mut certain, place);
+        let is_joined =
+            !is_certain(&violation.proof) || *number.entry(joins).or_insert(violation.component) == violation.component;
+        let root = root(&mut parent, place);
+        let is_alone = *root_of.entry(violation.component).or_insert(root) == root || !is_whole;
+        if !is_joined || !is_alone {
+            let message = match is_joined {
+                true => format!("it shares no transaction with the others of component {}", violation.component),
+                false => format!("it shares transactions with component {}", number[&joins]),
+            };
+            counted.problem(format!("description of {}", violation.id), message);
+        }
+    }
+}
+
+/// Whether nothing seems to have been taken out of a report: of each pattern that is counted the first instances are listed.
+fn lists_all_it_did(report: &Report) -> bool {
+    let numbers = |id: &str| -> Vec<Option<usize>> {
+        let of_pattern = report.violations.iter().filter(|violation| violation.pattern == id);
+        of_pattern.map(|violation| violation.id.rsplit_once('/')?.1.parse().ok()).collect()
+    };
+    let are_first = |id: &str| {
+        let numbers = numbers(id);
+        !numbers.is_empty() && numbers.iter().zip(1..).all(|(number, expected)| *number == Some(expected))
+    };
+    !report.patterns.0.is_empty() && report.patterns.0.iter().all(|(id, count)| *count == 0 || are_first(id))
+}
+
+/// By violation one that it shares transactions with, directly or through others, as far as their proofs count.
+fn joined(confirmed: &[(&ViolationEntry, Confirmed)], counts: impl Fn(&ProofEntry) -> bool) -> Vec<usize> {
+    let mut parent: Vec<usize> = (0..confirmed.len()).collect();
+    let mut first: FxHashMap<TransactionId, usize> = FxHashMap::default();
+    for (place, (violation, Confirmed { transactions, .. })) in confirmed.iter().enumerate() {
+        for &t in transactions.iter().filter(|t| !t.is_initial() && counts(&violation.proof)) {
+            let other = *first.entry(t).or_insert(place);
+            let (a, b) = (root(&mut parent, place), root(&mut parent, other));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    parent
+}
+
+fn root(parent: &mut [usize], mut place: usize) -> usize {
+    while parent[place] != place {
+        parent[place] = parent[parent[place]];
+        place = parent[place];
+    }
+    place
+}

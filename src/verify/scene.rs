@@ -1,0 +1,325 @@
+//! What a part of a proof shows: of which pattern it is an instance, on which key, and under which other names.
+//!
+//! The letters h to n and the cycles are told by their edges, which hold by the time this is asked, and by the reads of the
+//! transaction that reads too old a version. A scenario has one name: the most specific that fits.
+
+use super::cycle::{Argument, Told};
+use super::letters;
+use super::levels;
+use super::read::operation;
+use super::resolution::Source;
+use super::setting::Setting;
+use crate::history::{History, KeyId, OperationId, TransactionId};
+use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
+
+/// An instance of a pattern.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scene {
+    /// The key on which the contradiction shows.
+    pub(super) key: Option<KeyId>,
+    /// Names that it also has.
+    pub(super) also: Vec<String>,
+    /// What makes it the same as another one; none where that is not known.
+    pub(super) identity: Option<String>,
+    /// Reads that are wrong.
+    pub(super) reads: Vec<OperationId>,
+    /// Of the letters h to n: the version that was read and the newer one, by writer.
+    pub(super) versions: Option<(TransactionId, TransactionId)>,
+}
+
+/// Whether a part of a proof has no cases, or cases of orders of writers only: then it says what the violation is.
+pub(super) fn is_last_part(proof: &ProofEntry) -> bool {
+    match proof {
+        ProofEntry::Writers { .. } | ProofEntry::Outcomes { .. } | ProofEntry::Combinations { .. } => false,
+        ProofEntry::Appends { cases, .. } => cases.is_empty(),
+        _ => true,
+    }
+}
+
+/// The part of a proof that says what the violation is: the first of all cases.
+pub(super) fn first_part(proof: &ProofEntry) -> &ProofEntry {
+    let mut part = proof;
+    loop {
+        let inner = match part {
+            ProofEntry::Writers { cases, .. } => cases.first().map(|case| &case.proof),
+            ProofEntry::Appends { cases, .. } => cases.first().map(|case| &case.proof),
+            ProofEntry::Outcomes { cases, .. } => cases.first().map(|case| &case.proof),
+            ProofEntry::Combinations { excluded, .. } => excluded.first().map(|case| &case.proof),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => part = inner,
+            None => return part,
+        }
+    }
+}
+
+/// The last parts of a proof.
+pub(super) fn last_parts(proof: &ProofEntry) -> Vec<&ProofEntry> {
+    let (mut last, mut open) = (Vec::new(), vec![proof]);
+    while let Some(part) = open.pop() {
+        match part {
+            ProofEntry::Writers { cases, .. } => open.extend(cases.iter().map(|case| &case.proof)),
+            ProofEntry::Appends { cases, .. } if !cases.is_empty() => open.extend(cases.iter().map(|case| &case.proof)),
+            ProofEntry::Outcomes { cases, .. } => open.extend(cases.iter().map(|case| &case.proof)),
+            ProofEntry::Combinations { excluded, .. } => open.extend(excluded.iter().map(|case| &case.proof)),
+            _ => last.push(part),
+        }
+    }
+    last
+}
+
+/// Whether what a part of a proof shows is what the violation is called. `setting` is the case it is in; none for a case
+/// that cannot be, of which only the form is looked at.
+pub(super) fn of_part(argument: &Argument<'_>, part: &ProofEntry, setting: Option<&Setting<'_>>) -> Told {
+    shows(argument, &argument.violation.pattern, part, setting)
+}
+
+/// Whether a part of a proof shows an instance of a pattern.
+pub(super) fn shows(argument: &Argument<'_>, pattern: &str, part: &ProofEntry, setting: Option<&Setting<'_>>) -> Told {
+    match part {
+        ProofEntry::Reads { pattern: shown, reads } => {
+            if shown != pattern {
+                return Err(format!("its reads are an instance of {shown}, not of {pattern}"));
+            }
+            let reads = reads.iter().map(|entry| argument.entry(entry)).collect::<Result<Vec<_>, _>>()?;
+            Ok(of_reads(argument.history, setting, pattern, reads))
+        }
+        ProofEntry::Appends { read, .. } if pattern == "IncompatibleOrder" => {
+            Ok(of_reads(argument.history, setting, pattern, vec![argument.entry(read)?]))
+        }
+        ProofEntry::Cycle { edges } => Cycle::new(argument, edges)?.shows(pattern, setting),
+        ProofEntry::Split { .. } | ProofEntry::Clauses { .. } => by_orders(argument, pattern),
+        _ => Err(format!("its proof shows no {pattern}")),
+    }
+}
+
+/// Whether a case of a proof may be an instance of a pattern, as far as its form tells.
+pub(super) fn may_be(argument: &Argument<'_>, pattern: &str, part: &ProofEntry) -> bool {
+    // Which level a case violates that does not name the violation is not told.
+    let is_general = matches!(pattern, "SICycle" | "SERCycle" | "RealTimeCycle");
+    let has_edges = matches!(part, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. });
+    is_general && has_edges || shows(argument, pattern, part, None).is_ok()
+}
+
+/// Wrong reads, or two that do not go together.
+pub(super) fn of_reads(
+    history: &History,
+    setting: Option<&Setting<'_>>,
+    pattern: &str,
+    reads: Vec<OperationId>,
+) -> Scene {
+    let also: Vec<&str> = match pattern {
+        "TAP-a" => vec!["C4 TAP-a"],
+        "TAP-b" => vec!["C4 TAP-b", "G1a"],
+        "TAP-c" => vec!["C4 TAP-c"],
+        "TAP-d" => match reads.iter().any(|&read| is_irregular(setting, read, |_, intermediate| intermediate)) {
+            true => vec!["C4 TAP-d", "TAP-f", "G1b"],
+            false => vec!["C4 TAP-d"],
+        },
+        "TAP-f" => match reads.iter().any(|&read| is_irregular(setting, read, |after_own, _| after_own)) {
+            true => vec!["TAP-d", "C4 TAP-d", "G1b"],
+            false => vec!["C4 TAP-e", "G1b"],
+        },
+        "TAP-j" => vec!["C4 TAP-f"],
+        "IncompatibleOrder" => vec!["incompatible-order"],
+        "DuplicateElement" => vec!["duplicate-elements"],
+        _ => Vec::new(),
+    };
+    // Of two lists that do not go together the later one is told.
+    let identity =
+        Some(format!("{:?}", if pattern == "TAP-j" { &reads[..] } else { &reads[reads.len().max(1) - 1..] }));
+    let key = reads.first().map(|&read| history.operation(read).key);
+    Scene { key, also: also.into_iter().map(str::to_owned).collect(), identity, reads, versions: None }
+}
+
+fn is_irregular(setting: Option<&Setting<'_>>, read: OperationId, is: impl Fn(bool, bool) -> bool) -> bool {
+    setting.is_none_or(|setting| match setting.source(read) {
+        Source::Other { after_own_write, intermediate, .. } => is(after_own_write, intermediate),
+        _ => false,
+    })
+}
+
+/// Cases of orders of writers have no name but that of the weakest level they violate.
+fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
+    let general = general(argument);
+    let in_time = argument.violation.edges.iter().any(|edge| edge.kind == "RT");
+    match pattern == general && (pattern != "RealTimeCycle" || in_time) {
+        true => Ok(Scene::default()),
+        false => Err(format!("cases of orders of writers show no {pattern}")),
+    }
+}
+
+/// The name of a cycle without another one.
+fn general(argument: &Argument<'_>) -> &'static str {
+    let places = argument.violation.levels.iter().filter_map(|level| levels::place(level));
+    match places.filter(|&place| place > levels::CI).min().map(|place| levels::LEVELS[place]) {
+        Some("PC" | "SI") => "SICycle",
+        Some("SER") => "SERCycle",
+        Some("SSER" | "LIN") => "RealTimeCycle",
+        _ => "",
+    }
+}
+
+/// A cycle of edges.
+pub(super) struct Cycle<'a> {
+    pub(super) argument: &'a Argument<'a>,
+    pub(super) edges: Vec<&'a EdgeEntry>,
+    /// Their places among the edges of the violation.
+    places: Vec<usize>,
+}
+
+impl<'a> Cycle<'a> {
+    fn new(argument: &'a Argument<'a>, cycle: &[usize]) -> Result<Cycle<'a>, String> {
+        let edges = cycle.iter().map(|&e| argument.edge(e)).collect::<Result<Vec<_>, _>>()?;
+        match edges.is_empty() {
+            true => Err("an empty cycle".to_owned()),
+            false => Ok(Cycle { argument, edges, places: cycle.to_vec() }),
+        }
+    }
+
+    fn shows(&self, pattern: &str, setting: Option<&Setting<'_>>) -> Told {
+        let is_of = |kinds: &[&str]| self.edges.iter().all(|edge| kinds.contains(&edge.kind.as_str()));
+        let fits = match pattern {
+            "TAP-g" => {
+                return match is_of(&["SO", "WR"]) {
+                    true => Ok(self.scene(None, vec!["C4 TAP-g".to_owned(), self.with_session("G1c")])),
+                    false => Err("its cycle has other edges than SO and WR".to_owned()),
+                };
+            }
+            "VersionOrderCycle" => {
+                let listed = self.edges.iter().find(|edge| matches!(edge.reason, ReasonEntry::Listed { .. }));
+                let listed = listed.filter(|_| is_of(&["SO", "WR", "WW"])).ok_or("no list orders its versions")?;
+                let name = if self.has("WR") { "G1c" } else { "G0" };
+                return Ok(self.scene(self.key(listed)?, vec![self.with_session(name)]));
+            }
+            "TAP-j" => return letters::torn(self),
+            "Divergence" => self.is_divergence(),
+            "LostUpdate" => self.is_divergence() || self.is_lost_update(),
+            "LongFork" => self.is_long_fork(),
+            "WriteSkew" => self.is_write_skew(),
+            "SICycle" => general(self.argument) == pattern && !self.is_lost_update() && !self.is_named_long_fork(),
+            "SERCycle" => general(self.argument) == pattern && !self.is_write_skew(),
+            "RealTimeCycle" => general(self.argument) == pattern && self.rests_on("RT"),
+            _ => return letters::of_cycle(self, pattern, setting),
+        };
+        if !fits {
+            return Err(format!("its cycle shows no {pattern}"));
+        }
+        let key = match pattern {
+            "Divergence" | "LostUpdate" => self.key(self.edges[0])?,
+            _ => None,
+        };
+        Ok(self.scene(key, self.names()))
+    }
+
+    /// The scene with what the cycle consists of as its identity.
+    pub(super) fn scene(&self, key: Option<KeyId>, also: Vec<String>) -> Scene {
+        let name = |place: usize| self.argument.transaction(place).map(|t| t.0);
+        let mut edges: Vec<String> =
+            self.edges.iter().map(|e| format!("{:?} {:?} {} {:?}", name(e.from), name(e.to), e.kind, e.key)).collect();
+        edges.sort_unstable();
+        Scene { key, also, identity: Some(edges.join(", ")), ..Scene::default() }
+    }
+
+    /// Whether it has an edge of a kind or rests on one.
+    pub(super) fn rests_on(&self, kind: &str) -> bool {
+        let mut open = self.places.clone();
+        let mut met = vec![false; self.argument.violation.edges.len()];
+        while let Some(place) = open.pop() {
+            let Ok(edge) = self.argument.edge(place) else { continue };
+            if edge.kind == kind {
+                return true;
+            }
+            if !std::mem::replace(&mut met[place], true) {
+                open.extend(edge.reason.premises());
+            }
+        }
+        false
+    }
+
+    fn has(&self, kind: &str) -> bool {
+        self.edges.iter().any(|edge| edge.kind == kind)
+    }
+
+    fn with_session(&self, name: &str) -> String {
+        if self.has("SO") { format!("{name}-session") } else { name.to_owned() }
+    }
+
+    /// The key of an edge, by one of its operations.
+    fn key(&self, edge: &EdgeEntry) -> Result<Option<KeyId>, String> {
+        let Some(index) = edge.from_operation else { return Ok(None) };
+        let argument = self.argument;
+        let operation = operation(argument.history, argument.transactions, edge.from, index)?;
+        Ok(Some(argument.history.operation(operation).key))
+    }
+
+    /// What Adya and Jepsen call it, and what the same scenario is called here.
+    fn names(&self) -> Vec<String> {
+        let rw = |edge: &EdgeEntry| edge.kind == "RW";
+        let n_rw = self.edges.iter().filter(|edge| rw(edge)).count();
+        let n = self.edges.len();
+        let is_adjacent = n > 1 && (0..n).any(|at| rw(self.edges[at]) && rw(self.edges[(at + 1) % n]));
+        let name = match (n_rw, is_adjacent) {
+            (0, _) if self.edges.iter().all(|edge| edge.kind == "WW") => "G0",
+            (0, _) => "G1c",
+            (1, _) => "G-single",
+            (_, false) => "G-nonadjacent",
+            (_, true) => "G2-item",
+        };
+        let mut names = vec![name.to_owned()];
+        names.extend(self.has("SO").then(|| format!("{name}-session")));
+        names.extend(self.has("RT").then(|| format!("{name}-realtime")));
+        if self.is_divergence() {
+            names.extend(["Divergence", "LostUpdate"].map(str::to_owned));
+        }
+        names
+    }
+
+    /// The two edges of a cycle of two, an anti-dependency first.
+    fn pair(&self) -> Option<(&'a EdgeEntry, &'a EdgeEntry)> {
+        match *self.edges.as_slice() {
+            [a, b] if a.kind == "RW" => Some((a, b)),
+            [b, a] if a.kind == "RW" => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// Two read one version of a key and both write the key: each misses what the other wrote.
+    fn is_divergence(&self) -> bool {
+        let Some((missed, ReasonEntry::Conflict { order })) = self.pair().map(|(a, b)| (a, &b.reason)) else {
+            return false;
+        };
+        let [back] = order.as_slice() else { return false };
+        let Ok(back) = self.argument.edge(*back) else { return false };
+        let writer = |edge: &EdgeEntry| match edge.reason {
+            ReasonEntry::Overwrites { writer, .. } => self.argument.transaction(writer).ok(),
+            _ => None,
+        };
+        (back.from, back.to, &back.key) == (missed.to, missed.from, &missed.key)
+            && writer(missed).is_some()
+            && writer(missed) == writer(back)
+    }
+
+    /// A transaction misses a version of a key that it overwrites.
+    fn is_lost_update(&self) -> bool {
+        self.pair().is_some_and(|(missed, order)| order.kind == "WW" && missed.key == order.key)
+    }
+
+    /// Two miss each other's versions of different keys.
+    fn is_write_skew(&self) -> bool {
+        self.pair().is_some_and(|(a, b)| b.kind == "RW" && a.key != b.key)
+    }
+
+    /// Two miss versions of different keys, and from each to the other leads only what was seen.
+    fn is_long_fork(&self) -> bool {
+        let missed: Vec<&EdgeEntry> = self.edges.iter().copied().filter(|edge| edge.kind == "RW").collect();
+        let are_seen = self.edges.iter().all(|edge| matches!(edge.kind.as_str(), "RW" | "SO" | "WR" | "CO"));
+        matches!(*missed.as_slice(), [a, b] if a.key != b.key) && are_seen && !self.is_write_skew()
+    }
+
+    /// At snapshot isolation the same cycle may need more than what was seen.
+    fn is_named_long_fork(&self) -> bool {
+        self.is_long_fork() && self.argument.violation.levels.iter().any(|level| level == "PC")
+    }
+}

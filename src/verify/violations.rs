@@ -1,0 +1,148 @@
+//! One violation: is it there, is it what it is called, and is all that is said of it so?
+
+use super::cycle::{self, Told};
+use super::elements::Apart;
+use super::resolution::Resolution;
+use super::scene::Scene;
+use super::{Problem, SessionNames, form, read};
+use crate::history::{History, TransactionId};
+use crate::report::{ProofEntry, ViolationEntry};
+
+/// What violations are looked at in.
+pub(super) struct Court<'a> {
+    pub(super) history: &'a History,
+    pub(super) resolution: &'a Resolution<'a>,
+    pub(super) names: &'a SessionNames,
+    /// The same history with its elements told apart, where there is something to tell apart.
+    pub(super) apart: Option<(&'a Apart, &'a Resolution<'a>)>,
+}
+
+/// A violation whose proof holds.
+pub(super) struct Confirmed {
+    /// The transactions it lists.
+    pub(super) transactions: Vec<TransactionId>,
+    /// What it shows; none if that is not what it is called.
+    pub(super) scene: Option<Scene>,
+    /// What is said of it that is not so.
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Court<'_> {
+    /// Confirms a violation at all levels it names.
+    pub(super) fn confirm(&self, violation: &ViolationEntry) -> Result<Confirmed, Problem> {
+        let mut proved = self.proved(violation);
+        // Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
+        if !matches!(proved, Ok((_, Ok(_))))
+            && let Some((apart, resolution)) = self.apart
+            && !violation.levels.iter().any(|level| level == "CI")
+        {
+            let by_elements = self.proved_apart(apart, resolution, violation);
+            if proved.is_err() || matches!(by_elements, Ok((_, Ok(_)))) {
+                proved = by_elements;
+            }
+        }
+        let refused = |message| Problem { place: format!("violation {}", violation.id), message };
+        let (transactions, told) = proved.map_err(refused)?;
+        let (messages, scene) = match told {
+            Ok(scene) => (form::check(self.history, self.resolution, violation, &transactions, &scene), Some(scene)),
+            Err(message) => (vec![message], None),
+        };
+        let misnamed = |message| Problem { place: format!("description of {}", violation.id), message };
+        Ok(Confirmed { transactions, scene, problems: messages.into_iter().map(misnamed).collect() })
+    }
+
+    fn proved(&self, violation: &ViolationEntry) -> Result<(Vec<TransactionId>, Told), String> {
+        let transactions = self.transactions(self.history, violation)?;
+        let told = told(self.history, self.resolution, violation, &transactions)?;
+        Ok((transactions, told))
+    }
+
+    /// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
+    fn proved_apart(
+        &self,
+        apart: &Apart,
+        resolution: &Resolution<'_>,
+        violation: &ViolationEntry,
+    ) -> Result<(Vec<TransactionId>, Told), String> {
+        let history = &apart.history;
+        let transactions = self.transactions(history, violation)?;
+        holds_apart(apart, resolution, violation, &transactions)?;
+        let told = match violation.proof {
+            ProofEntry::Read => read::told(history, resolution, violation, &transactions),
+            _ => cycle::check_apart(apart, resolution, violation, &transactions, (&levels(violation)?, true))?,
+        };
+        Ok((transactions, told))
+    }
+
+    fn transactions(&self, history: &History, violation: &ViolationEntry) -> Result<Vec<TransactionId>, String> {
+        violation.transactions.iter().map(|entry| self.names.find(history, entry)).collect()
+    }
+}
+
+/// Whether the proof of a violation holds at each level it names.
+pub(super) fn holds(
+    history: &History,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<(), String> {
+    let levels = levels(violation)?;
+    if violation.proof == ProofEntry::Read {
+        return read::check(history, resolution, violation, transactions, &levels);
+    }
+    // A cycle says nothing about CI: two reads of one key do. Proofs that name their reads show it themselves.
+    let names_reads = names_reads(&violation.proof);
+    let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) =
+        levels.into_iter().partition(|level| *level == "CI" && !names_reads);
+    if !of_reads.is_empty() {
+        read::check(history, resolution, violation, transactions, &of_reads)?;
+    }
+    cycle::check(history, resolution, violation, transactions, (&of_cycles, false)).map(drop)
+}
+
+/// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
+pub(super) fn holds_apart(
+    apart: &Apart,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<(), String> {
+    let levels = levels(violation)?;
+    match violation.proof {
+        ProofEntry::Read => read::check(&apart.history, resolution, violation, transactions, &levels),
+        _ => cycle::check_apart(apart, resolution, violation, transactions, (&levels, false)).map(drop),
+    }
+}
+
+/// What a violation shows whose proof holds.
+fn told(
+    history: &History,
+    resolution: &Resolution<'_>,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+) -> Result<Told, String> {
+    let mut levels = levels(violation)?;
+    if violation.proof == ProofEntry::Read || levels.contains(&"CI") && !names_reads(&violation.proof) {
+        holds(history, resolution, violation, transactions)?;
+    }
+    if violation.proof == ProofEntry::Read {
+        return Ok(read::told(history, resolution, violation, transactions));
+    }
+    levels.retain(|level| *level != "CI" || names_reads(&violation.proof));
+    match levels.is_empty() {
+        true => cycle::told(history, resolution, violation, transactions),
+        false => cycle::check(history, resolution, violation, transactions, (&levels, true)),
+    }
+}
+
+fn names_reads(proof: &ProofEntry) -> bool {
+    use ProofEntry::{Appends, Combinations, Outcomes, Reads, Writers};
+    matches!(proof, Reads { .. } | Writers { .. } | Appends { .. } | Outcomes { .. } | Combinations { .. })
+}
+
+fn levels(violation: &ViolationEntry) -> Result<Vec<&str>, String> {
+    match violation.levels.is_empty() {
+        true => Err("it names no level".to_owned()),
+        false => Ok(violation.levels.iter().map(String::as_str).collect()),
+    }
+}

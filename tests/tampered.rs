@@ -1,0 +1,377 @@
+//! Reports in which something was changed: the verifier refuses each of them, or what it still says is true.
+//!
+//! What is true of small histories is found by brute force. `ISOSCOPE_TAMPERED` asks for another number of changes of each
+//! kind to each report.
+
+mod common;
+
+use common::oracle::{self, LEVELS};
+use common::random::{Shape, sketch};
+use common::sketch::{Sketch, key_name, session_name};
+use common::tamper::{Change, NAMES, tamper};
+use common::{linear, repository};
+use fastrand::Rng;
+use isoscope::checkers::{self, Level, Options, Verdict};
+use isoscope::control::Control;
+use isoscope::formats;
+use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, TransactionId, Value};
+use isoscope::report::{
+    EdgeEntry, OperationEntry, ProofEntry, Report, Settings, TransactionEntry, VerdictWord, ViolationEntry,
+};
+use isoscope::verify::{Verified, verify};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Changes of each kind to each report in the ordinary run.
+const EACH: u64 = 3;
+
+/// Histories of each kind.
+const HISTORIES: u64 = 45;
+
+/// Brute force tries all orders of up to so many transactions.
+const SMALL: usize = 8;
+
+/// A report, and what is true.
+struct Case {
+    name: String,
+    history: History,
+    report: Report,
+    /// By level: whether it is satisfied.
+    truth: BTreeMap<String, bool>,
+    is_small: bool,
+}
+
+impl Case {
+    fn new(name: String, history: History) -> Case {
+        let findings = checkers::check(
+            &history,
+            &Options { levels: Level::of(&history), max_instances: 20, ..Options::default() },
+            &Control::new(),
+            &|_| {},
+        );
+        let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });
+        let decided = findings.levels.iter().filter(|result| !matches!(result.verdict, Verdict::Undecided(_)));
+        let mut truth: BTreeMap<String, bool> = decided
+            .map(|result| (result.level.code().to_owned(), matches!(result.verdict, Verdict::Satisfied(_))))
+            .collect();
+        // Elements that were appended twice make too many choices.
+        let observation = oracle::Observation::of(&history);
+        let is_small = history.n_transactions() <= SMALL && observation.n_combinations() <= 300;
+        if is_small {
+            let verdicts = oracle::verdicts(&history);
+            truth.extend(LEVELS.iter().zip(verdicts).skip(1).map(|(level, is)| (level.code().to_owned(), is)));
+            if history.has_times() {
+                truth.insert("SSER".to_owned(), oracle::strictly_serializable(&history));
+            }
+        }
+        Case { name, history, report, truth, is_small }
+    }
+
+    /// Whether a report that was accepted is true although something in it was changed.
+    fn is_true(&self, change: Change, tampered: &Report, verified: &Verified) -> Result<(), String> {
+        for level in tampered.levels.iter().filter(|level| level.verdict != VerdictWord::Undecided) {
+            let is = self.truth.get(&level.level).ok_or_else(|| format!("{} was not decided", level.level))?;
+            if *is != (level.verdict == VerdictWord::Satisfied) {
+                return Err(format!("{} is {:?}", level.level, level.verdict));
+            }
+            if let Some(witness) = &level.witness {
+                self.explains(&level.level, witness)?;
+            }
+        }
+        for violation in &tampered.violations {
+            let is_violated = |level: &String| self.truth.get(level).is_none_or(|satisfied| !satisfied);
+            if let Some(level) = violation.levels.iter().find(|level| !is_violated(level)) {
+                return Err(format!("{} at {level}", violation.id));
+            }
+        }
+        self.says_no_more(change, tampered, verified)
+    }
+
+    /// Whether an order explains the history at a level, where brute force can tell.
+    fn explains(&self, level: &str, witness: &[TransactionEntry]) -> Result<(), String> {
+        let Some(known) = LEVELS.iter().find(|known| known.code() == level) else { return Ok(()) };
+        let place = |entry: &TransactionEntry| {
+            let t = self.history.transactions().find(|&t| self.history.transaction_name(t) == entry.id);
+            t.ok_or_else(|| format!("there is no {}", entry.id))
+        };
+        let order = witness.iter().map(place).collect::<Result<Vec<TransactionId>, _>>()?;
+        let is_empty = |t: TransactionId| self.history.operations_of(t).len() == 0;
+        // Who is not read from may be left out, and may take part.
+        let is_optional = |&t: &TransactionId| self.history.outcome(t) == Outcome::Unknown;
+        let may_be_left_out = self.history.transactions().any(is_empty) || order.iter().any(is_optional);
+        match !self.is_small
+            || *known == Level::CutIsolation
+            || may_be_left_out
+            || oracle::is_order(&self.history, *known, &order)
+        {
+            true => Ok(()),
+            false => Err(format!("the order does not explain the history at {level}")),
+        }
+    }
+
+    /// Whether nothing but verdicts and levels says something else than before, which were looked at.
+    fn says_no_more(&self, change: Change, tampered: &Report, verified: &Verified) -> Result<(), String> {
+        if tampered.history != self.report.history {
+            return Err("other figures".to_owned());
+        }
+        for ((id, count), (_, was)) in tampered.patterns.0.iter().zip(&self.report.patterns.0) {
+            if count != was && !verified.unchecked.contains(id) {
+                return Err(format!("{count} of {id} instead of {was}"));
+            }
+        }
+        if tampered.violations.len() != self.report.violations.len() {
+            return Ok(());
+        }
+        for (new, old) in tampered.violations.iter().zip(&self.report.violations) {
+            self.describes_the_same(change, new, old, verified)
+                .map_err(|what| format!("{}: {what}\n{new:#?}", old.id))?;
+        }
+        // Which violations with cases share transactions depends on what is told of the cases.
+        let is_plain = |violation: &&ViolationEntry| {
+            matches!(violation.proof, ProofEntry::Read | ProofEntry::Cycle { .. } | ProofEntry::Split { .. })
+        };
+        let partition = |report: &Report| -> Vec<bool> {
+            let all: Vec<&ViolationEntry> = report.violations.iter().filter(is_plain).collect();
+            all.iter().flat_map(|a| all.iter().map(|b| a.component == b.component)).collect()
+        };
+        match partition(tampered) == partition(&self.report) {
+            true => Ok(()),
+            false => Err("other components".to_owned()),
+        }
+    }
+
+    /// What an operation of a transaction does.
+    fn text(&self, entry: &TransactionEntry, index: usize) -> Option<String> {
+        let t = self.history.transactions().find(|&t| self.history.transaction_name(t) == entry.id)?;
+        self.history.operations_of(t).nth(index).map(|o| self.history.operation_text(o))
+    }
+
+    /// Whether a violation that was accepted says nothing else than it did, but for its proof and levels.
+    fn describes_the_same(
+        &self,
+        change: Change,
+        new: &ViolationEntry,
+        old: &ViolationEntry,
+        verified: &Verified,
+    ) -> Result<(), String> {
+        let same = |what: &str, is: bool| if is { Ok(()) } else { Err(format!("another {what}")) };
+        same("name", (&new.id, &new.pattern, &new.name) == (&old.id, &old.pattern, &old.name))?;
+        // In which of several cases it is another pattern is not told.
+        let has_cases = matches!(
+            old.proof,
+            ProofEntry::Writers { .. }
+                | ProofEntry::Appends { .. }
+                | ProofEntry::Outcomes { .. }
+                | ProofEntry::Combinations { .. }
+        );
+        let is_known = |name: &String| old.also.contains(name) || has_cases && NAMES.iter().any(|(id, _)| id == name);
+        same("alias", new.also.iter().all(is_known))?;
+        same("key", new.key == old.key)?;
+        same("transaction", new.transactions == old.transactions)?;
+        // An operation that an edge names, too, or another one with the same words, adds nothing.
+        let is_end = |operation: &OperationEntry| {
+            let at = (operation.transaction, Some(operation.index));
+            old.edges.iter().any(|edge| at == (edge.from, edge.from_operation) || at == (edge.to, edge.to_operation))
+        };
+        let is_there = |operation: &OperationEntry| {
+            let is = |old: &OperationEntry| (old.transaction, &old.text) == (operation.transaction, &operation.text);
+            // Of what stands wrong in a list several appends may be told.
+            let is_append = operation.text.starts_with("append");
+            old.operations.iter().any(is) || is_end(operation) || is_append
+        };
+        // Of lists that do not go together any two may be told.
+        let is_any = old.pattern == "IncompatibleOrder";
+        same("operation", is_any || new.operations.iter().all(is_there))?;
+        let is_same = new.implied == old.implied || verified.implied_unchecked;
+        same("flag", is_same && new.group == old.group)?;
+        if change == Change::EdgeDropped {
+            return same("edge", new.edges.iter().all(|edge| old.edges.contains(edge)));
+        }
+        let new_violation = new;
+        // What nothing rests on may be any edge that is there.
+        let in_cycle = |place: &usize| matches!(&old.proof, ProofEntry::Cycle { edges } if edges.contains(place));
+        let is_premise = |place: &usize| old.edges.iter().any(|edge| edge.reason.premises().contains(place));
+        let is_plain = matches!(old.proof, ProofEntry::Cycle { .. });
+        let used = (0..old.edges.len()).filter(|place| !is_plain || in_cycle(place) || is_premise(place));
+        for (new, old) in used.map(|place| (&new.edges[place], &old.edges[place])) {
+            let of_initial =
+                |kind: &str| matches!(kind, "SO" | "CO") && new.key.is_none() && new.from_operation.is_none();
+            same("edge", (new.from, new.to) == (old.from, old.to))?;
+            same("kind", new.kind == old.kind || of_initial(&new.kind) && of_initial(&old.kind))?;
+            same("edge's key", new.key == old.key)?;
+            let text = |place: usize, index: Option<usize>| self.text(&new_violation.transactions[place], index?);
+            let texts = |edge: &EdgeEntry| (text(edge.from, edge.from_operation), text(edge.to, edge.to_operation));
+            // Of a list the element that was read last, and the last that its writer appended, are as good.
+            let is_of_list = !self.history.lists().is_empty() && new.kind != "RW";
+            same("edge's operation", texts(new) == texts(old) || is_of_list)?;
+        }
+        Ok(())
+    }
+}
+
+/// The history of a sketch, its keys holding registers or lists, with times that mostly fit or none.
+fn history_of(sketch: &Sketch, lists: bool, elements: u64, times: bool, rng: &mut Rng) -> History {
+    let mut builder = Builder::new(Origin::default());
+    if !lists {
+        builder.initial_value(Value(0));
+    }
+    for (s, transactions) in sketch.sessions.iter().enumerate() {
+        let session = builder.session_name(&session_name(s));
+        let mut clock = 0;
+        for transaction in transactions {
+            let draft = builder.transaction(session, transaction.outcome);
+            if times {
+                let numbers = transaction.operations.iter().map(|o| o.value.0).filter(|v| *v <= Value::MAX_NUMBER);
+                let start = clock.max(3 * numbers.max().unwrap_or(0) as i64 - rng.i64(0..4));
+                let end = start + rng.i64(0..8);
+                clock = end + rng.i64(1..3);
+                builder.set_interval(draft, Interval { start, end });
+            }
+            for (at, operation) in transaction.operations.iter().enumerate() {
+                let key = builder.key_name(&key_name(operation.key));
+                let line = 1 + s as u32;
+                if !lists {
+                    builder.operation(draft, operation.kind, key, operation.value, line);
+                    continue;
+                }
+                builder.list_key(key);
+                let element = |number: u64| Value(1 + number % elements);
+                if operation.kind == OperationKind::Write {
+                    builder.operation(draft, OperationKind::Write, key, element(operation.value.0), line);
+                    continue;
+                }
+                let own = transaction.operations[..at].iter();
+                let own = own.filter(|o| o.kind == OperationKind::Write && o.key == operation.key).map(|o| o.value.0);
+                let own: Vec<u64> = own.collect();
+                let last = if operation.value.0 <= Value::MAX_NUMBER { operation.value.0 } else { 0 };
+                let seen = (1..=last).filter(|n| !own.contains(n) && rng.u8(0..12) > 0);
+                let mut list: Vec<Value> = seen.map(element).collect();
+                list.extend(own.iter().copied().map(element));
+                builder.list_read(draft, key, &list, line);
+            }
+        }
+    }
+    builder.finish().expect("sketches are small")
+}
+
+fn generated() -> Vec<Case> {
+    let n: u64 = number("ISOSCOPE_HISTORIES").unwrap_or(HISTORIES);
+    let of_seed = |seed: u64| {
+        let mut rng = Rng::with_seed(seed);
+        let mut cases = Vec::new();
+        for (shape, word) in [(Shape::SMALL, "small"), (Shape::CLEAN, "clean"), (Shape::AMBIGUOUS, "repeating")] {
+            let sketch = sketch(shape, seed);
+            cases.push(Case::new(
+                format!("{word} {seed}\n{sketch}"),
+                history_of(&sketch, false, 0, seed % 3 == 0, &mut rng),
+            ));
+            if shape.repeated_values {
+                continue;
+            }
+            let elements = if seed % 4 == 0 { rng.u64(2..5) } else { Value::MAX_NUMBER };
+            let history = history_of(&sketch, true, elements, seed % 3 == 1, &mut rng);
+            cases.push(Case::new(format!("{word} lists {seed}\n{sketch}"), history));
+        }
+        let shape = linear::Shape {
+            most: 6,
+            keys: 1 + seed as usize % 2,
+            differs: seed % 2 == 0,
+            unknown: true,
+            repeated: seed % 5 == 0,
+            untidy: false,
+            blind: 3,
+        };
+        let light = linear::random(shape, &mut rng);
+        let history = linear::history(&light);
+        if history.has_times() {
+            cases.push(Case::new(format!("light {seed}\n{}", linear::text(&light)), history));
+        }
+        cases
+    };
+    (0..n).into_par_iter().flat_map_iter(of_seed).collect()
+}
+
+fn samples() -> Vec<Case> {
+    let folder = std::fs::read_dir(repository("sample_histories")).expect("the samples are part of the repository");
+    let files = folder.map(|entry| entry.expect("readable").path());
+    let histories = files.filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "md"));
+    histories
+        .map(|path| {
+            let history = formats::open(&path, None, &Control::new()).expect("samples can be read");
+            Case::new(path.display().to_string(), history)
+        })
+        .collect()
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// How often reports with a change were refused, and accepted.
+type Tally = BTreeMap<Change, (u64, u64)>;
+
+/// Tampers with each report, and shows the first ones that are accepted and should not be.
+fn tally(cases: &[Case], each: u64) -> Tally {
+    let of_case = |(place, case): (usize, &Case)| -> (Tally, Vec<String>) {
+        let mut rng = Rng::with_seed(place as u64);
+        let (mut tally, mut wrong) = (Tally::new(), Vec::new());
+        for change in Change::ALL {
+            for _ in 0..each {
+                let Some(tampered) = tamper(&case.history, &case.report, change, &mut rng) else { continue };
+                let (refused, accepted) = tally.entry(change).or_default();
+                match verify(&case.history, &tampered) {
+                    Ok(verified) if verified.without_evidence.is_empty() => {
+                        *accepted += 1;
+                        if let Err(what) = case.is_true(change, &tampered, &verified) {
+                            wrong.push(format!("{change:?} is accepted: {what}\n{}", case.name));
+                        }
+                    }
+                    _ => *refused += 1,
+                }
+            }
+        }
+        (tally, wrong)
+    };
+    let (mut all, mut wrong) = (Tally::new(), Vec::new());
+    for (tally, of_case) in cases.par_iter().enumerate().map(|(place, case)| of_case((place, case))).collect::<Vec<_>>()
+    {
+        for (change, (refused, accepted)) in tally {
+            let sum = all.entry(change).or_default();
+            *sum = (sum.0 + refused, sum.1 + accepted);
+        }
+        wrong.extend(of_case);
+    }
+    println!("{all:#?}");
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong, for example:\n\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(number("ISOSCOPE_SHOWN").unwrap_or(5) as usize)].join("\n\n")
+    );
+    all
+}
+
+#[test]
+fn a_report_that_was_tampered_with_is_refused_or_still_true() {
+    let each = number("ISOSCOPE_TAMPERED").unwrap_or(EACH);
+    let mut cases = generated();
+    cases.extend(samples());
+    let tally = tally(&cases, each);
+    let (refused, accepted) = tally.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    assert_eq!(tally.len(), Change::ALL.len(), "every kind of change was tried");
+    assert!(refused + accepted >= 10_000, "{refused} refused, {accepted} accepted");
+    assert!(accepted * 5 < refused, "{refused} refused, {accepted} accepted");
+}
+
+#[test]
+fn a_report_as_it_was_made_is_accepted() {
+    let mut cases = generated();
+    cases.extend(samples());
+    let problem = |case: &Case| match verify(&case.history, &case.report) {
+        Ok(verified) if verified.without_evidence.is_empty() => None,
+        other => Some(format!("{}\n{other:#?}", case.name)),
+    };
+    let problems: Vec<String> = cases.par_iter().filter_map(problem).collect();
+    let shown = problems[..problems.len().min(5)].join("\n\n");
+    assert!(problems.is_empty(), "{} of {} are refused:\n\n{shown}", problems.len(), cases.len());
+}
