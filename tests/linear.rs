@@ -129,7 +129,8 @@ fn for_random(shape: Shape, seed: u64, must: bool) -> [usize; 3] {
         }
     }
     println!("{counts:?} satisfied, violated, undecided");
-    assert!(counts[0] > 500 && counts[1] > 500, "both happen: {counts:?}");
+    let least = numbers().count() / 12;
+    assert!(counts[0] > least && counts[1] > least, "both happen: {counts:?}");
     counts
 }
 
@@ -197,6 +198,9 @@ fn keys_that_contradict_each_other_across_sessions_are_found_by_trying_all_order
     for n in 0..2 * EACH {
         let all = overlapping(&mut Rng::with_seed((12 << 32) | n));
         let history = history(&all);
+        if !has_real_time(&history) {
+            continue;
+        }
         let (verdict, report) = decide(&history, Level::Linearizability).expect("evidence holds");
         counts[verdict as usize] += 1;
         assert_eq!(verdict == VerdictWord::Satisfied, linearizable(&all), "history {n}\n{}", text(&all));
