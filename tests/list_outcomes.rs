@@ -73,15 +73,7 @@ fn is_told(
     if !told.contains("contradiction") {
         return Err(format!("the story has no end\n{told}"));
     }
-    let mut alone = findings.clone();
-    alone.levels = small.levels.clone();
-    alone.violations = vec![example.violation.clone()];
-    alone.patterns.clear();
-    let report = Report::new(&example.history, &alone, Settings::default());
-    match verify::verify(&example.history, &report) {
-        Ok(_) => Ok(()),
-        Err(problems) => Err(format!("{problems:?}\n{told}")),
-    }
+    examine::alone(&example.history, small.levels, &example.violation).map_err(|problem| format!("{problem}\n{told}"))
 }
 
 #[track_caller]

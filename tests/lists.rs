@@ -224,15 +224,8 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
         if !told.contains("contradiction") {
             return Err(about(format!("the story has no end\n{told}")));
         }
-        let mut alone = findings.clone();
-        alone.levels = small.levels.clone();
-        alone.violations = vec![example.violation.clone()];
-        alone.patterns.clear();
-        let report = Report::new(&example.history, &alone, Settings::default());
-        let verified = verify::verify(&example.history, &report);
-        if verified.is_err() {
-            return Err(about(format!("{verified:?}\n{told}")));
-        }
+        examine::alone(&example.history, small.levels.clone(), &example.violation)
+            .map_err(|problem| about(format!("{problem}\n{told}")))?;
         let tree = case_tree(&example.history, &example.violation);
         let is_divided = matches!(&example.violation.proof, Proof::Appends { cases, .. } if !cases.is_empty());
         if is_divided && tree.is_none_or(|tree| tree.leaves().count() == 0) {

@@ -4,11 +4,12 @@
 use super::oracle::{self, LEVELS, Observation};
 use super::pattern_oracle::{self, Counts};
 use isoscope::audit;
-use isoscope::checkers::{Findings, Level, Options, Pattern, Verdict};
+use isoscope::checkers::{Findings, Level, LevelResult, Options, Pattern, Verdict, Violation};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
+use std::collections::BTreeMap;
 
 /// Decides all levels with the engines.
 pub(crate) fn check(history: &History) -> Findings {
@@ -79,6 +80,22 @@ pub(crate) fn hierarchy(verdicts: [Option<bool>; 7]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether the verifier accepts one violation of a history, whatever else may be found in it.
+pub(crate) fn alone(history: &History, levels: Vec<LevelResult>, violation: &Violation) -> Result<(), String> {
+    let findings = Findings {
+        levels,
+        patterns: BTreeMap::from([(violation.id.pattern, 1)]),
+        violations: vec![violation.clone()],
+        ..Findings::default()
+    };
+    match verify::verify(history, &Report::new(history, &findings, Settings::default())) {
+        Ok(_) => Ok(()),
+        // There may be more instances of the pattern than the one that is told.
+        Err(problems) if problems.iter().all(|problem| problem.place.starts_with("count of")) => Ok(()),
+        Err(problems) => Err(format!("{problems:?}")),
+    }
 }
 
 /// Everything claimed must pass the verifier, and nothing may be claimed without evidence.
