@@ -385,7 +385,8 @@ fn random_history(random: &mut fastrand::Rng, variety: Variety) -> History {
             builder.name_transaction(draft, names[random.usize(..names.len() - 2)]);
         }
         if full && random.u8(..4) == 0 {
-            builder.set_interval(draft, Interval { start: random.i64(..), end: random.i64(..) });
+            let (one, other): (i64, i64) = (random.i64(..), random.i64(..));
+            builder.set_interval(draft, Interval { start: one.min(other), end: one.max(other) });
         }
         if full && random.u8(..6) == 0 {
             builder.set_up(draft);

@@ -162,7 +162,7 @@ impl<'a> Audit<'a> {
                 result.verdict = Verdict::Undecided(self.disagreement(message));
             }
             Err(Flaw::Interrupted(interrupt)) => match self.accepted().remove(&result.level) {
-                Some(known) => *result = LevelResult { seconds: result.seconds, ..known },
+                Some(known) => (result.verdict, result.sources) = (known.verdict, known.sources),
                 None => result.verdict = Verdict::Undecided(Cause::Interrupted(interrupt)),
             },
         }
