@@ -383,7 +383,16 @@ impl Run<'_> {
     /// The same by an algorithm as published.
     fn ask_paper(self, prepared: Prepared, index_seconds: f64, begin: Instant) -> Findings {
         self.control.phase("checking", self.levels.len() as u64);
-        let Prepared { resolution, index, reads, .. } = prepared;
+        let Prepared { resolution, mut index, mut reads, .. } = prepared;
+        // Of equally long lists the program's own engines have taken the same ones.
+        if !self.history.lists().is_empty()
+            && let Ok(canonical) = index.canonical(self.history, self.control)
+        {
+            index.choose_lists_as(self.history, &canonical);
+            let max = self.options.max_instances;
+            let again = read_consistency::instances(self.history, &resolution, &canonical, max, self.control);
+            reads = again.unwrap_or(reads);
+        }
         let input = papers::Input { history: self.history, resolution: &resolution, index: &index, reads };
         let asked = papers::ask(input, self.options, &self.levels, self.control, self.observe);
         Findings {

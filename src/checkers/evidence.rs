@@ -23,7 +23,7 @@ pub(super) fn collect_in_canonical_order(
         return reads;
     }
     let Ok(index) = index.canonical(history, control) else { return reads };
-    let again = match reads.violations.is_empty() {
+    let again = match reads.counts.is_empty() {
         true => None,
         false => read_consistency::instances(history, resolution, &index, max_instances, control).ok(),
     };

@@ -12,7 +12,6 @@ use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use super::lists::{Appended, appends, list_orders};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use rustc_hash::FxHashSet;
 
 /// Reads, writes and nodes looked at before sessions that are still equal are left in the order of the file: so many
 /// times the size of the index, or [`LITTLE`] if that is more.
@@ -29,14 +28,21 @@ impl Index {
     /// [`Interrupt`] when `control` ends the work first.
     pub fn canonical(&self, history: &History, control: &Control) -> Result<Index, Interrupt> {
         let lists = ListReads::new(history, self);
-        let colours = Colours::refined(self, &lists, control)?;
+        let (session_rank, key_rank) = ranks(self, &lists, control)?;
         let mut sessions: Vec<u32> = (0..self.n_sessions() as u32).collect();
         let is_empty = |s: usize| self.session_begin[s] == self.session_begin[s + 1];
-        sessions.sort_by_key(|&session| (is_empty(session as usize), colours.session[session as usize]));
+        sessions.sort_by_key(|&session| (is_empty(session as usize), session_rank.0[session as usize]));
         let mut keys: Vec<u32> = (0..self.n_keys() as u32).collect();
-        keys.sort_by_key(|&key| colours.key[key as usize]);
+        keys.sort_by_key(|&key| key_rank.0[key as usize]);
         control.check()?;
         Ok(self.renumbered(history, &sessions, &keys))
+    }
+
+    /// Of equally long lists of a key, takes the order from the one that this index in canonical order, of the same history
+    /// and transactions, takes it from. O(size of the lists).
+    pub fn choose_lists_as(&mut self, history: &History, canonical: &Index) {
+        let rank = |node: Node| canonical.node[self.transaction[node as usize].index()];
+        self.lists = list_orders(history, self, &[], &rank);
     }
 
     /// The index with sessions and keys in these orders.
@@ -60,7 +66,7 @@ impl Index {
         index.interval = nodes.iter().filter(|_| times).map(|&t| self.interval[t as usize]).collect();
         let recorded = !self.recorded_at.is_empty();
         index.recorded_at = nodes.iter().filter(|_| recorded).map(|&t| self.recorded_at[t as usize]).collect();
-        index.lists = list_orders(history, &index, &key_of);
+        index.lists = list_orders(history, &index, &key_of, &|node| node);
         index
     }
 
@@ -167,34 +173,6 @@ struct Colours {
 }
 
 impl Colours {
-    fn refined(index: &Index, lists: &ListReads, control: &Control) -> Result<Colours, Interrupt> {
-        let length = |s: usize| u64::from(index.session_begin[s + 1] - index.session_begin[s]);
-        let mut colours = Colours {
-            // Sessions without transactions are of no account: each has a colour of its own.
-            session: (0..index.n_sessions())
-                .map(|s| mix(length(s), if length(s) == 0 { s as u64 } else { 1 }))
-                .collect(),
-            key: vec![0; index.n_keys()],
-        };
-        let size = index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.appended_by.len() + 1;
-        let mut passes = (LITTLE / size).max(MOST_PASSES);
-        let mut n_before = 0;
-        loop {
-            control.check()?;
-            colours = colours.next(index, lists);
-            passes -= 1;
-            let n_sessions = n_different(&colours.session);
-            if n_sessions == index.n_sessions() || passes == 0 {
-                // Keys by the last colours of their sessions.
-                return Ok(colours.next(index, lists));
-            }
-            let n = n_sessions + n_different(&colours.key);
-            if n <= std::mem::replace(&mut n_before, n) {
-                colours.break_a_tie();
-            }
-        }
-    }
-
     /// Each colour with what it touches.
     fn next(&self, index: &Index, lists: &ListReads) -> Colours {
         let mut next = Colours { session: self.session.clone(), key: self.key.clone() };
@@ -266,8 +244,53 @@ impl Colours {
     }
 }
 
-fn n_different(colours: &[u64]) -> usize {
-    colours.iter().collect::<FxHashSet<&u64>>().len()
+/// Dense ranks; equal things have the same one.
+struct Ranks(Vec<u32>);
+
+impl Ranks {
+    /// Puts things of one rank in the order of their colours. Returns the number of ranks. O(n log n).
+    fn refine(&mut self, colours: &[u64]) -> usize {
+        let mut order: Vec<usize> = (0..colours.len()).collect();
+        order.sort_unstable_by_key(|&thing| (self.0[thing], colours[thing]));
+        let mut rank = 0;
+        let mut ranks = vec![0; colours.len()];
+        for (place, &thing) in order.iter().enumerate() {
+            let before = place.checked_sub(1).map(|place| order[place]);
+            let is_next = before.is_some_and(|b| (self.0[b], colours[b]) != (self.0[thing], colours[thing]));
+            rank += u32::from(is_next);
+            ranks[thing] = rank;
+        }
+        self.0 = ranks;
+        if colours.is_empty() { 0 } else { rank as usize + 1 }
+    }
+}
+
+/// The order of sessions and keys: by their colours after the first pass, then the second, and so on. So which of two
+/// sessions is first does not depend on how many passes others take, and not on ties that are broken elsewhere.
+fn ranks(index: &Index, lists: &ListReads, control: &Control) -> Result<(Ranks, Ranks), Interrupt> {
+    let length = |s: usize| u64::from(index.session_begin[s + 1] - index.session_begin[s]);
+    // Sessions without transactions are of no account: each has a colour of its own.
+    let first = |s: usize| mix(length(s), if length(s) == 0 { s as u64 } else { 1 });
+    let mut colours = Colours { session: (0..index.n_sessions()).map(first).collect(), key: vec![0; index.n_keys()] };
+    let (mut sessions, mut keys) = (Ranks(vec![0; index.n_sessions()]), Ranks(vec![0; index.n_keys()]));
+    let size = index.n_nodes() + index.read_key.len() + index.write_key.len() + lists.appended_by.len() + 1;
+    let mut passes = (LITTLE / size).max(MOST_PASSES);
+    let mut n_before = 0;
+    loop {
+        control.check()?;
+        colours = colours.next(index, lists);
+        passes -= 1;
+        let (n_sessions, n_keys) = (sessions.refine(&colours.session), keys.refine(&colours.key));
+        if n_sessions == index.n_sessions() || passes == 0 {
+            // Keys by the last colours of their sessions.
+            keys.refine(&colours.next(index, lists).key);
+            return Ok((sessions, keys));
+        }
+        let n = n_sessions + n_keys;
+        if n <= std::mem::replace(&mut n_before, n) {
+            colours.break_a_tie();
+        }
+    }
 }
 
 /// Adds to a sum that does not depend on the order of what is added.

@@ -60,7 +60,7 @@ impl Index {
         index.collect_reads(history, resolution, choice, &version_of_write, &parts);
         drop(version_of_write);
         control.check()?;
-        index.lists = lists::list_orders(history, &index, &[]);
+        index.lists = lists::list_orders(history, &index, &[], &|node| node);
         if history.origin().parts.is_empty() {
             let first = |t: &TransactionId| history.operation_range(*t).next().map(OperationId::new);
             let line = |t: &TransactionId| first(t).map_or(0, |operation| history.line_of(operation));

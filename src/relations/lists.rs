@@ -111,11 +111,16 @@ pub fn repeated_appends(history: &History) -> Repeated {
 
 /// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list, of several
 /// equally long ones the one that the first node read; all lists of a key where they need not be prefixes of each other.
-/// `numbers` are the keys of `index` by id; none where the numbers are the ids.
+/// `numbers` are the keys of `index` by id; none where the numbers are the ids. `rank` says which nodes are first.
 ///
 /// Elements that nobody who takes part appended, or that several appended, are passed over: they are reported on their
 /// own.
-pub(super) fn list_orders(history: &History, index: &Index, numbers: &[u32]) -> Vec<ListOrder> {
+pub(super) fn list_orders(
+    history: &History,
+    index: &Index,
+    numbers: &[u32],
+    rank: &dyn Fn(Node) -> u32,
+) -> Vec<ListOrder> {
     let lists = history.lists();
     if lists.is_empty() {
         return Vec::new();
@@ -133,7 +138,7 @@ pub(super) fn list_orders(history: &History, index: &Index, numbers: &[u32]) -> 
         let Some(outside) = list_from_outside(history, t, read) else { continue };
         let n_outside = outside.len();
         let number = numbers.get(key.index()).copied().unwrap_or(key.0);
-        let list = Chosen { reader, read, key, number, elements, n_outside };
+        let list = Chosen { reader, read, key, number, elements, n_outside, rank: rank(reader) };
         match longest.get(&number) {
             Some(&at) if exact && chosen[at].rank() >= list.rank() => {}
             Some(&at) if exact => chosen[at] = list,
@@ -162,12 +167,14 @@ struct Chosen<'a> {
     elements: &'a [Value],
     /// Elements before the reader's own appends.
     n_outside: usize,
+    /// The reader's rank among equally long lists.
+    rank: u32,
 }
 
 impl Chosen<'_> {
     /// Longer ones are greater, and of equally long ones earlier ones.
-    fn rank(&self) -> (usize, usize, Reverse<(Node, OperationId)>) {
-        (self.n_outside, self.elements.len(), Reverse((self.reader, self.read)))
+    fn rank(&self) -> (usize, usize, Reverse<(u32, OperationId)>) {
+        (self.n_outside, self.elements.len(), Reverse((self.rank, self.read)))
     }
 
     fn order(
