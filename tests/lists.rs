@@ -14,8 +14,6 @@ use isoscope::counterexample;
 use isoscope::counterexample::case_tree;
 use isoscope::formats;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
-use isoscope::report::{Report, Settings};
-use isoscope::verify;
 
 /// Histories per shape in the ordinary run.
 const LISTS: u64 = 12_000;

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{examine, oracle};
 use common::random::{Shape, sketch};
+use common::{examine, oracle};
 use fastrand::Rng;
-use isoscope::checkers::{Findings, Level, Options, Verdict};
+use isoscope::checkers::{Level, Options, Verdict};
 use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::history::{History, OperationKind, TransactionId};

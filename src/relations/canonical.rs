@@ -50,10 +50,12 @@ impl Index {
         let nodes: Vec<Node> =
             sessions.iter().flat_map(|&s| self.session_begin[s as usize]..self.session_begin[s as usize + 1]).collect();
         let (node_of, key_of) = (inverse(&nodes), inverse(keys));
-        let mut index = Index::default();
-        index.transaction = nodes.iter().map(|&t| self.transaction[t as usize]).collect();
-        index.node = self.node.iter().map(|&t| if t == NONE { NONE } else { node_of[t as usize] }).collect();
-        index.session_begin.push(0);
+        let mut index = Index {
+            transaction: nodes.iter().map(|&t| self.transaction[t as usize]).collect(),
+            node: self.node.iter().map(|&t| if t == NONE { NONE } else { node_of[t as usize] }).collect(),
+            session_begin: vec![0],
+            ..Index::default()
+        };
         for (new, &old) in (0..).zip(sessions) {
             let length = self.session_begin[old as usize + 1] - self.session_begin[old as usize];
             index.session.extend(std::iter::repeat_n(new, length as usize));

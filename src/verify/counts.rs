@@ -44,9 +44,10 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
         .levels
         .iter()
         .any(|level| level.verdict == VerdictWord::Violated && !matches!(level.level.as_str(), "CI" | "LIN"));
-    let is_strong = report.levels.iter().any(|level| {
-        level.verdict == VerdictWord::Violated && matches!(level.level.as_str(), "SI" | "SER" | "SSER")
-    });
+    let is_strong = report
+        .levels
+        .iter()
+        .any(|level| level.verdict == VerdictWord::Violated && matches!(level.level.as_str(), "SI" | "SER" | "SSER"));
     let mut known: Vec<&str> = Vec::new();
     for (id, count) in &report.patterns.0 {
         let place = || format!("count of {id}");

@@ -152,7 +152,8 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
     // Where elements of lists repeat, what an instance is depends on which append made which: only proofs are checked.
     if elements::concerns(history) {
-        problems.retain(|problem| !problem.place.starts_with("description of") && !problem.place.starts_with("count of"));
+        problems
+            .retain(|problem| !problem.place.starts_with("description of") && !problem.place.starts_with("count of"));
         let counted = report.patterns.0.iter().filter(|(_, count)| *count > 0);
         verified.unchecked = counted.map(|(id, _)| id.clone()).collect();
     }

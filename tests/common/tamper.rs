@@ -146,7 +146,7 @@ fn apply(history: &History, report: &mut Report, change: Change, rng: &mut Rng) 
 /// go, too; else the level may get the witness of another one.
 fn swap_verdict(report: &mut Report, rng: &mut Rng, bare: bool) -> Option<()> {
     let place = (!report.levels.is_empty()).then(|| rng.usize(0..report.levels.len()))?;
-    let donor = report.levels.iter().filter(|level| level.witness.is_some()).next_back().cloned();
+    let donor = report.levels.iter().rfind(|level| level.witness.is_some()).cloned();
     let level = &mut report.levels[place];
     let was = level.verdict;
     level.verdict = if was == VerdictWord::Violated { VerdictWord::Satisfied } else { VerdictWord::Violated };

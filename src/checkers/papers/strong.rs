@@ -48,18 +48,18 @@ fn told(input: &Input<'_>, level: Level, cycle: &[Node]) -> Option<String> {
 /// MTC. SSER is asked after SER, so that a broken clock hides no violation of that.
 fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
     let Input { history, index, .. } = *input;
-    if level == Level::StrictSerializability {
-        if let Some((earlier, later)) = index.clock_against_session_order() {
-            let name = |node: Node| history.transaction_name(index.transaction[node as usize]);
-            return match mini_transactions(input, Level::Serializability, control)? {
-                None => Ok(None),
-                Some(_) => Err(Cause::Unsupported(format!(
-                    "times contradict session order: {} ended before {} began",
-                    name(later),
-                    name(earlier)
-                ))),
-            };
-        }
+    if level == Level::StrictSerializability
+        && let Some((earlier, later)) = index.clock_against_session_order()
+    {
+        let name = |node: Node| history.transaction_name(index.transaction[node as usize]);
+        return match mini_transactions(input, Level::Serializability, control)? {
+            None => Ok(None),
+            Some(_) => Err(Cause::Unsupported(format!(
+                "times contradict session order: {} ended before {} began",
+                name(later),
+                name(earlier)
+            ))),
+        };
     }
     match mini_transactions::decide(index, level, control)? {
         Some(Answer::InOrder(order)) => Ok(Some(Order::Commits(order))),
