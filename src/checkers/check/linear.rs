@@ -4,7 +4,7 @@ use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
 use super::{Prepared, Run, add, check_with, names};
 use crate::checkers::decide::Facts;
-use crate::checkers::{Cause, Event, Instances, Level, Options, Verdict, Witness};
+use crate::checkers::{Cause, Event, Instances, Level, Options, Verdict, Violation, Witness};
 use crate::control::Interrupt;
 use crate::history::TransactionId;
 use crate::relations::{Index, Node, Resolution};
@@ -133,6 +133,8 @@ impl Run<'_> {
                 }
             };
             match violation {
+                // Several conflicts may come down to one.
+                Ok(Some(violation)) if is_listed(found, &violation) => {}
                 Ok(Some(mut violation)) => {
                     group += 1;
                     violation.group = group;
@@ -150,6 +152,15 @@ impl Run<'_> {
             );
         }
     }
+}
+
+/// Whether the same is listed already, by whatever name.
+fn is_listed(found: &Instances, violation: &Violation) -> bool {
+    let same = |other: &Violation| {
+        (other.id.pattern, &other.transactions, &other.edges, &other.proof)
+            == (violation.id.pattern, &violation.transactions, &violation.edges, &violation.proof)
+    };
+    found.violations.iter().any(same)
 }
 
 /// The nodes of some transactions, ascending.
