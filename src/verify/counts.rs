@@ -190,7 +190,11 @@ fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
 
 /// Violations that share transactions are of one component; where all are listed, others are not.
 fn components(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
-    if confirmed.iter().all(|(violation, _)| violation.component == 0) {
+    // What lists contradict joins more transactions than those that are told.
+    let is_of_lists = |pattern: &str| matches!(pattern, "IncompatibleOrder" | "DuplicateElement" | "VersionOrderCycle");
+    if confirmed.iter().all(|(violation, _)| violation.component == 0)
+        || confirmed.iter().any(|(violation, _)| is_of_lists(&violation.pattern))
+    {
         return;
     }
     // Where reads have several writers, those that only may have been read from are listed, too: they join nothing.

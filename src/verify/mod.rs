@@ -148,14 +148,15 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     problems.extend(levels::contradictions(&report.levels));
     let counted = counts::check(report, &confirmed, &Recount::new(history, &resolution));
     problems.extend(counted.problems);
-    verified.without_evidence.extend(counted.without_evidence);
     (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
     // Where elements of lists repeat, what an instance is depends on which append made which: only proofs are checked.
     if elements::concerns(history) {
         problems
             .retain(|problem| !problem.place.starts_with("description of") && !problem.place.starts_with("count of"));
-        let counted = report.patterns.0.iter().filter(|(_, count)| *count > 0);
-        verified.unchecked = counted.map(|(id, _)| id.clone()).collect();
+        let occurring = report.patterns.0.iter().filter(|(_, count)| *count > 0);
+        verified.unchecked = occurring.map(|(id, _)| id.clone()).collect();
+    } else {
+        verified.without_evidence.extend(counted.without_evidence);
     }
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
