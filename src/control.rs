@@ -87,6 +87,9 @@ struct Shared {
 /// Milliseconds between two looks at how much memory is used.
 const LOOK_EVERY: u64 = 2;
 
+/// Bytes below a limit of memory at which work ends, unless the limit is small.
+const LEAST_MARGIN: usize = 16 << 20;
+
 /// A stop flag for a part of the work.
 #[derive(Debug)]
 struct Branch {
@@ -119,8 +122,8 @@ impl Control {
     }
 
     /// The same, and the work ends when the resident memory of the process comes near `bytes`: within a sixteenth of
-    /// them, since between two looks, a few milliseconds apart, memory goes on growing. Where the system does not tell
-    /// how much is used there is no limit.
+    /// them, or 16 MB (at most a quarter), since between two looks, a few milliseconds apart, memory goes on growing, and
+    /// a table by as much as it holds. Where the system does not tell how much is used there is no limit.
     pub fn with_memory_limit(&self, bytes: usize) -> Control {
         let least = self.most_memory.map_or(bytes, |old| old.min(bytes));
         Control { most_memory: Some(least), ..self.clone() }
@@ -205,7 +208,8 @@ impl Control {
         let is_due = now >= last + LOOK_EVERY;
         if is_due && self.shared.looked_at.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             let used = memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem);
-            if used > most - most / 16 {
+            let margin = (most / 16).max(LEAST_MARGIN.min(most / 4));
+            if used > most - margin {
                 self.shared.short_of_memory.store(true, Ordering::Relaxed);
             }
         }
