@@ -22,7 +22,7 @@ use super::replay::replay;
 use super::saturation::{MOST_VERSIONS, PATIENCE, consequences};
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, strong_components, topological_order, topological_order_by_priority};
-use crate::relations::{Index, Node};
+use crate::relations::{Communication, Index, Node};
 
 /// Adds to `known` all that is certain. Returns by round, from 1, a topological order of the edges of the rounds before
 /// that has the events of the pieces that take part in it. Costs as much as [`saturate`](super::saturate), round by round.
@@ -86,7 +86,7 @@ impl Pieces {
     fn new(known: &Known<'_>) -> Pieces {
         let index = known.index;
         let n = index.n_sessions();
-        if known.events.in_real_time() {
+        if known.events.in_real_time() || Communication::is_plainly_one(index) {
             return Pieces { of: vec![0; index.n_nodes()], open: vec![true] };
         }
         // Sessions and keys, each session with each of its keys and back.
@@ -123,12 +123,18 @@ impl Pieces {
             if let Some(order) = topological_order(&graph) {
                 return self.open.contains(&true).then_some((graph, order));
             }
+            if self.open.len() == 1 {
+                return None;
+            }
             let components = strong_components(&graph);
             for component in components.cyclic() {
                 let nodes = components.members(component).iter().filter_map(|&v| events.node(v));
                 for t in nodes {
                     self.open[self.of[t as usize] as usize] = false;
                 }
+            }
+            if !self.open.contains(&true) {
+                return None;
             }
         }
     }
