@@ -187,6 +187,9 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
     let verdicts = examine::engine_verdicts(&findings);
     expected[0] = verdicts[0];
     if verdicts != expected {
+        if examine::is_only_refused(&findings, verdicts, expected) {
+            return Ok(());
+        }
         let (engine, oracle) = (examine::signs(verdicts), examine::signs(expected));
         return Err(format!("engine {engine}\noracle {oracle}\n{text}"));
     }
@@ -236,11 +239,13 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
 #[test]
 fn engine_and_oracle_agree_on_lists_with_repeated_elements() {
     for_histories(REPEATING, LISTS / 2, look_at_repeated);
+    examine::few_are_refused();
 }
 
 #[test]
 fn engine_and_oracle_agree_on_lists_with_repeated_elements_of_almost_valid_stores() {
     for_histories(Shape { transactions: 6, ..Shape::CLEAN }, LISTS / 2, look_at_repeated);
+    examine::few_are_refused();
 }
 
 /// `a key` with an element, or `r key` with a list.

@@ -10,7 +10,7 @@
 //! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
 //! pass the same clauses again, and for combinations of appends, each of which takes the history anew.
 //!
-//! A verdict is known if evidence for it was accepted, or evidence at a level from which it follows ([`levels`]). It is
+//! A verdict is known if evidence for it was accepted, or evidence at a level from which it follows (`levels`). It is
 //! refuted if evidence was accepted for the contrary. What is neither known nor refuted is listed as without evidence.
 //! A level that may not be asked of the history (LIN where transactions are not lightweight, SSER satisfied without
 //! times) is refused.
@@ -18,7 +18,7 @@
 //! Checked as well: the figures under `history`; of a violation its id, pattern, names, key, transactions, operations with
 //! their texts and lines, of its edges kinds, keys and operations, whether it is implied, its group as far as that follows
 //! from its writers, and its component; the numbers under `patterns` against what is listed, and those of TAP-a to n and
-//! of Divergence anew where no read has several possible writers and the history is not too large ([`recount`]). Which
+//! of Divergence anew where no read has several possible writers and the history is not too large (`recount`). Which
 //! numbers are believed without a count is told.
 //!
 //! Evidence may be exponential in the history, since to decide the strong levels is NP-complete, and so is every level
@@ -65,7 +65,7 @@ pub use replay::{Flaw, Step};
 pub use weak::Sources;
 pub use witness::Witness;
 
-use crate::history::{History, SessionId, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::report::{LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use levels::{Shown, Standing};
 use recount::Recount;
@@ -89,6 +89,9 @@ pub struct Verified {
     pub unchecked: Vec<String>,
     /// Whether of some instances it is not known if they are implied.
     pub implied_unchecked: bool,
+    /// Whether it is open who took part, who wrote what was read, or which append made which element: then not all that
+    /// describes violations is checked.
+    pub is_open: bool,
 }
 
 /// What does not hold.
@@ -149,6 +152,10 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     let counted = counts::check(report, &confirmed, &Recount::new(history, &resolution));
     problems.extend(counted.problems);
     (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
+    let mut reads = (0..history.n_operations()).map(OperationId::new);
+    verified.is_open = elements::concerns(history)
+        || history.transactions().any(|t| history.outcome(t) == Outcome::Unknown)
+        || reads.any(|o| history.operation(o).kind == OperationKind::Read && resolution.writers(o).len() > 1);
     // Where elements of lists repeat, what an instance is depends on which append made which: only proofs are checked.
     if elements::concerns(history) {
         problems

@@ -1,7 +1,7 @@
 //! Patterns above TCC: lost updates, long forks, write skews, and cycles that have no name of their own.
 //!
 //! Divergence, write skew and long fork are counted exactly, by joins over the reads. Other cycles are found among the
-//! edges that are certain at a level ([`certain`](super::strong::certain)): one shortest cycle for each anti-dependency of
+//! edges that are certain at a level (`strong::certain`): one shortest cycle for each anti-dependency of
 //! each component. Their transactions are taken out of the history and proved on their own, so every listed violation
 //! carries all its edges with reasons that hold at the levels it names; what already violates TCC is left to the patterns
 //! of the weak levels.
