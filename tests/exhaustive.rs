@@ -66,8 +66,11 @@ fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Fin
     isoscope::audit::check_resolved(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
 }
 
+/// What the program's own engines found, and the verdicts.
+type Agreed = (Arc<Resolution>, Findings, [Option<bool>; 7]);
+
 /// Verdicts of the program's own engines.
-fn engines_agree(history: &History) -> Result<(Arc<Resolution>, Findings, [Option<bool>; 7]), String> {
+fn engines_agree(history: &History) -> Result<Agreed, String> {
     let resolution = Arc::new(resolve(history, &Control::new()).map_err(|stopped| stopped.to_string())?);
     let fast = ask(history, &resolution, Checker::Fast);
     let found = examine::engine_verdicts(&fast);

@@ -271,21 +271,21 @@ fn generated() -> Vec<Case> {
             let sketch = sketch(shape, seed);
             cases.push(Case::new(
                 format!("{word} {seed}\n{sketch}"),
-                history_of(&sketch, false, 0, seed % 3 == 0, &mut rng),
+                history_of(&sketch, false, 0, seed.is_multiple_of(3), &mut rng),
             ));
             if shape.repeated_values {
                 continue;
             }
-            let elements = if seed % 4 == 0 { rng.u64(2..5) } else { Value::MAX_NUMBER };
+            let elements = if seed.is_multiple_of(4) { rng.u64(2..5) } else { Value::MAX_NUMBER };
             let history = history_of(&sketch, true, elements, seed % 3 == 1, &mut rng);
             cases.push(Case::new(format!("{word} lists {seed}\n{sketch}"), history));
         }
         let shape = linear::Shape {
             most: 6,
             keys: 1 + seed as usize % 2,
-            differs: seed % 2 == 0,
+            differs: seed.is_multiple_of(2),
             unknown: true,
-            repeated: seed % 5 == 0,
+            repeated: seed.is_multiple_of(5),
             untidy: false,
             blind: 3,
         };
