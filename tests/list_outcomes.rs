@@ -13,8 +13,6 @@ use isoscope::control::Control;
 use isoscope::counterexample;
 use isoscope::formats;
 use isoscope::history::History;
-use isoscope::report::{Report, Settings};
-use isoscope::verify;
 use std::fmt::Write;
 
 /// Histories of each kind in the ordinary run.
@@ -51,17 +49,13 @@ fn look_at(text: &str) -> Result<String, String> {
     }
     forgeries::refused(&history, &findings, verdicts)?;
     for violation in findings.violations.iter().take(2) {
-        is_told(&history, &findings, violation).map_err(|problem| format!("{}: {problem}", violation.id))?;
+        is_told(&history, violation).map_err(|problem| format!("{}: {problem}", violation.id))?;
     }
     Ok(signs)
 }
 
 /// The counterexample to a violation violates its level, too, its evidence holds, and its story has an end.
-fn is_told(
-    history: &History,
-    findings: &isoscope::checkers::Findings,
-    violation: &isoscope::checkers::Violation,
-) -> Result<(), String> {
+fn is_told(history: &History, violation: &isoscope::checkers::Violation) -> Result<(), String> {
     let example = counterexample::minimize(history, violation, &Control::new());
     let small = examine::check(&example.history);
     if small.level(example.level).is_none_or(|result| result.verdict != Verdict::Violated) {

@@ -167,7 +167,7 @@ fn a_file_without_rights_is_said_like_any_other_that_cannot_be_read() {
     // Neither its name nor its first bytes tell that it is no history.
     for name in ["b.txt", "c.edn", "d"] {
         let path = folder.file(&format!("runs/{name}"), LOST_UPDATE);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).expect("it is ours");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).expect("it is ours");
         if File::open(&path).is_ok() {
             println!("skipped: rights do not bind this user");
             return;
