@@ -10,7 +10,8 @@
 //! `ISOSCOPE_SHARD` is a number or a range without its end. Without `ISOSCOPE_SHARDS` it does all of them.
 //! `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what no transaction wrote (default: all): such a read
 //! puts nothing in order, yet makes five times as many histories. `ISOSCOPE_PAPERS=0` leaves out the papers' algorithms,
-//! which take most of the time, and compares the program's own engines with brute force only.
+//! which take most of the time, and compares the program's own engines with brute force only. `ISOSCOPE_EVIDENCE=0` takes
+//! their verdicts as they come, without evidence and its verification, but for one history of 4,096.
 
 mod common;
 
@@ -20,14 +21,14 @@ use common::oracle::{self, LEVELS, Observation};
 use common::papers::{self, PAPERS};
 use common::pattern_oracle;
 use common::strong::{self, STRONG_PAPERS, Tally};
-use isoscope::checkers::{Checker, Findings, Options, Pattern};
+use isoscope::checkers::{self, Checker, Findings, Options, Pattern};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::relations::{Resolution, resolve};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 /// Of this many histories one is also looked at for evidence and counted by brute force.
@@ -59,11 +60,17 @@ fn range(variable: &str, shards: u64) -> std::ops::Range<u64> {
     }
 }
 
+fn without_evidence() -> bool {
+    static WITHOUT: LazyLock<bool> = LazyLock::new(|| number("ISOSCOPE_EVIDENCE") == Some(0));
+    *WITHOUT
+}
+
 /// Asks a checker without a word on what it finds.
 fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Findings {
     let levels = LEVELS.into_iter().filter(|level| checker.levels().contains(level)).collect();
     let options = Options { levels, max_instances: 0, checker, ..Options::default() };
-    isoscope::audit::check_resolved(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
+    let check = if without_evidence() { checkers::check_resolved } else { isoscope::audit::check_resolved };
+    check(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
 }
 
 /// What the program's own engines found, and the verdicts.
