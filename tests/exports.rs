@@ -343,9 +343,12 @@ fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) ->
             let rows = (0..random.usize(0..5)).map(|_| {
                 next_operation += 1;
                 let (key, value) = (random.u32(0..30), random.u64(0..1_000_000_000));
+                let head = format!("{}(k{key}) = ", if random.bool() { 'r' } else { 'w' });
                 Row {
                     operation: OperationId(next_operation),
-                    text: format!("{}(k{key}) = {value}", if random.bool() { 'r' } else { 'w' }),
+                    value_at: head.len(),
+                    text: format!("{head}{value}"),
+                    full: format!("{head}{value}"),
                     place: if random.bool() { format!("line {}", random.u32(0..100_000)) } else { String::new() },
                     role: if random.bool() { RowRole::Involved } else { RowRole::Context },
                 }

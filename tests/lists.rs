@@ -10,8 +10,7 @@ use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, key_name, session_name};
 use isoscope::checkers::{Level, Pattern, Proof, Verdict};
 use isoscope::control::Control;
-use isoscope::counterexample;
-use isoscope::counterexample::case_tree;
+use isoscope::counterexample::{self, case_tree, narrate};
 use isoscope::formats;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 
@@ -405,4 +404,30 @@ fn a_counterexample_says_no_more_of_repeated_elements_than_the_whole_does() {
             assert_ne!(verdict, Some(&Verdict::Violated), "{} at {level}", violation.id);
         }
     }
+}
+
+#[test]
+fn a_counterexample_shows_lists_as_they_were_recorded() {
+    // Only the aborted append matters, yet the read returned two elements.
+    let text = "a: [a x 1]\nb: [a x 5]!\nc: [r x [1 5]]\n";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    let violation = findings.violations.iter().find(|v| v.id.pattern == Pattern::AbortedRead).expect("an aborted read");
+    let example = counterexample::minimize(&history, violation, &Control::new());
+    assert_eq!(example.history.n_transactions(), 2);
+    let text = narrate::plain_text(&example, &counterexample::explain(&example), &history);
+    assert!(text.contains("[1 5]") && !text.contains("[5]"), "{text}");
+    // What it means is what is left of it.
+    let small = examine::check(&example.history);
+    assert_eq!(small.patterns.get(&Pattern::AbortedRead), Some(&1), "{:?}", small.patterns);
+
+    let appended: Vec<String> = (1..=60).map(|n| format!("[a x {n}]")).collect();
+    let read: Vec<String> = (1..=60).map(|n| n.to_string()).collect();
+    let text = format!("a: {}\nb: [a x 61]!\nc: [r x [{} 61]]\n", appended.join(" "), read.join(" "));
+    let history = formats::text::parse(&text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    let violation = findings.violations.iter().find(|v| v.id.pattern == Pattern::AbortedRead).expect("an aborted read");
+    let example = counterexample::minimize(&history, violation, &Control::new());
+    let text = narrate::plain_text(&example, &counterexample::explain(&example), &history);
+    assert!(text.contains("[1 … 59 more … 61]"), "{text}");
 }

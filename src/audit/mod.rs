@@ -5,6 +5,9 @@
 //! itself or of a weaker one. Where the verifier does not accept what the checkers say, the level is undecided
 //! ([`Cause::Disagreement`]), and a violation that it does not accept is not listed.
 //!
+//! Where all levels are wanted at the end only ([`verdicts`]), a level that an accepted stronger one implies needs no look at
+//! its own witness.
+//!
 //! Evidence may be missing without a disagreement. When the [`Control`] ends the work before a level's evidence was made and
 //! accepted, the level is undecided for that reason; what was accepted until then stays. With
 //! [`Options::max_instances`] 0, evidence is made and verified, but not listed. A share of a history is verified as far as
@@ -53,6 +56,23 @@ pub fn check(
     }
 }
 
+/// [`check_resolved`] without hearing of anything before the end: less work, since a satisfied level shows weaker ones.
+pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Options, control: &Control) -> Findings {
+    if options.checker != Checker::Fast {
+        return checkers::check_resolved(history, resolution, options, control, &|_| {});
+    }
+    let audit = Audit::new(history, &resolution, control);
+    let mut findings =
+        checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &|_| {});
+    audit.conclude(&mut findings, options, Witnesses::ThatMatter);
+    findings
+}
+
+/// At least one violation is looked for, since a verdict needs it.
+fn with_evidence(options: &Options) -> Options {
+    Options { max_instances: options.max_instances.max(1), ..options.clone() }
+}
+
 /// [`check`] for a history whose reads were resolved before.
 pub fn check_resolved(
     history: &History,
@@ -77,15 +97,9 @@ pub fn check_resolved(
             observe(result);
         }
     };
-    let with_evidence = Options { max_instances: options.max_instances.max(1), ..options.clone() };
-    let mut findings = checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence, control, &tell);
-    let begin = Instant::now();
-    control.phase("verifying", 0);
-    audit.review(&mut findings);
-    if options.max_instances == 0 {
-        findings.violations.clear();
-    }
-    findings.check_seconds += begin.elapsed().as_secs_f64();
+    let mut findings =
+        checkers::check_resolved(history, Arc::clone(&resolution), &with_evidence(options), control, &tell);
+    audit.conclude(&mut findings, options, Witnesses::All);
     let told = told.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     let is_new = |result: &&LevelResult| {
         !told.contains(result.level) || matches!(result.verdict, Verdict::Undecided(Cause::Disagreement { .. }))
@@ -98,7 +112,7 @@ pub fn check_resolved(
 /// and such violations are not listed any more.
 pub fn review(history: &History, resolution: &Resolution, findings: &mut Findings, control: &Control) {
     if findings.checker == Checker::Fast {
-        Audit::new(history, resolution, control).review(findings);
+        Audit::new(history, resolution, control).review(findings, Witnesses::All);
     }
 }
 
@@ -133,11 +147,31 @@ impl<'a> Audit<'a> {
         self.accepted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// The last look at everything; violations that were not asked for are not listed.
+    fn conclude(&self, findings: &mut Findings, options: &Options, witnesses: Witnesses) {
+        let begin = Instant::now();
+        self.control.phase("verifying", 0);
+        self.review(findings, witnesses);
+        if options.max_instances == 0 {
+            findings.violations.clear();
+        }
+        findings.check_seconds += begin.elapsed().as_secs_f64();
+    }
+
     /// Leaves the verdicts and violations whose evidence holds.
-    fn review(&self, findings: &mut Findings) {
-        for result in &mut findings.levels {
-            if matches!(result.verdict, Verdict::Satisfied(_)) {
+    fn review(&self, findings: &mut Findings, witnesses: Witnesses) {
+        // Strongest first, so that what one shows of others is known.
+        let mut results: Vec<&mut LevelResult> = findings.levels.iter_mut().collect();
+        results.sort_unstable_by_key(|result| std::cmp::Reverse(result.level));
+        let mut shown = LevelSet::default();
+        for result in results {
+            let is_shown =
+                witnesses == Witnesses::ThatMatter && shown.iter().any(|stronger| stronger.implies(result.level));
+            if matches!(result.verdict, Verdict::Satisfied(_)) && !is_shown {
                 self.review_satisfied(result);
+                if matches!(result.verdict, Verdict::Satisfied(_)) {
+                    shown.insert(result.level);
+                }
             }
         }
         let shown = self.review_violations(findings);
@@ -255,6 +289,14 @@ impl<'a> Audit<'a> {
     fn disagreement(&self, message: String) -> Cause {
         Cause::Disagreement { file: self.history.origin().path.clone(), message }
     }
+}
+
+/// Which witnesses are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Witnesses {
+    All,
+    /// Those of levels that no accepted stronger one implies.
+    ThatMatter,
 }
 
 /// What the listed violations show.

@@ -148,7 +148,7 @@ fn what_was_accepted_before_the_end_stays() {
             order.reverse();
         }
     }
-    audit.review(&mut findings);
+    audit.review(&mut findings, Witnesses::All);
     let decided: Vec<&LevelResult> =
         findings.levels.iter().filter(|result| !matches!(result.verdict, Verdict::Undecided(_))).collect();
     assert_eq!(decided, [&early]);

@@ -160,13 +160,20 @@ struct Checked {
 /// Whether the verifier looks at the evidence before a verdict counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SelfCheck {
-    On,
+    /// Evidence of every verdict.
+    OfVerdicts,
+    /// Every witness, since they are written out.
+    OfWitnesses,
     Off,
 }
 
 impl SelfCheck {
     fn of(arguments: &CheckArguments) -> SelfCheck {
-        if arguments.no_self_check { SelfCheck::Off } else { SelfCheck::On }
+        match (arguments.no_self_check, arguments.witness) {
+            (true, _) => SelfCheck::Off,
+            (false, false) => SelfCheck::OfVerdicts,
+            (false, true) => SelfCheck::OfWitnesses,
+        }
     }
 }
 
@@ -188,7 +195,10 @@ pub(super) fn examine_and_check(
     let (health, mut findings) = rayon::join(
         || examine().unwrap_or_default(),
         || match self_check {
-            SelfCheck::On => audit::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
+            SelfCheck::OfVerdicts => audit::verdicts(history, Arc::clone(&resolution), options, control),
+            SelfCheck::OfWitnesses => {
+                audit::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {})
+            }
             SelfCheck::Off => checkers::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
         },
     );

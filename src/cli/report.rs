@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let (health, findings) = examine_and_check(&history, &options, SelfCheck::On, &control);
+    let (health, findings) = examine_and_check(&history, &options, SelfCheck::OfVerdicts, &control);
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let path = arguments.file.display();
     let violation = match arguments.violation {

@@ -96,8 +96,8 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
         let name = example.history.transaction_name(t);
         let _ = writeln!(out, "{name} (session {session}, {})", outcome(example.history.outcome(t)));
         let (rows, others) = rows(example, whole, t, &shown);
-        for (text, line) in rows {
-            let _ = writeln!(out, "    {text}{}", line.map(|l| format!("    line {l}")).unwrap_or_default());
+        for (text, place) in rows {
+            let _ = writeln!(out, "    {text}{}", place.map(|place| format!("    {place}")).unwrap_or_default());
         }
         if others > 0 {
             let _ = writeln!(out, "    + {others} other {}", plural(others, "operation"));
@@ -181,8 +181,8 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
         let mut cell =
             format!("**{}** {}", escape(&example.history.transaction_name(t)), outcome(example.history.outcome(t)));
         let (rows, others) = rows(example, whole, t, &shown);
-        for (text, line) in rows {
-            let place = line.map(|l| format!(" (line {l})")).unwrap_or_default();
+        for (text, place) in rows {
+            let place = place.map(|place| format!(" ({})", escape(&place))).unwrap_or_default();
             let _ = write!(cell, "<br>`{}`{place}", text.replace('`', "'").replace('|', "\\|"));
         }
         if others > 0 {
@@ -195,18 +195,19 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
     let _ = writeln!(out);
 }
 
-/// Involved operations of a transaction with their lines, and how many others it has in the whole history.
+/// Involved operations of a transaction with their places, and how many others it has in the whole history.
 fn rows(
     example: &Counterexample,
     whole: &History,
     t: TransactionId,
     shown: &[OperationId],
-) -> (Vec<(String, Option<u32>)>, usize) {
+) -> (Vec<(String, Option<String>)>, usize) {
     let history = &example.history;
-    let rows: Vec<(String, Option<u32>)> = history
+    let place = |o| history.spot_of(o).map(|spot| spot.text(history.origin()));
+    let rows: Vec<(String, Option<String>)> = history
         .operations_of(t)
         .filter(|o| shown.binary_search(o).is_ok())
-        .map(|o| (history.operation_text(o), Some(history.line_of(o)).filter(|&line| line > 0)))
+        .map(|o| (history.operation_text(o), place(o)))
         .collect();
     let all = whole.operation_range(example.renaming.old_transaction(t)).len();
     let others = all - rows.len();

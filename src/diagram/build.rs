@@ -107,11 +107,17 @@ fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, tr
         Outcome::Aborted => "aborted",
         Outcome::Unknown => "outcome unknown",
     };
-    let row = |operation: OperationId| Row {
-        operation,
-        text: printable(&history.operation_text(operation)),
-        place: history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin())),
-        role: if involved.contains(&operation) { RowRole::Involved } else { RowRole::Context },
+    let row = |operation: OperationId| {
+        let (head, value) = history.operation_parts(operation);
+        let head = printable(&head);
+        Row {
+            operation,
+            value_at: head.len(),
+            text: head + &printable(&value),
+            full: printable(&history.operation_text_in_full(operation)),
+            place: history.spot_of(operation).map_or_else(String::new, |spot| spot.text(history.origin())),
+            role: if involved.contains(&operation) { RowRole::Involved } else { RowRole::Context },
+        }
     };
     let shown = |o: &OperationId| subject.all_operations || involved.contains(o);
     let rows: Vec<Row> = history.operations_of(transaction).filter(shown).map(row).collect();

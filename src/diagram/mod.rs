@@ -33,6 +33,10 @@ pub struct Row {
     pub operation: OperationId,
     /// `r(x) = 3`.
     pub text: String,
+    /// Where in it the value begins: what is before and after is shortened apart.
+    pub value_at: usize,
+    /// The same unshortened, for hovering.
+    pub full: String,
     /// "line 7381", empty when unknown.
     pub place: String,
     /// Why it is shown.

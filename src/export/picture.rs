@@ -225,7 +225,7 @@ fn tooltips(explanation: &Explanation, drawing: &Drawing) -> BTreeMap<TargetKey,
         for row in &card.rows {
             let place = if row.place.is_empty() { String::new() } else { format!(", {}", row.place) };
             tooltips
-                .insert(target_key(Target::Operation(row.operation)), format!("{}: {}{place}", card.title, row.text));
+                .insert(target_key(Target::Operation(row.operation)), format!("{}: {}{place}", card.title, row.full));
         }
     }
     for arrow in &diagram.arrows {

@@ -13,6 +13,8 @@ pub struct Lists {
     /// Reads that returned a list, ascending, each with the place where its elements begin.
     reads: Vec<(OperationId, u64)>,
     elements: Vec<Value>,
+    /// Of a part of a history: reads whose lists lack elements there, ascending, with their lists in the whole one.
+    recorded: Vec<(OperationId, Box<[Value]>)>,
 }
 
 impl Lists {
@@ -30,7 +32,7 @@ impl Lists {
     /// Of reads in ascending order, each with the place where its elements begin.
     pub(super) fn in_order(is_list: Vec<bool>, reads: Vec<(OperationId, u64)>, elements: Vec<Value>) -> Lists {
         debug_assert!(reads.is_sorted(), "reads and elements come in order");
-        Lists { is_list, reads, elements }
+        Lists { is_list, reads, elements, recorded: Vec::new() }
     }
 
     /// Whether no key holds lists.
@@ -46,6 +48,24 @@ impl Lists {
     /// The list that a read returned; `None` where it is no read of a list or its result was not recorded. O(log reads).
     pub fn read_by(&self, read: OperationId) -> Option<&[Value]> {
         self.reads.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.at(at))
+    }
+
+    /// The list that a read returned as it was recorded: of a part of a history with the elements whose appends are not in it.
+    /// O(log reads).
+    pub fn recorded_by(&self, read: OperationId) -> Option<&[Value]> {
+        match self.recorded.binary_search_by_key(&read, |(o, _)| *o) {
+            Ok(at) => Some(&self.recorded[at].1),
+            Err(_) => self.read_by(read),
+        }
+    }
+
+    /// Remembers what reads returned before elements were left out: `whole` says it of those in ascending order.
+    pub(super) fn remember(&mut self, whole: impl Fn(OperationId) -> Option<Box<[Value]>>) {
+        let lacking = (0..self.reads.len()).filter_map(|at| {
+            let recorded = whole(self.reads[at].0)?;
+            (recorded.len() > self.at(at).len()).then(|| (self.reads[at].0, recorded))
+        });
+        self.recorded = lacking.collect();
     }
 
     /// All reads that returned lists, ascending, with their lists.

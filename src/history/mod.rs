@@ -451,28 +451,78 @@ impl History {
     }
 
     /// An operation as people write it: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
-    /// where only that is known.
+    /// where only that is known. A long list is shortened, and says by how much.
     pub fn operation_text(&self, operation: OperationId) -> String {
-        let Operation { kind, key, value } = self.operation(operation);
+        let (head, value) = self.operation_parts(operation);
+        head + &value
+    }
+
+    /// The two parts of [`operation_text`](Self::operation_text), for those who shorten them apart: `r(x) = ` and `3`.
+    pub fn operation_parts(&self, operation: OperationId) -> (String, String) {
+        let list = |elements: &[Value]| {
+            let kept = self.lists.read_by(operation).unwrap_or_default();
+            self.shortened(elements, kept)
+        };
+        (self.operation_head(operation), self.returned_or_written(operation, list))
+    }
+
+    /// [`operation_text`](Self::operation_text) with all elements of a list.
+    pub fn operation_text_in_full(&self, operation: OperationId) -> String {
+        let all = |elements: &[Value]| {
+            let names: Vec<String> = elements.iter().map(|&v| self.value_name(v)).collect();
+            format!("[{}]", names.join(" "))
+        };
+        self.operation_head(operation) + &self.returned_or_written(operation, all)
+    }
+
+    fn operation_head(&self, operation: OperationId) -> String {
+        let Operation { kind, key, .. } = self.operation(operation);
         let name = self.key_name(key);
         match kind {
-            OperationKind::Write if self.lists.is_list(key) => format!("append({name}) {}", self.value_name(value)),
-            OperationKind::Write => format!("w({name}) = {}", self.value_name(value)),
-            OperationKind::Read => match (self.lists.read_by(operation), self.differs_from(operation)) {
-                (Some(elements), _) => format!("r({name}) = {}", self.list_text(elements)),
-                (None, Some(other)) => format!("r({name}) ≠ {}", self.value_name(other)),
-                (None, None) => format!("r({name}) = {}", self.value_name(value)),
-            },
+            OperationKind::Write if self.lists.is_list(key) => format!("append({name}) "),
+            OperationKind::Write => format!("w({name}) = "),
+            OperationKind::Read if self.differs_from(operation).is_some() => format!("r({name}) ≠ "),
+            OperationKind::Read => format!("r({name}) = "),
         }
     }
 
-    /// A list as people write it: `[1 2 3]`; of a long one the beginning and the end.
-    fn list_text(&self, elements: &[Value]) -> String {
-        const SHOWN: usize = 12;
-        let text = |part: &[Value]| part.iter().map(|&v| self.value_name(v)).collect::<Vec<_>>().join(" ");
-        match elements.len() {
-            n if n <= SHOWN => format!("[{}]", text(elements)),
-            n => format!("[{} … {}]", text(&elements[..SHOWN / 4]), text(&elements[n - (SHOWN - SHOWN / 4)..])),
+    fn returned_or_written(&self, operation: OperationId, list: impl Fn(&[Value]) -> String) -> String {
+        let Operation { kind, value, .. } = self.operation(operation);
+        let recorded = self.lists.recorded_by(operation).filter(|_| kind == OperationKind::Read);
+        match (recorded, self.differs_from(operation)) {
+            (Some(elements), _) => list(elements),
+            (None, Some(other)) => self.value_name(other),
+            (None, None) => self.value_name(value),
         }
+    }
+
+    /// A list as people write it, `[1 2 3]`. Of a long one the beginning, the end and what is kept of it in a part of a
+    /// history, with the number of elements between: `[1 … 58 more … 60]`.
+    fn shortened(&self, elements: &[Value], kept: &[Value]) -> String {
+        const SHOWN: usize = 12;
+        let n = elements.len();
+        let is_part = kept.len() < n;
+        let (first, last) = if is_part { (1, 1) } else { (SHOWN / 4, SHOWN - SHOWN / 4) };
+        let mut left = SHOWN;
+        let mut text = String::new();
+        let mut hidden = 0;
+        for (place, element) in elements.iter().enumerate() {
+            let is_end = place < first || place + last >= n;
+            let is_kept = is_part && left > 0 && kept.contains(element);
+            left -= usize::from(is_kept);
+            if n > SHOWN && !is_end && !is_kept {
+                hidden += 1;
+                continue;
+            }
+            if hidden > 0 {
+                text += &format!(" … {hidden} more …");
+                hidden = 0;
+            }
+            if place > 0 {
+                text.push(' ');
+            }
+            text += &self.value_name(*element);
+        }
+        format!("[{text}]")
     }
 }

@@ -186,6 +186,18 @@ impl History {
         (history, renaming)
     }
 
+    /// This part of `whole`, whose lists are shown as they were recorded: with the elements whose appends are left out.
+    /// What the part means is not changed. O(elements of its lists).
+    pub fn with_lists_as_recorded(mut self, whole: &History, renaming: &Renaming) -> History {
+        if !self.lists.is_empty() {
+            let recorded = |o: OperationId| whole.lists.recorded_by(*renaming.operations.get(o.index())?);
+            let mut lists = std::mem::take(&mut self.lists);
+            lists.remember(|o| recorded(o).map(Box::from));
+            self.lists = lists;
+        }
+        self
+    }
+
     /// The values and lists of the kept operations, lists without the elements that are not appended any more.
     fn restrict_values(&self, renaming: &Renaming) -> (Vec<Value>, Lists) {
         let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();

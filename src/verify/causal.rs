@@ -23,11 +23,12 @@ const FEW: usize = 64;
 /// O(transactions × sessions + operations + stale reads × min(newer versions, sessions that write the key × log)).
 pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
     let n_sessions = story.history.n_sessions();
+    let seats = seats(story)?;
     let in_order = OnceLock::new();
     let by_session = OnceLock::new();
     let blocks: Vec<usize> = (0..n_sessions).step_by(BLOCK).collect();
     let look_at = |first: usize| {
-        let past = past_of_block(story, first, (first + BLOCK).min(n_sessions))?;
+        let past = past_of_block(story, &seats, first, (first + BLOCK).min(n_sessions))?;
         let look = |&(number, read): &(u32, Read)| {
             let past = &past[number as usize - 1];
             let in_order = in_order.get_or_init(|| Writers::new(story, &story.order));
@@ -107,37 +108,57 @@ fn is_past(story: &Story<'_>, past: &[i32; BLOCK], first: usize, t: TransactionI
     entry.is_some_and(|&entry| (story.history.position_of(t) as i32) < entry)
 }
 
-/// By place: per session of the block (as signed numbers, which are quicker to compare many at a time), the number of its transactions (of all outcomes) up to the last one in the past.
-fn past_of_block(story: &Story<'_>, first: usize, end: usize) -> Result<Vec<[i32; BLOCK]>, Interrupt> {
-    let history = story.history;
+/// A transaction by its session and its place there (among those of all outcomes, from 1).
+#[derive(Clone, Copy)]
+struct Seat {
+    session: u32,
+    position: i32,
+}
+
+/// By place.
+fn seats(story: &Story<'_>) -> Result<Vec<Seat>, Interrupt> {
+    story.control.needs(story.order.len() * size_of::<Seat>())?;
+    let seat = |&t: &TransactionId| Seat {
+        session: story.history.session_of(t).0,
+        position: story.history.position_of(t) as i32 + 1,
+    };
+    Ok(story.order.iter().map(seat).collect())
+}
+
+/// By place: per session of the block the last of its transactions in the past, by position; 0 for none. (Signed numbers are
+/// quicker to compare many at a time.)
+fn past_of_block(story: &Story<'_>, seats: &[Seat], first: usize, end: usize) -> Result<Vec<[i32; BLOCK]>, Interrupt> {
     let n = story.order.len();
     story.control.needs(n * size_of::<[i32; BLOCK]>())?;
-    let mut past = vec![[0i32; BLOCK]; n];
-    let mut previous: Vec<u32> = vec![0; history.n_sessions()];
+    let mut past: Vec<[i32; BLOCK]> = Vec::with_capacity(n);
+    let mut previous: Vec<u32> = vec![0; story.history.n_sessions()];
     let absorb = |own: &mut [i32; BLOCK], past: &[[i32; BLOCK]], seen: u32| {
+        let seat = seats[seen as usize - 1];
+        let entry = match (first..end).contains(&(seat.session as usize)) {
+            // With a transaction its past is in the past.
+            true if own[seat.session as usize - first] >= seat.position => return,
+            inside => inside.then(|| seat.session as usize - first),
+        };
         for (mine, theirs) in own.iter_mut().zip(past[seen as usize - 1]) {
             *mine = (*mine).max(theirs);
         }
-        let t = story.order[seen as usize - 1];
-        let session = history.session_of(t).index();
-        if (first..end).contains(&session) {
-            let entry = &mut own[session - first];
-            *entry = (*entry).max(history.position_of(t) as i32 + 1);
+        if let Some(entry) = entry {
+            own[entry] = own[entry].max(seat.position);
         }
     };
-    for (number, &t) in (1..).zip(&story.order) {
+    for (number, seat) in (1..).zip(seats) {
         if number % 4096 == 0 {
             story.control.check()?;
         }
         let mut own = [0i32; BLOCK];
-        let before = std::mem::replace(&mut previous[history.session_of(t).index()], number);
+        let before = std::mem::replace(&mut previous[seat.session as usize], number);
         if before > 0 {
             absorb(&mut own, &past, before);
         }
         for read in story.reads_at(number).iter().filter(|read| read.from > 0) {
             absorb(&mut own, &past, read.from);
         }
-        past[number as usize - 1] = own;
+        past.push(own);
     }
     Ok(past)
 }

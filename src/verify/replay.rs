@@ -175,7 +175,8 @@ pub(super) fn one_by_one(
     let has_lists = !history.lists().is_empty();
     let mut lists = lists_at_first(history, initial);
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
-    for &t in order {
+    for (place, &t) in order.iter().enumerate() {
+        warm_up(history, order, place, |key| current[key.index()].number);
         let Some(number) = attendance.commits(t)? else { continue };
         for o in history.operation_range(t) {
             let (key, value) = (keys[o], values[o]);
@@ -201,6 +202,25 @@ pub(super) fn one_by_one(
         }
     }
     attendance.is_complete(extent)
+}
+
+/// Transactions whose memory is fetched together.
+const STRETCH: usize = 64;
+
+/// At the beginning of each stretch of an order: fetches what its replay needs from all over memory. A loop that only fetches
+/// has many requests under way at once, the replay itself would wait for each.
+#[inline]
+pub(super) fn warm_up(history: &History, order: &[TransactionId], place: usize, current: impl Fn(KeyId) -> u32) {
+    if !place.is_multiple_of(STRETCH) {
+        return;
+    }
+    let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
+    let stretch = || order[place..order.len().min(place + STRETCH)].iter().filter(|t| !t.is_initial());
+    let begins = stretch().map(|&t| history.operation_range(t).start).filter(|&begin| begin < keys.len());
+    let first = begins.map(|begin| values[begin].0 as u32 ^ keys[begin].0 ^ kinds[begin] as u32);
+    let versions = stretch().flat_map(|&t| history.operation_range(t)).map(|o| current(keys[o]));
+    std::hint::black_box(first.fold(0, |sum, one| sum ^ one));
+    std::hint::black_box(versions.fold(0, |sum, one| sum ^ one));
 }
 
 /// Starts and commits: every read returns the version that was current when its transaction started, or that its

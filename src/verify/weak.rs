@@ -5,7 +5,7 @@
 
 use super::initial::Initial;
 use super::lists;
-use super::replay::{Attendance, Extent, Flaw, Version};
+use super::replay::{Attendance, Extent, Flaw, Version, warm_up};
 use crate::control::Control;
 use crate::history::{DuplicateRule, History, KeyId, OperationId, OperationKind, TransactionId, Value};
 use rayon::prelude::*;
@@ -65,6 +65,7 @@ pub(super) struct Story<'a> {
     pub(super) order: Vec<TransactionId>,
     /// By transaction: its place in the order, from 1; 0 for those that take no part.
     pub(super) number: Vec<u32>,
+    /// In the order of their transactions; below causal consistency only those of transactions with a suspect or stale one.
     reads: Vec<Read>,
     /// By place: its first read; one entry more than places.
     begin: Vec<u32>,
@@ -91,7 +92,7 @@ pub(super) fn holds(
     sight: Sight,
     control: &Control,
 ) -> Result<(), Flaw> {
-    let story = Story::new(history, initial, order, sources, control)?;
+    let story = Story::new(history, initial, order, sources, sight, control)?;
     match sight {
         _ if story.stale.is_empty() && story.suspects.is_empty() => Ok(()),
         Sight::ReadBefore => story.not_overwritten(|seen, read| seen.operation < read.operation),
@@ -109,11 +110,11 @@ impl<'a> Story<'a> {
         initial: &Initial,
         order: &[TransactionId],
         sources: Sources<'_>,
+        sight: Sight,
         control: &'a Control,
     ) -> Result<Story<'a>, Flaw> {
         let makers = lists::in_order(history, initial, order)?;
         let mut attendance = Attendance::new(history, initial, control)?;
-        let takes_part = order.iter().copied().filter(|&t| !initial.is_setup(t));
         let n_reads = history.n_operations() / 2;
         control.needs(n_reads * size_of::<Read>() + order.len() * 8 + history.n_keys() * size_of::<Versions>())?;
         let mut story = Story {
@@ -131,11 +132,16 @@ impl<'a> Story<'a> {
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
         // Of several writers of a value the last one may be meant, wherever it is in the order.
         let current_counts = history.rules().duplicates != DuplicateRule::Last;
-        for t in takes_part {
+        for (place, &t) in order.iter().enumerate() {
+            warm_up(history, order, place, |key| versions[key.index()][0].number);
+            if initial.is_setup(t) {
+                continue;
+            }
             attendance.commits(t)?;
             story.order.push(t);
             let number = story.order.len() as u32;
             story.begin.push(story.reads.len() as u32);
+            let n_doubts = story.suspects.len() + story.stale.len();
             for o in history.operation_range(t) {
                 let (key, value) = (keys[o], values[o]);
                 if kinds[o] == OperationKind::Write {
@@ -188,6 +194,10 @@ impl<'a> Story<'a> {
                     story.is_stale[key.index()] = true;
                 }
                 story.reads.push(read);
+            }
+            if sight < Sight::Past && story.suspects.len() + story.stale.len() == n_doubts {
+                // There is nothing to ask of this transaction.
+                story.reads.truncate(story.begin[number as usize - 1] as usize);
             }
         }
         attendance.is_complete(Extent::Whole)?;

@@ -28,7 +28,10 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
         let colour = if is_lit { palette.strong } else { palette.text };
         let mut job = egui::text::LayoutJob::default();
         let font = FontId::monospace(style::CODE);
-        job.append(&format!("{line:>7}  "), 0.0, TextFormat::simple(font.clone(), palette.weak));
+        let history = &picture.argument.counterexample.history;
+        let place = small.and_then(|small| history.spot_of(small)).map(|spot| spot.text(history.origin()));
+        let place = place.unwrap_or_else(|| format!("line {line}"));
+        job.append(&format!("{place:>12}  "), 0.0, TextFormat::simple(font.clone(), palette.weak));
         job.append(text, 0.0, TextFormat::simple(font, colour));
         job.wrap = egui::text::TextWrapping::truncate_at_width(ui.available_width() - 8.0);
         let galley = ui.painter().layout_job(job);
@@ -38,7 +41,7 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
             ui.painter().rect_filled(area, 4.0, palette.raised);
         }
         ui.painter().galley(area.left_center() - vec2(0.0, galley.size().y / 2.0), galley, palette.text);
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("Line {line}: {text}")));
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, format!("{place}: {text}")));
         let Some(small) = small else { continue };
         if response.hovered() {
             requests.push(Request::Focus(Focus::Hover(Attention::Operation(small))));

@@ -151,7 +151,7 @@ impl Cutter<'_> {
             minimality,
             operation_minimality,
             n_transactions_of_whole: self.history.n_transactions(),
-            history: found.history,
+            history: found.history.with_lists_as_recorded(self.history, &found.renaming),
             renaming: found.renaming,
             violation: found.violation,
         }

@@ -1,6 +1,6 @@
 //! Font sizes and the sizes of cards and labels that follow from them.
 
-use crate::diagram::text_size::{elide, width};
+use crate::diagram::text_size::{columns, elide, width};
 use crate::diagram::{Arrow, Card, Row};
 use emath::{Vec2, vec2};
 
@@ -40,9 +40,20 @@ pub fn title_text(card: &Card) -> String {
     elide(&card.title, MAX_TITLE_COLUMNS)
 }
 
-/// A row's operation as shown.
+/// A row's operation as shown: key and value are shortened apart, what is between them never.
 pub fn row_text(row: &Row) -> String {
-    elide(&row.text, MAX_OPERATION_COLUMNS)
+    if columns(&row.text) <= MAX_OPERATION_COLUMNS {
+        return row.text.clone();
+    }
+    let (head, value) = row.text.split_at(row.value_at);
+    let close = head.rfind(')').unwrap_or(head.len());
+    let (key, between) = head.split_at(close);
+    let room = MAX_OPERATION_COLUMNS.saturating_sub(columns(between));
+    // Each has half of the room and what the other does not need.
+    let for_key = (room / 2).max(room.saturating_sub(columns(value)));
+    let key = elide(key, for_key);
+    let value = elide(value, room.saturating_sub(columns(&key)));
+    format!("{key}{between}{value}")
 }
 
 /// An arrow's label as shown.
@@ -72,4 +83,35 @@ pub(super) fn card_width(card: &Card) -> f32 {
 /// Size of an arrow's label.
 pub(super) fn label_size(arrow: &Arrow) -> Vec2 {
     vec2((width(&label_text(arrow), LABEL_FONT) + 12.0).ceil(), LABEL_HEIGHT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagram::RowRole;
+    use crate::history::OperationId;
+
+    #[test]
+    fn keys_and_values_are_shortened_apart() {
+        let shown = |head: &str, value: &str| {
+            row_text(&Row {
+                operation: OperationId::new(0),
+                text: format!("{head}{value}"),
+                value_at: head.len(),
+                full: String::new(),
+                place: String::new(),
+                role: RowRole::Involved,
+            })
+        };
+        assert_eq!(shown("r(x) = ", "3"), "r(x) = 3");
+        let long_key = format!("r({}) = ", "k".repeat(60));
+        let long_value = "7".repeat(40);
+        for (head, value) in [(long_key.as_str(), "3"), ("w(x) = ", long_value.as_str()), (&long_key, &long_value)] {
+            let text = shown(head, value);
+            assert!(text.contains(") = ") && text.contains('…'), "{text}");
+            assert!(columns(&text) <= MAX_OPERATION_COLUMNS, "{text}");
+        }
+        assert!(shown(&long_key, "3").ends_with(") = 3"));
+        assert!(shown("w(x) = ", &long_value).starts_with("w(x) = 7777"));
+    }
 }
