@@ -37,6 +37,8 @@ fn sketch(n: usize) -> Arc<Sketch> {
     let row = |card: usize, row: usize| Row {
         operation: OperationId::new(3 * card + row),
         text: format!("r(k{row}) = {card}"),
+        value_at: 0,
+        full: String::new(),
         place: format!("line {card}"),
         role: RowRole::Involved,
     };

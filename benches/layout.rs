@@ -28,6 +28,8 @@ fn diagram(n: usize) -> Diagram {
             .map(|row| Row {
                 operation: OperationId::new(3 * card + row),
                 text: format!("r(k{row}) = {card}"),
+                value_at: 0,
+                full: String::new(),
                 place: format!("line {card}"),
                 role: RowRole::Involved,
             })

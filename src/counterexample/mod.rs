@@ -7,9 +7,11 @@
 mod at_length;
 mod axioms;
 mod cases;
+mod claim;
 mod explain;
 mod first_case;
 mod groups;
+mod headline;
 mod layers;
 mod minimize;
 pub mod narrate;
@@ -23,9 +25,11 @@ mod words;
 pub use at_length::{markdown_at_length, plain_text_at_length};
 pub use axioms::Quotation;
 pub use cases::{CaseNode, CaseTree, Question, Supposition, case_tree};
-pub use explain::{edge_reason, explain, involved_operations, summary, title};
+pub use claim::{Claim, Sight, claim};
+pub use explain::{edge_reason, explain, involved_operations};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, find_next, groups, next_independent};
+pub use headline::{codes, summary, title};
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
 pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly};
 pub use reasons::EdgeReason;
@@ -128,8 +132,12 @@ pub struct Step {
 /// The argument for one counterexample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// "Fractured read (TAP-k) on key 4".
+    /// What it claims, as data.
+    pub claim: Claim,
+    /// "Half of a transaction was seen".
     pub title: String,
+    /// The pattern with its codes: "Fractured read (TAP-k, G-single) on key 4".
+    pub codes: String,
     /// What happened, in one sentence.
     pub summary: String,
     /// The argument, in order.

@@ -82,7 +82,7 @@ pub fn levels(example: &Counterexample) -> (Vec<&'static str>, Vec<&'static str>
 pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}\n{}\n", explanation.title, explanation.summary);
-    for line in level_lines(example) {
+    for line in level_lines(example, &explanation.codes) {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out);
@@ -120,7 +120,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
 pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "## {}\n\n{}\n", escape(&explanation.title), escape(&explanation.summary));
-    for line in level_lines(example) {
+    for line in level_lines(example, &explanation.codes) {
         let _ = writeln!(out, "- {}", escape(&line));
     }
     let path = &whole.origin().path;
@@ -231,9 +231,9 @@ pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     order
 }
 
-fn level_lines(example: &Counterexample) -> Vec<String> {
+fn level_lines(example: &Counterexample, pattern: &str) -> Vec<String> {
     let (broken, held, open) = levels(example);
-    let mut lines = vec![format!("Broken: {}", broken.join(", "))];
+    let mut lines = vec![format!("Pattern: {pattern}"), format!("Broken: {}", broken.join(", "))];
     if !held.is_empty() {
         lines.push(format!("Held by these transactions: {}", held.join(", ")));
     }

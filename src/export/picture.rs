@@ -134,6 +134,7 @@ pub fn compose(
         mentions: Vec::new(),
     });
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
+    footer.insert(0, printable(&explanation.codes));
     let version = footer.pop();
     footer.extend(all_committed.then(|| "all committed".to_owned()));
     let others = options.picks.others();

@@ -96,9 +96,11 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
             }
         });
     }
-    if !example.violation.also.is_empty() {
-        style::note(ui, format!("also known as {}", example.violation.also.join(", ")));
-    }
+    let also = match example.violation.also.as_slice() {
+        [] => String::new(),
+        also => format!(", also known as {}", also.join(", ")),
+    };
+    style::note(ui, format!("{}{also}", argument.explanation.codes));
     ui.add_space(GAP);
 }
 

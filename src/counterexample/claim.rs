@@ -1,0 +1,250 @@
+//! What a counterexample claims, as data: its headline follows from the listed facts and says no more than they do.
+//!
+//! A pattern names how a violation was found; two violations of one pattern may show quite different things. A read is
+//! called stale only where a newer version was seen and *observed* to be newer: by session order, reads and lists alone,
+//! without what the read itself forces. Where that is not so, several reads contradict together, and the claim says that.
+
+use super::involved_operations;
+use crate::checkers::{Pattern, Proof, Violation};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+
+/// How a reader is known to see another transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// It comes before it in its session.
+    OwnSession,
+    /// It read from it before the stale read.
+    ReadBefore(OperationId),
+    /// It read from it.
+    Read(OperationId),
+    /// It could see it through others.
+    Through,
+}
+
+/// What is wrong, in one of few ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// A read returned what may not be returned, whatever the order.
+    WrongValue {
+        /// In which way.
+        pattern: Pattern,
+        /// The reads.
+        reads: Vec<OperationId>,
+    },
+    /// A read returned a version although its transaction saw one that is newer without a doubt.
+    StaleRead {
+        /// The read.
+        read: OperationId,
+        /// Who wrote what it returned; ⊥ for the initial version.
+        older: TransactionId,
+        /// Who wrote the newer version, and with what operation.
+        newer: (TransactionId, Option<OperationId>),
+        /// How the reader saw that transaction.
+        sight: Sight,
+    },
+    /// Each of these forced edges is possible alone, together with what was observed they close a cycle.
+    TwoReads {
+        /// Edges of the violation.
+        forced: Vec<EdgeIndex>,
+    },
+    /// What was observed closes a cycle by itself.
+    Observed,
+    /// Two writers of a key overwrote one version, or one of them overwrote what it had not read.
+    LostWrite {
+        /// The key.
+        key: KeyId,
+        /// Who wrote the version; ⊥ for the initial one.
+        writer: TransactionId,
+        /// Who read it and wrote the key.
+        readers: Vec<TransactionId>,
+    },
+    /// Two readers saw one of two writes each, and not the other one.
+    ReadersDisagree {
+        /// The anti-dependencies, each from a reader to the writer that it missed.
+        missed: [EdgeIndex; 2],
+    },
+    /// Two transactions each read what the other overwrote.
+    MissedEachOther {
+        /// The anti-dependencies.
+        missed: [EdgeIndex; 2],
+    },
+    /// Transactions each missed a write, and together leave no order.
+    Ring {
+        /// Who missed one, in the order of the cycle; none where a cycle needs no miss.
+        missing: Vec<TransactionId>,
+    },
+    /// A dependency runs against real time.
+    AgainstTheClock {
+        /// The edge of real time on the cycle.
+        clock: EdgeIndex,
+        /// The anti-dependency back, where the cycle is only these two.
+        missed: Option<EdgeIndex>,
+    },
+    /// Several answers are possible to an open question, and each contradicts.
+    Cases,
+}
+
+/// What a violation claims. O(edges²).
+pub fn claim(history: &History, violation: &Violation) -> Claim {
+    let cycle = match &violation.proof {
+        Proof::Cycle(cycle) => cycle,
+        Proof::Read | Proof::Reads { .. } => return wrong_value(history, violation),
+        _ => return Claim::Cases,
+    };
+    let edges: Vec<(EdgeIndex, &Edge)> =
+        cycle.iter().filter_map(|&e| violation.edges.get(e).map(|edge| (e, edge))).collect();
+    let of = |relation: Relation| -> Vec<EdgeIndex> {
+        edges.iter().filter(|(_, edge)| edge.relation == relation).map(|&(e, _)| e).collect()
+    };
+    if let Some(&clock) = of(Relation::RealTime).first() {
+        let missed = of(Relation::AntiDependency);
+        let missed = if edges.len() == 2 { missed.first().copied() } else { None };
+        return Claim::AgainstTheClock { clock, missed };
+    }
+    let named = match violation.id.pattern {
+        Pattern::Divergence | Pattern::LostUpdate => lost_write(violation),
+        Pattern::LongFork | Pattern::WriteSkew => two_missed(violation, cycle),
+        _ => None,
+    };
+    if let Some(named) = named {
+        return named;
+    }
+    let forced: Vec<EdgeIndex> = edges.iter().filter(|(_, edge)| is_forced(edge)).map(|&(e, _)| e).collect();
+    let is_weak = edges.iter().all(|(_, edge)| is_forced(edge) || is_observed(edge));
+    match forced.as_slice() {
+        _ if !is_weak => ring(&edges),
+        [] => Claim::Observed,
+        [..] => {
+            let stale = forced.iter().find_map(|&e| stale_read(history, violation, cycle, e));
+            stale.unwrap_or(Claim::TwoReads { forced })
+        }
+    }
+}
+
+/// Whether an edge is there only because a read returned what it returned, at RC, RA or TCC.
+fn is_forced(edge: &Edge) -> bool {
+    matches!(edge.because, Reason::Visible { axiom: Axiom::ReadCommitted | Axiom::ReadAtomic | Axiom::Causal, .. })
+}
+
+/// Whether an edge follows from sessions, reads and lists.
+fn is_observed(edge: &Edge) -> bool {
+    matches!(
+        edge.because,
+        Reason::SessionOrder
+            | Reason::Reads
+            | Reason::Path { .. }
+            | Reason::Listed { .. }
+            | Reason::ReadModifyWrite { .. }
+    )
+}
+
+fn wrong_value(history: &History, violation: &Violation) -> Claim {
+    let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
+    let reads = involved_operations(violation).into_iter().filter(is_read).collect();
+    let pattern = match &violation.proof {
+        Proof::Reads { pattern, .. } => *pattern,
+        _ => violation.id.pattern,
+    };
+    Claim::WrongValue { pattern, reads }
+}
+
+/// The claim that one forced edge makes alone: the version that was read is observed to be older than the one seen.
+fn stale_read(history: &History, violation: &Violation, cycle: &[EdgeIndex], index: EdgeIndex) -> Option<Claim> {
+    let edge = violation.edges.get(index)?;
+    let Reason::Visible { axiom, read, seen, .. } = &edge.because else { return None };
+    let rest_is_observed =
+        cycle.iter().filter(|&&e| e != index).all(|&e| violation.edges.get(e).is_some_and(is_observed));
+    if !rest_is_observed && !observed_before(history, violation, edge.to, edge.from) {
+        return None;
+    }
+    let only = match seen.as_slice() {
+        [one] => violation.edges.get(*one),
+        _ => None,
+    };
+    let sight = match only {
+        Some(one) if one.relation == Relation::SessionOrder && !one.from.is_initial() => Sight::OwnSession,
+        Some(one) if one.relation == Relation::WriteRead => match (one.to_operation, axiom) {
+            (Some(seen), Axiom::ReadCommitted) => Sight::ReadBefore(seen),
+            (Some(seen), _) => Sight::Read(seen),
+            (None, _) => Sight::Through,
+        },
+        _ => Sight::Through,
+    };
+    Some(Claim::StaleRead { read: *read, older: edge.to, newer: (edge.from, edge.from_operation), sight })
+}
+
+/// Whether sessions and the observed edges of a violation lead from one transaction to another.
+fn observed_before(history: &History, violation: &Violation, from: TransactionId, to: TransactionId) -> bool {
+    if from.is_initial() {
+        return true;
+    }
+    let mut reached = vec![from];
+    let mut next = 0;
+    while let Some(&t) = reached.get(next) {
+        next += 1;
+        let follows = |u: TransactionId| {
+            !t.is_initial() && !u.is_initial() && u > t && history.session_of(u) == history.session_of(t)
+        };
+        let along = violation.edges.iter().filter(|edge| edge.from == t && is_observed(edge)).map(|edge| edge.to);
+        let in_session = violation.transactions.iter().copied().filter(|&u| follows(u));
+        for u in along.chain(in_session) {
+            if !reached.contains(&u) {
+                reached.push(u);
+            }
+        }
+    }
+    reached.contains(&to)
+}
+
+fn lost_write(violation: &Violation) -> Option<Claim> {
+    let key = violation.key?;
+    let (mut readers, mut writer): (Vec<TransactionId>, Option<TransactionId>) = (Vec::new(), None);
+    for edge in &violation.edges {
+        if edge.relation == Relation::WriteRead && edge.key == Some(key) {
+            if writer.is_some_and(|w| w != edge.from) {
+                return None;
+            }
+            writer = Some(edge.from);
+            if !readers.contains(&edge.to) {
+                readers.push(edge.to);
+            }
+        }
+    }
+    Some(Claim::LostWrite { key, writer: writer?, readers })
+}
+
+/// A cycle with exactly two anti-dependencies: that of a long fork or, where one follows the other both ways, a write skew.
+fn two_missed(violation: &Violation, cycle: &[EdgeIndex]) -> Option<Claim> {
+    let relation = |e: EdgeIndex| violation.edges.get(e).map(|edge| edge.relation);
+    let missed: Vec<EdgeIndex> =
+        cycle.iter().copied().filter(|&e| relation(e) == Some(Relation::AntiDependency)).collect();
+    let [a, b] = missed.as_slice() else { return None };
+    let (first, second) = (&violation.edges[*a], &violation.edges[*b]);
+    let (there, back) = (first.to == second.from, second.to == first.from);
+    let saw = |e: EdgeIndex| {
+        matches!(relation(e), Some(Relation::WriteRead | Relation::SessionOrder | Relation::CausalOrder))
+    };
+    match (there, back) {
+        (true, true) => Some(Claim::MissedEachOther { missed: [*a, *b] }),
+        (false, false) if cycle.iter().all(|e| missed.contains(e) || saw(*e)) => {
+            Some(Claim::ReadersDisagree { missed: [*a, *b] })
+        }
+        _ => None,
+    }
+}
+
+fn ring(edges: &[(EdgeIndex, &Edge)]) -> Claim {
+    let missing = edges.iter().filter_map(|(_, edge)| match edge.because {
+        Reason::Overwrites { .. } => Some(edge.from),
+        Reason::Visible { reader, .. } => Some(reader),
+        _ => None,
+    });
+    let mut distinct: Vec<TransactionId> = Vec::new();
+    for t in missing {
+        if !distinct.contains(&t) {
+            distinct.push(t);
+        }
+    }
+    Claim::Ring { missing: distinct }
+}

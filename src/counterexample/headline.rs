@@ -1,0 +1,355 @@
+//! The words of a [`Claim`]: a headline, and one sentence that says who did what.
+
+use super::claim::{Claim, Sight, claim};
+use super::words::Words;
+use crate::checkers::{Pattern, Proof, Supposed, Violation};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::relations::{EdgeIndex, Reason};
+use std::collections::BTreeSet;
+
+/// What happened, in a few words: "Half of a transaction was seen".
+pub fn title(history: &History, violation: &Violation) -> String {
+    title_of(&claim(history, violation), violation).to_owned()
+}
+
+/// Who did it to which key, in one sentence with a full stop.
+pub fn summary(history: &History, violation: &Violation) -> String {
+    let words = Words::new(history, &violation.edges);
+    let speaker = Speaker { words: &words, violation };
+    speaker.sentence(&claim(history, violation))
+}
+
+/// The pattern with its codes, for those who know them: "Fractured read (TAP-k, G-single) on key 4".
+pub fn codes(history: &History, violation: &Violation) -> String {
+    let row = violation.id.pattern.row();
+    let letter = violation.id.pattern.letter().map(|_| row.id);
+    let known: Vec<&str> = letter.into_iter().chain(row.adya).collect();
+    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+    let key = violation.key.map(|key| format!(" on key {}", history.key_name(key))).unwrap_or_default();
+    format!("{}{known}{key}", row.title)
+}
+
+fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
+    match claim {
+        Claim::WrongValue { pattern, .. } => wrong_value_title(*pattern),
+        Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
+        Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A transaction read an older version than it had seen",
+        Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
+        Claim::StaleRead { sight: Sight::Through, .. } => "A reply was seen without what it replied to",
+        Claim::TwoReads { forced } if forced.len() == 2 => "Two reads that no single order explains",
+        Claim::TwoReads { .. } => "Reads that no single order explains",
+        Claim::Observed => "Reads and sessions form a cycle",
+        Claim::LostWrite { .. } => "One of two updates was lost",
+        Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
+        Claim::MissedEachOther { .. } => "Two transactions missed each other's write",
+        Claim::Ring { missing } if missing.len() > 1 => "A ring of missed writes",
+        Claim::Ring { .. } => "Dependencies form a cycle",
+        Claim::AgainstTheClock { missed: Some(_), .. } => "A write that had finished was not seen",
+        Claim::AgainstTheClock { .. } => "Reads contradict real time",
+        Claim::Cases => match supposed(&violation.proof) {
+            Some(Supposed::Writer { .. }) => "A read that no possible writer explains",
+            Some(Supposed::Append { .. }) => "A list that no possible appends explain",
+            Some(Supposed::Outcome { .. }) => "Reads that neither commit nor abort explains",
+            None => "Reads that no order of the writes explains",
+        },
+    }
+}
+
+fn wrong_value_title(pattern: Pattern) -> &'static str {
+    match pattern {
+        Pattern::ThinAirRead => "A value was read that no transaction wrote",
+        Pattern::AbortedRead => "A value that was rolled back was read",
+        Pattern::FutureRead => "A transaction read its own write before making it",
+        Pattern::NotMyOwnWrite => "A transaction did not see its own write",
+        Pattern::NotMyLastWrite => "A transaction read a value that it had overwritten itself",
+        Pattern::IntermediateRead => "A value was read that its writer overwrote before it committed",
+        Pattern::NonRepeatableRead => "Two reads of one key in one transaction returned different versions",
+        Pattern::IncompatibleOrder => "Lists that cannot be versions of one list",
+        Pattern::DuplicateElement => "A list holds an element twice that was appended once",
+        Pattern::NoLinearOrder => "Operations on one key that no order explains",
+        other => other.row().title,
+    }
+}
+
+/// What the first question of a proof is about; none where it is about the order of writes.
+fn supposed(proof: &Proof) -> Option<Supposed> {
+    match proof {
+        Proof::Writers { read, cases } => {
+            cases.first().map(|(writer, _)| Supposed::Writer { read: *read, writer: *writer })
+        }
+        Proof::Appends { read, place, cases } => {
+            cases.first().map(|(append, _)| Supposed::Append { read: *read, place: *place, append: *append })
+        }
+        Proof::Outcomes { transaction, .. } => Some(Supposed::Outcome { transaction: *transaction, committed: true }),
+        Proof::Combinations { options, .. } => options.first().copied(),
+        _ => None,
+    }
+}
+
+struct Speaker<'a> {
+    words: &'a Words<'a>,
+    violation: &'a Violation,
+}
+
+impl Speaker<'_> {
+    fn sentence(&self, claim: &Claim) -> String {
+        let words = self.words;
+        match claim {
+            Claim::WrongValue { pattern, reads } => self.wrong_value(*pattern, reads),
+            Claim::StaleRead { read, older, newer, sight } => self.stale_read(*read, *older, *newer, *sight),
+            Claim::TwoReads { forced } => self.two_reads(forced),
+            Claim::Observed => match &self.violation.proof {
+                Proof::Cycle(cycle) => format!("Each comes before the next: {}.", words.path(cycle)),
+                _ => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+            },
+            Claim::LostWrite { key, writer, readers } => self.lost_write(*key, *writer, readers),
+            Claim::ReadersDisagree { missed: [a, b] } => self.readers_disagree(*a, *b),
+            Claim::MissedEachOther { missed } => {
+                let clauses = missed.map(|e| self.missed(e));
+                format!("{}; {}.", clauses[0], clauses[1])
+            }
+            Claim::Ring { missing } => self.ring(missing),
+            Claim::AgainstTheClock { clock, missed } => self.against_the_clock(*clock, *missed),
+            Claim::Cases => self.cases(),
+        }
+    }
+
+    fn transaction(&self, t: TransactionId) -> String {
+        self.words.transaction(t)
+    }
+
+    fn reader(&self, read: OperationId) -> String {
+        self.transaction(self.words.history.transaction_of(read))
+    }
+
+    /// "T3 read 4 = 1".
+    fn has_read(&self, read: OperationId) -> String {
+        format!("{} read {}", self.reader(read), self.words.content(read))
+    }
+
+    /// "x = 2", or "key x" where the operation is not known.
+    fn written(&self, write: Option<OperationId>, key: Option<KeyId>) -> String {
+        self.words.content_or_key(write, key)
+    }
+
+    fn stale_read(
+        &self,
+        read: OperationId,
+        older: TransactionId,
+        (newer, write): (TransactionId, Option<OperationId>),
+        sight: Sight,
+    ) -> String {
+        let key = Some(self.words.history.operation(read).key);
+        let (new, writer) = (self.written(write, key), self.transaction(newer));
+        let version = if older.is_initial() { ", the initial version" } else { "" };
+        let stale = format!("{}{version}", self.words.content(read));
+        let reader = self.reader(read);
+        match sight {
+            Sight::OwnSession => {
+                let comma = if version.is_empty() { "" } else { "," };
+                format!(
+                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had written the newer {new}."
+                )
+            }
+            Sight::ReadBefore(seen) => format!(
+                "After {reader} had read {} of {writer}, it read {stale}, which is older than {writer}'s {new}.",
+                self.words.content(seen)
+            ),
+            Sight::Read(seen) => format!(
+                "{reader} read {} of {writer}, which also wrote {new}, but it read the older {stale}.",
+                self.words.content(seen)
+            ),
+            Sight::Through => {
+                format!("{reader} could see {writer}, which wrote {new}, but it read the older {stale}.")
+            }
+        }
+    }
+
+    /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T11 after T12."
+    fn two_reads(&self, forced: &[EdgeIndex]) -> String {
+        const TOLD: usize = 3;
+        let clause = |e: &EdgeIndex| {
+            let edge = self.violation.edges.get(*e)?;
+            let Reason::Visible { reader, .. } = edge.because else { return None };
+            let (reader, key) = (self.transaction(reader), self.words.key(edge.key));
+            let (first, then) = (self.transaction(edge.from), self.transaction(edge.to));
+            Some(format!("{reader}'s read of {key} puts {then} after {first}"))
+        };
+        let mut clauses: Vec<String> = forced.iter().filter_map(clause).collect();
+        let more = clauses.len().saturating_sub(TOLD);
+        clauses.truncate(TOLD);
+        let more = if more > 0 { format!("; {more} more close the cycle") } else { String::new() };
+        format!("{}{more}.", clauses.join("; "))
+    }
+
+    fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> String {
+        let key = format!("key {}", self.words.history.key_name(key));
+        let version = match writer {
+            t if t.is_initial() => format!("the initial version of {key}"),
+            t => format!("{}'s version of {key}", self.transaction(t)),
+        };
+        match readers {
+            [one] => format!(
+                "{} read {version} and overwrote a newer one that it had not seen: that update is lost.",
+                self.transaction(*one)
+            ),
+            several => {
+                let names: Vec<String> = several.iter().map(|&t| self.transaction(t)).collect();
+                format!("{} read {version} and each overwrote it: only one update can survive.", Words::list(&names))
+            }
+        }
+    }
+
+    /// "T1 read 49 = 1 and not T2's 49 = 7".
+    fn missed(&self, e: EdgeIndex) -> String {
+        let Some(edge) = self.violation.edges.get(e) else { return String::new() };
+        let (reader, writer) = (self.transaction(edge.from), self.transaction(edge.to));
+        let (read, newer) = (self.written(edge.from_operation, edge.key), self.written(edge.to_operation, edge.key));
+        format!("{reader} read {read} and not {writer}'s {newer}")
+    }
+
+    fn readers_disagree(&self, a: EdgeIndex, b: EdgeIndex) -> String {
+        let (Some(first), Some(second)) = (self.violation.edges.get(a), self.violation.edges.get(b)) else {
+            return String::new();
+        };
+        let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId, missed: TransactionId| {
+            let newer = self.violation.edges.get(e).map(|edge| self.written(edge.to_operation, edge.key));
+            format!(
+                "{} saw {} but not {}'s {}",
+                self.transaction(reader),
+                self.transaction(saw),
+                self.transaction(missed),
+                newer.unwrap_or_default()
+            )
+        };
+        format!("{}; {}.", clause(second.to, a, first.from, first.to), clause(first.to, b, second.from, second.to))
+    }
+
+    fn ring(&self, missing: &[TransactionId]) -> String {
+        const TOLD: usize = 4;
+        let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();
+        match missing.len() {
+            0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
+            1 => format!("{} missed a write, and with it no order of commits is left.", names[0]),
+            n if n > TOLD => format!(
+                "{} and {} more transactions each missed a write; together, that leaves no order of commits.",
+                names.join(", "),
+                n - TOLD
+            ),
+            _ => format!("{} each missed a write; together, that leaves no order of commits.", Words::list(&names)),
+        }
+    }
+
+    fn against_the_clock(&self, clock: EdgeIndex, missed: Option<EdgeIndex>) -> String {
+        let Some(edge) = self.violation.edges.get(clock) else { return String::new() };
+        let (ended, began) = (self.transaction(edge.from), self.transaction(edge.to));
+        match missed {
+            Some(missed) => format!("{}, although {ended} had ended before {began} began.", self.missed(missed)),
+            None => format!("{ended} had ended before {began} began, yet what was read puts {began} before {ended}."),
+        }
+    }
+
+    fn cases(&self) -> String {
+        let words = self.words;
+        match &self.violation.proof {
+            Proof::Writers { read, cases } => {
+                let names: Vec<String> = cases.iter().map(|(writer, _)| words.transaction(*writer)).collect();
+                let wrote = words.value_read(*read);
+                match names.as_slice() {
+                    [one] => format!("Only {one} can have written the {wrote}, and that contradicts."),
+                    _ => format!("Whichever of {} wrote the {wrote}: each contradicts.", Words::list(&names)),
+                }
+            }
+            Proof::Appends { read, place, cases } => {
+                let names: Vec<String> = cases.iter().map(|(append, _)| words.appender(*append)).collect();
+                let element = words.element_read(*read, *place);
+                match names.as_slice() {
+                    [] => format!("No append can have made the {element}."),
+                    [one] => format!("Only {one} can have appended the {element}, and that contradicts."),
+                    _ => format!("Whichever of {} appended the {element}: each contradicts.", Words::list(&names)),
+                }
+            }
+            Proof::Outcomes { transaction, .. } => {
+                format!("Whether {} committed or not: both contradict.", words.transaction(*transaction))
+            }
+            Proof::Combinations { options, excluded, .. } => {
+                let reads: BTreeSet<OperationId> = options.iter().filter_map(|option| option.read()).collect();
+                let of =
+                    if reads.is_empty() { String::new() } else { format!(" what {} reads returned,", reads.len()) };
+                format!(
+                    "However one explains{of} one of {} combinations is there, and each contradicts.",
+                    excluded.len()
+                )
+            }
+            Proof::Clauses { lemmas, .. } => {
+                let n = self.violation.transactions.iter().filter(|t| !t.is_initial()).count();
+                format!(
+                    "In whatever order these {n} transactions wrote their keys, one of {} cycles closes.",
+                    lemmas.len()
+                )
+            }
+            Proof::Split { first, .. } => match self.violation.edges.get(first.0) {
+                Some(edge) => format!(
+                    "Whichever of {} and {} wrote {} first, a cycle closes.",
+                    self.transaction(edge.from),
+                    self.transaction(edge.to),
+                    words.key(edge.key)
+                ),
+                None => String::new(),
+            },
+            Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => String::new(),
+        }
+    }
+
+    fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> String {
+        let words = self.words;
+        let meaning = || format!("{}.", capitalized(pattern.row().meaning));
+        let Some(&read) = reads.first() else { return meaning() };
+        let writes: Vec<OperationId> = super::involved_operations(self.violation)
+            .into_iter()
+            .filter(|&o| words.history.operation(o).kind == OperationKind::Write)
+            .collect();
+        let other =
+            writes.iter().map(|&w| words.history.transaction_of(w)).find(|&t| t != words.history.transaction_of(read));
+        let other = other.map(|t| words.transaction(t));
+        let had = self.has_read(read);
+        match pattern {
+            Pattern::ThinAirRead => format!("{had}, a value that no transaction wrote."),
+            Pattern::AbortedRead => match other {
+                Some(writer) => format!("{had}, which only {writer} wrote, and {writer} aborted."),
+                None => format!("{had}, which only an aborted transaction wrote."),
+            },
+            Pattern::FutureRead => format!("{had}, which it wrote only later."),
+            Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
+            Pattern::NotMyLastWrite => format!("{had}, an own write that it had already overwritten."),
+            Pattern::IntermediateRead => match other {
+                Some(writer) => format!("{had}, which {writer} had overwritten before it committed."),
+                None => format!("{had}, which its writer had overwritten before it committed."),
+            },
+            Pattern::NonRepeatableRead => {
+                let reader = self.violation.transactions.get(2).copied().unwrap_or(words.history.transaction_of(read));
+                let is_own = |r: &&OperationId| {
+                    words.history.transaction_of(**r) == reader
+                        && self.violation.key.is_none_or(|key| words.history.operation(**r).key == key)
+                };
+                let contents: Vec<String> = reads.iter().filter(is_own).map(|&r| words.content(r)).collect();
+                format!(
+                    "{} read {}: versions of different transactions.",
+                    words.transaction(reader),
+                    contents.join(", then ")
+                )
+            }
+            Pattern::IncompatibleOrder | Pattern::DuplicateElement => {
+                const TOLD: usize = 3;
+                let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
+                format!("{}.", told.join("; "))
+            }
+            _ => meaning(),
+        }
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
