@@ -87,8 +87,8 @@ impl Run<'_> {
     /// else combinations that exclude every choice.
     fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
         let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
-        if let Why::Combinations(lists) = &why
-            && let Some(violation) = refutation::refute_by(self.history, resolution, level, lists, self.control)?
+        if let Why::Combinations(level, lists) = &why
+            && let Some(violation) = refutation::refute_by(self.history, resolution, *level, lists, self.control)?
         {
             return Ok(Some(violation));
         }
