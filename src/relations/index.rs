@@ -1,6 +1,6 @@
 //! The compact form of one history that all engines work on.
 
-use super::lists::{ListOrder, Listed};
+use super::lists::{ListOrder, Listed, list_from_outside};
 use super::{Edge, Reason, Relation};
 use crate::history::{History, Interval, KeyId, Operation, OperationId, OperationKind, TransactionId};
 use std::sync::OnceLock;
@@ -187,8 +187,7 @@ impl Index {
             INITIAL_SLOT => (TransactionId::INITIAL, None),
             slot => {
                 let writer = self.transaction[self.slot_node[slot as usize] as usize];
-                let written = Operation { kind: OperationKind::Write, ..history.operation(to_operation) };
-                let same = history.operations_of(writer).filter(|&o| history.operation(o) == written).last();
+                let same = write_returned(history, writer, to_operation);
                 (writer, same.or(Some(self.slot_operation[slot as usize])))
             }
         };
@@ -261,4 +260,14 @@ fn grouped(groups: impl Iterator<Item = Option<u32>> + Clone, n: usize) -> (Vec<
         }
     }
     (begin, places)
+}
+
+/// The last write by `writer` of the value that a read returned, of a list the last element before the reader's own appends;
+/// none where it wrote no such value. O(operations of both + length of the list).
+pub(crate) fn write_returned(history: &History, writer: TransactionId, read: OperationId) -> Option<OperationId> {
+    let returned = history.operation(read);
+    let outside = list_from_outside(history, history.transaction_of(read), read);
+    let value = outside.and_then(|list| list.last().copied()).unwrap_or(returned.value);
+    let written = Operation { kind: OperationKind::Write, value, ..returned };
+    history.operations_of(writer).filter(|&o| history.operation(o) == written).last()
 }

@@ -35,6 +35,7 @@ mod write_read;
 
 pub use communication::Communication;
 pub use components::Component;
+pub(crate) use index::write_returned;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use initial_state::{AssumedSetUp, assumed_set_up};
 pub use lists::{

@@ -7,7 +7,7 @@
 use super::cycle::{Argument, Claim};
 use super::read::operation;
 use super::resolution::Resolution;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 
 impl Argument<'_> {
@@ -238,20 +238,19 @@ pub(super) fn last_write(
     (!t.is_initial()).then(|| history.operations_of(t).filter(is_write).last()).flatten()
 }
 
-/// The write of a transaction that a read returned, if the transaction was its source: its last of that value. Of lists that
-/// end with the reader's own elements, or whose elements were named apart, it may also be its last to the key.
+/// The write of a transaction that a read returned, if the transaction was its source: its last of that value. Of lists, of
+/// which the last element may have been named apart, it may also be its last to the key.
 pub(super) fn returned(
     history: &History,
     resolution: &Resolution<'_>,
     from: TransactionId,
     read: OperationId,
 ) -> Vec<OperationId> {
-    let (seen, raw) = (resolution.seen(read).0, history.operation(read));
-    let of_value = |value: Value| last_write(history, from, raw.key, |o| history.operation(o).value == value);
-    let mut writes: Vec<OperationId> = of_value(raw.value).into_iter().collect();
-    if writes.is_empty() {
-        writes.extend(of_value(seen.value));
-        writes.extend(last_write(history, from, raw.key, |_| true));
+    let seen = resolution.seen(read).0;
+    let of_value = last_write(history, from, seen.key, |o| history.operation(o).value == seen.value);
+    let mut writes: Vec<OperationId> = of_value.into_iter().collect();
+    if writes.is_empty() || history.lists().read_by(read).is_some() {
+        writes.extend(last_write(history, from, seen.key, |_| true));
     }
     writes
 }

@@ -107,6 +107,9 @@ fn edge_into(
     edge::kind_is(edge, &["WR"])?;
     let index = edge.to_operation.ok_or("it does not name its read")?;
     let read = operation(history, transactions, edge.to, index)?;
+    if history.operation(read).kind != OperationKind::Read {
+        return Err(format!("{} is no read", history.operation_text(read)));
+    }
     edge::names_key(history, edge, Some(history.operation(read).key))?;
     let &from = transactions.get(edge.from).ok_or_else(|| format!("there is no transaction at place {}", edge.from))?;
     let write = edge.from_operation.map(|index| operation(history, transactions, edge.from, index)).transpose()?;
