@@ -345,6 +345,17 @@ fn own_appends_do_not_say_which_append_of_another_was_read() {
         assert_eq!(examine::signs(oracle::verdicts(&history).map(Some))[1..], *"------", "{text}");
         examine::evidence(&history, &findings).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
     }
+    let history = formats::text::parse(refuted[0]).expect("a history in our notation");
+    let findings = examine::check(&history);
+    let example = counterexample::minimize(&history, &findings.violations[0], &Control::new());
+    let explanation = counterexample::explain(&example);
+    let told = counterexample::narrate::markdown(&example, &explanation, &history);
+    for sentence in [
+        "a1 or a3 wrote the 2 that a2 read of key x before its own elements",
+        "whose last element before a2's own a3 appended.",
+    ] {
+        assert!(told.contains(sentence), "{sentence}\n{told}");
+    }
     // b found a's second append and missed its y. What c read violates read committed whichever appends made the elements,
     // so they are not told apart.
     let text = "a: [a x 1, a x 2, w y 5]\nb: [a x 1, r x [1 2 1], r y init]\nc: [r z 9]\n";

@@ -58,14 +58,14 @@ pub fn list_from_outside(history: &History, t: TransactionId, read: OperationId)
 
 /// The value that a read returned as far as it is about other transactions: of a list the last element that the reader
 /// found, before its own appends where they are the tail. O(operations of the transaction + log reads).
-pub(crate) fn value_from_outside(history: &History, t: TransactionId, read: OperationId) -> Value {
+pub fn value_from_outside(history: &History, t: TransactionId, read: OperationId) -> Value {
     let found = list_from_outside(history, t, read).or_else(|| history.lists().read_by(read));
     found.map_or(history.values()[read.index()], |list| list.last().copied().unwrap_or(Value::INITIAL))
 }
 
 /// The last write of `writer` of what a read of `reader` returned: the start of the edge between them. None where it wrote
 /// no such value. O(operations of both).
-pub(crate) fn write_that_was_read(
+pub fn write_that_was_read(
     history: &History,
     writer: TransactionId,
     reader: TransactionId,
