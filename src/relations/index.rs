@@ -1,8 +1,8 @@
 //! The compact form of one history that all engines work on.
 
-use super::lists::{ListOrder, Listed, list_from_outside};
+use super::lists::{ListOrder, Listed, write_that_was_read};
 use super::{Edge, Reason, Relation};
-use crate::history::{History, Interval, KeyId, Operation, OperationId, OperationKind, TransactionId};
+use crate::history::{History, Interval, KeyId, OperationId, TransactionId};
 use std::sync::OnceLock;
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
@@ -187,8 +187,7 @@ impl Index {
             INITIAL_SLOT => (TransactionId::INITIAL, None),
             slot => {
                 let writer = self.transaction[self.slot_node[slot as usize] as usize];
-                let same = write_returned(history, writer, to_operation);
-                (writer, same.or(Some(self.slot_operation[slot as usize])))
+                (writer, write_that_was_read(history, writer, self.transaction[reader as usize], to_operation))
             }
         };
         Edge {
@@ -260,14 +259,4 @@ fn grouped(groups: impl Iterator<Item = Option<u32>> + Clone, n: usize) -> (Vec<
         }
     }
     (begin, places)
-}
-
-/// The last write by `writer` of the value that a read returned, of a list the last element before the reader's own appends;
-/// none where it wrote no such value. O(operations of both + length of the list).
-pub(crate) fn write_returned(history: &History, writer: TransactionId, read: OperationId) -> Option<OperationId> {
-    let returned = history.operation(read);
-    let outside = list_from_outside(history, history.transaction_of(read), read);
-    let value = outside.and_then(|list| list.last().copied()).unwrap_or(returned.value);
-    let written = Operation { kind: OperationKind::Write, value, ..returned };
-    history.operations_of(writer).filter(|&o| history.operation(o) == written).last()
 }

@@ -52,7 +52,7 @@ impl Argument<'_> {
                 if from == to || from == t3 {
                     return Err("the writer it orders must differ from reader and source".to_owned());
                 }
-                let returned = || self.names((edge.to, edge.to_operation), &self.returned(to, read));
+                let returned = || self.names((edge.to, edge.to_operation), self.returned(to, read));
                 if self.names_last_write((edge.to, edge.to_operation), key).is_err() {
                     returned()?;
                 }
@@ -138,10 +138,10 @@ impl Argument<'_> {
     fn names_last_write(&self, end: (usize, Option<usize>), key: KeyId) -> Result<(), String> {
         let t = self.transaction(end.0)?;
         if t.is_initial() {
-            return self.names(end, &[]);
+            return self.names(end, None);
         }
         match last_write(self.history, t, key, |_| true) {
-            Some(write) => self.names(end, &[write]),
+            Some(write) => self.names(end, Some(write)),
             None => {
                 Err(format!("{} does not write key {}", self.history.transaction_name(t), self.history.key_name(key)))
             }
@@ -151,23 +151,20 @@ impl Argument<'_> {
     /// Whether the source of a write-read edge is the write that the read returned.
     fn names_returned(&self, edge: &EdgeEntry, read: OperationId) -> Result<(), String> {
         let from = self.transaction(edge.from)?;
-        self.names((edge.from, edge.from_operation), &self.returned(from, read))
+        self.names((edge.from, edge.from_operation), self.returned(from, read))
     }
 
     /// See [`returned`].
-    fn returned(&self, from: TransactionId, read: OperationId) -> Vec<OperationId> {
+    fn returned(&self, from: TransactionId, read: OperationId) -> Option<OperationId> {
         returned(self.history, self.resolution, from, read)
     }
 
-    /// Whether an end of an edge names one of these operations; where there are none, no operation at all.
-    fn names(&self, (place, index): (usize, Option<usize>), allowed: &[OperationId]) -> Result<(), String> {
-        let fits = match index {
-            None => allowed.is_empty(),
-            Some(index) => allowed.contains(&operation(self.history, self.transactions, place, index)?),
-        };
-        match (fits, allowed.first()) {
+    /// Whether an end of an edge names this operation; where there is none, no operation at all.
+    fn names(&self, (place, index): (usize, Option<usize>), expected: Option<OperationId>) -> Result<(), String> {
+        let named = index.map(|index| operation(self.history, self.transactions, place, index)).transpose()?;
+        match (named == expected, expected) {
             (true, _) => Ok(()),
-            (false, Some(&expected)) => {
+            (false, Some(expected)) => {
                 Err(format!("it should name {} of transaction {place}", self.history.operation_text(expected)))
             }
             (false, None) => Err("it names an operation that is not there".to_owned()),
@@ -238,19 +235,14 @@ pub(super) fn last_write(
     (!t.is_initial()).then(|| history.operations_of(t).filter(is_write).last()).flatten()
 }
 
-/// The write of a transaction that a read returned, if the transaction was its source: its last of that value. Of lists, of
-/// which the last element may have been named apart, it may also be its last to the key.
+/// The write of a transaction that a read returned, if the transaction was its source: its last of that value; of a list
+/// the last element before the reader's own appends says which.
 pub(super) fn returned(
     history: &History,
     resolution: &Resolution<'_>,
     from: TransactionId,
     read: OperationId,
-) -> Vec<OperationId> {
+) -> Option<OperationId> {
     let seen = resolution.seen(read).0;
-    let of_value = last_write(history, from, seen.key, |o| history.operation(o).value == seen.value);
-    let mut writes: Vec<OperationId> = of_value.into_iter().collect();
-    if writes.is_empty() || history.lists().read_by(read).is_some() {
-        writes.extend(last_write(history, from, seen.key, |_| true));
-    }
-    writes
+    last_write(history, from, seen.key, |o| history.operation(o).value == seen.value)
 }

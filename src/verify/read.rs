@@ -129,7 +129,7 @@ fn edge_into(
         _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
         _ => {
             let returned = edge::returned(history, setting.resolution(), from, read);
-            setting.writers(read).contains(&from) && write.is_some_and(|o| returned.contains(&o))
+            setting.writers(read).contains(&from) && write.is_some() && write == returned
         }
     };
     match fits {

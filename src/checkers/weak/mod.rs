@@ -42,7 +42,7 @@ pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 use crate::checkers::{Instances, Level, LevelSet};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
-use crate::relations::{Edge, Index, Node, Relation, write_returned};
+use crate::relations::{Edge, Index, Node, Relation, write_that_was_read};
 
 /// Unit tests run with the smallest limits, so that tiny histories take every branch; integration tests run with the
 /// real ones.
@@ -128,11 +128,7 @@ pub fn instances(
 /// The index knows the last write of a key only. Where the read returned an earlier one (TAP-f), the edge must leave the
 /// write of the value that was read.
 fn start_at_the_write_that_was_read(history: &History, edge: &mut Edge) {
-    let (Relation::WriteRead, Some(write), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) else {
-        return;
-    };
-    let is_list = history.lists().read_by(read).is_some();
-    if is_list || history.operation(write).value != history.operation(read).value {
-        edge.from_operation = write_returned(history, edge.from, read).or(edge.from_operation);
+    if let (Relation::WriteRead, Some(_), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) {
+        edge.from_operation = write_that_was_read(history, edge.from, edge.to, read);
     }
 }
