@@ -123,7 +123,8 @@ fn a_violation_is_found_in_a_long_serial_run() {
         append(&mut sketch, 4, &[read(p, 1), read(q, 1)]);
         assert!(sketch.operations_mut().any(|o| o.kind == OperationKind::Read));
         let history = sketch.history();
-        for level in [Level::ReadAtomic, Level::TransactionalCausalConsistency] {
+        // What violates a weak level is found where a strong one is asked for alone.
+        for level in [Level::ReadAtomic, Level::TransactionalCausalConsistency, Level::Serializability] {
             let findings = asked_alone(&history, level);
             assert_eq!(findings.levels[0].verdict, Verdict::Violated, "{level}, seed {seed}");
             examine::evidence(&history, &findings).expect("evidence holds");

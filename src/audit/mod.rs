@@ -202,7 +202,7 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// Takes violations off the list that are not accepted.
+    /// Takes violations off the list that are not accepted; they do not count, either.
     fn review_violations(&self, findings: &mut Findings) -> Shown {
         let stated: Vec<_> =
             findings.violations.par_iter().map(|violation| stated(self.history, findings, violation)).collect();
@@ -213,6 +213,10 @@ impl<'a> Audit<'a> {
             let Some((checked, stated)) = checked.next() else { return false };
             let levels = Level::ALL.into_iter().filter(|level| stated.entry.levels.iter().any(|c| c == level.code()));
             let is_accepted = checked.is_ok();
+            let is_wrong = matches!(checked, Err(Flaw::Wrong(_)));
+            if let Some(count) = findings.patterns.get_mut(&violation.id.pattern).filter(|_| is_wrong) {
+                *count = count.saturating_sub(1);
+            }
             match checked {
                 Ok(()) => levels.for_each(|level| shown.levels.insert(level)),
                 Err(Flaw::Interrupted(interrupt)) => shown.interrupt = Some(interrupt),
@@ -224,6 +228,7 @@ impl<'a> Audit<'a> {
             }
             is_accepted
         });
+        findings.patterns.retain(|_, count| *count > 0);
         if let Some(message) = &shown.message {
             findings.assumptions.push(format!(
                 "{} listed before {} left out, because the verifier does not accept {}; please report this: {message}.",

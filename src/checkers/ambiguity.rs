@@ -84,8 +84,8 @@ pub(super) enum Why {
     Unsaid,
     /// The evidence.
     Told(Box<Violation>),
-    /// Every choice has all of one of these lists of writers, each of which contradicts the level.
-    Combinations(Vec<Vec<Chosen>>),
+    /// Every choice has all of one of these lists of writers, each of which contradicts this level, or a weaker one.
+    Combinations(Level, Vec<Vec<Chosen>>),
 }
 
 /// What was found of a level.
@@ -133,8 +133,8 @@ impl<'a> Chooser<'a> {
     /// decided sooner as a rule, so what may take for ever at the strong ones comes late.
     pub(super) fn means(&self) -> Vec<Means> {
         let few = if self.effort == Effort::Any { FEW_CONFLICTS } else { FEW_CONFLICTS / 64 };
-        let mut means = vec![Means::Engine(Effort::Little), Means::Guesses, Means::Bridge, Means::Turns];
-        means.push(Means::Answers(few));
+        let mut means = vec![Means::Engine(Effort::Little), Means::Guesses, Means::Bridge];
+        means.extend([Means::Answers(few / 256), Means::Turns, Means::Answers(few)]);
         if self.effort == Effort::Any {
             means.push(Means::Engine(Effort::Any));
         }
@@ -211,7 +211,8 @@ impl<'a> Chooser<'a> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         Ok(match weak::decide_open(history, resolution, self.index, level, most_conflicts, control)? {
             OpenWeak::GaveUp => Found::TooMany,
-            OpenWeak::Violated(lists) => Found::Violated(lists.map_or(Why::Unsaid, Why::Combinations)),
+            OpenWeak::Violated(None) => Found::Violated(Why::Unsaid),
+            OpenWeak::Violated(Some(lists)) => Found::Violated(Why::Combinations(level, lists)),
             OpenWeak::Satisfied(choice) => self.tried(level, choice)?,
         })
     }

@@ -4,7 +4,7 @@
 //! that is not in the list is passed over.
 
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
-use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, list_from_outside, value_from_outside};
 
 /// Names and phrases for one list of edges.
 pub(super) struct Words<'a> {
@@ -52,15 +52,27 @@ impl<'a> Words<'a> {
         format!("{} = {value}", self.history.key_name(o.key))
     }
 
-    /// `3285 that T297 read of key 4`.
+    /// `3285 that T297 read of key 4`; of a list its last element, without the reader's own at its end.
     pub(super) fn value_read(&self, read: OperationId) -> String {
-        let o = self.history.operation(read);
-        let value = match o.value {
+        let value = match self.found(read) {
             Value::INITIAL => "initial value".to_owned(),
             value => self.history.value_name(value),
         };
         let reader = self.transaction(self.history.transaction_of(read));
-        format!("{value} that {reader} read of key {}", self.history.key_name(o.key))
+        let key = self.history.key_name(self.history.keys()[read.index()]);
+        let own = if self.ends_with_own(read) { " before its own elements" } else { "" };
+        format!("{value} that {reader} read of key {key}{own}")
+    }
+
+    /// What a read returned of other transactions.
+    fn found(&self, read: OperationId) -> Value {
+        value_from_outside(self.history, self.history.transaction_of(read), read)
+    }
+
+    /// Whether a list ends with elements that its reader appended.
+    fn ends_with_own(&self, read: OperationId) -> bool {
+        let outside = list_from_outside(self.history, self.history.transaction_of(read), read);
+        outside.zip(self.history.lists().read_by(read)).is_some_and(|(outside, list)| outside.len() < list.len())
     }
 
     /// `5 in place 2 of the list that T297 read of key 4`.
@@ -133,7 +145,7 @@ impl<'a> Words<'a> {
         match (read, t1.is_initial()) {
             (Some(read), false) => format!("{verb} {} from {}", self.content(read), self.transaction(t1)),
             (None, false) => format!("{verb} {} from {}", self.key(key), self.transaction(t1)),
-            (Some(read), true) if self.history.operation(read).value != Value::INITIAL => {
+            (Some(read), true) if self.found(read) != Value::INITIAL => {
                 format!("{verb} {}, the initial version", self.content(read))
             }
             (_, true) => format!("{verb} the initial version of {}", self.key(key)),
@@ -252,14 +264,20 @@ impl<'a> Words<'a> {
         if edge.from.is_initial() {
             let key = self.key(edge.key);
             return match edge.to_operation {
-                Some(read) if self.history.operation(read).value != Value::INITIAL => {
+                Some(read) if self.found(read) != Value::INITIAL => {
                     format!("{to} read {}, the initial version of {key}.", self.content(read))
                 }
                 _ => format!("{to} read the initial version of {key}."),
             };
         }
-        let what = self.content_or_key(edge.to_operation, edge.key);
-        format!("{to} read {what}, the value that {} wrote.", self.transaction(edge.from))
+        let (from, what) = (self.transaction(edge.from), self.content_or_key(edge.to_operation, edge.key));
+        match edge.to_operation.filter(|&read| self.history.lists().read_by(read).is_some()) {
+            Some(read) if self.ends_with_own(read) => {
+                format!("{to} read {what}, whose last element before {to}'s own {from} appended.")
+            }
+            Some(_) => format!("{to} read {what}, whose last element {from} appended."),
+            None => format!("{to} read {what}, the value that {from} wrote."),
+        }
     }
 
     fn visible_reason(

@@ -1,8 +1,8 @@
 //! The compact form of one history that all engines work on.
 
-use super::lists::{ListOrder, Listed};
+use super::lists::{ListOrder, Listed, write_that_was_read};
 use super::{Edge, Reason, Relation};
-use crate::history::{History, Interval, KeyId, Operation, OperationId, OperationKind, TransactionId};
+use crate::history::{History, Interval, KeyId, OperationId, TransactionId};
 use std::sync::OnceLock;
 
 /// A transaction of the index: committed or promoted, dense, by (session, position). The session order successor of
@@ -187,9 +187,7 @@ impl Index {
             INITIAL_SLOT => (TransactionId::INITIAL, None),
             slot => {
                 let writer = self.transaction[self.slot_node[slot as usize] as usize];
-                let written = Operation { kind: OperationKind::Write, ..history.operation(to_operation) };
-                let same = history.operations_of(writer).filter(|&o| history.operation(o) == written).last();
-                (writer, same.or(Some(self.slot_operation[slot as usize])))
+                (writer, write_that_was_read(history, writer, self.transaction[reader as usize], to_operation))
             }
         };
         Edge {

@@ -6,7 +6,7 @@
 
 use super::index::{Index, NONE, Node, Slot};
 use super::resolution::{Resolution, Standing};
-use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, TransactionId, Value};
+use crate::history::{History, KeyId, ListRule, Operation, OperationId, OperationKind, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -54,6 +54,26 @@ pub fn list_from_outside(history: &History, t: TransactionId, read: OperationId)
     };
     let own: Vec<Value> = history.operations_of(t).filter(is_own).map(|o| history.values()[o.index()]).collect();
     elements.strip_suffix(own.as_slice())
+}
+
+/// The value that a read returned as far as it is about other transactions: of a list the last element that the reader
+/// found, before its own appends where they are the tail. O(operations of the transaction + log reads).
+pub fn value_from_outside(history: &History, t: TransactionId, read: OperationId) -> Value {
+    let found = list_from_outside(history, t, read).or_else(|| history.lists().read_by(read));
+    found.map_or(history.values()[read.index()], |list| list.last().copied().unwrap_or(Value::INITIAL))
+}
+
+/// The last write of `writer` of what a read of `reader` returned: the start of the edge between them. None where it wrote
+/// no such value. O(operations of both).
+pub fn write_that_was_read(
+    history: &History,
+    writer: TransactionId,
+    reader: TransactionId,
+    read: OperationId,
+) -> Option<OperationId> {
+    let value = value_from_outside(history, reader, read);
+    let written = Operation { kind: OperationKind::Write, value, ..history.operation(read) };
+    history.operations_of(writer).filter(|&o| history.operation(o) == written).last()
 }
 
 /// Who appended an element.

@@ -4,6 +4,7 @@ use super::Problem;
 use super::pattern;
 use super::recount::Recount;
 use super::violations::Confirmed;
+use crate::control::{Interrupt, NOT_ALL_LISTED};
 use crate::history::TransactionId;
 use crate::report::{ProofEntry, Report, VerdictWord, ViolationEntry};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,6 +49,7 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
         .levels
         .iter()
         .any(|level| level.verdict == VerdictWord::Violated && matches!(level.level.as_str(), "SI" | "SER" | "SSER"));
+    let is_cut = is_cut(report);
     let mut known: Vec<&str> = Vec::new();
     for (id, count) in &report.patterns.0 {
         let place = || format!("count of {id}");
@@ -70,6 +72,7 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
         let expected = recount.of(id).filter(|_| engine_asked);
         match expected {
             Some(is) if is == *count => {}
+            Some(is) if *count < is && is_cut => counted.unchecked.push(id.clone()),
             Some(_) if *count == 0 && Recount::needs_violation(id) && !is_violated => {}
             // Below snapshot isolation the program does not look for it.
             Some(_) if *count == 0 && id == "Divergence" && !is_strong => {}
@@ -93,6 +96,14 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
     counted
 }
 
+/// Whether a report says that the work ended before everything was found.
+fn is_cut(report: &Report) -> bool {
+    let limits = [Interrupt::Cancelled, Interrupt::TimeLimit, Interrupt::MemoryLimit].map(|limit| limit.to_string());
+    let is_of_limit = |reason: &String| limits.contains(reason);
+    report.levels.iter().any(|level| level.reason.as_ref().is_some_and(is_of_limit))
+        || report.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
+}
+
 /// Violations of CI alone that are listed once more for the levels above it: an instance that cannot be told at all levels
 /// in the same way, because above CI elements that were appended twice are told apart, is listed twice and counts once.
 fn told_of_reads_only<'a>(
@@ -100,7 +111,8 @@ fn told_of_reads_only<'a>(
 ) -> Vec<&'a (&'a ViolationEntry, Confirmed)> {
     let is_of_reads = |violation: &ViolationEntry| violation.levels.iter().all(|level| level == "CI");
     let identity = |found: &'a Confirmed| found.scene.as_ref().and_then(|scene| scene.identity.as_deref());
-    let above: FxHashSet<(&str, &str)> = plain(confirmed)
+    let above: FxHashSet<(&str, &str)> = confirmed
+        .iter()
         .filter(|(violation, _)| !is_of_reads(violation))
         .filter_map(|(violation, found)| Some((violation.pattern.as_str(), identity(found)?)))
         .collect();
@@ -120,21 +132,14 @@ fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], cou
     }
     let again: Vec<*const ViolationEntry> =
         told_of_reads_only(confirmed).into_iter().map(|(violation, _)| std::ptr::from_ref(*violation)).collect();
-    let mut known: FxHashMap<(&str, &str), Vec<&ViolationEntry>> = FxHashMap::default();
+    let mut known: FxHashMap<(&str, &str), &str> = FxHashMap::default();
     for (violation, Confirmed { scene, .. }) in plain(confirmed) {
         let identity = scene.as_ref().and_then(|scene| scene.identity.as_deref());
         let Some(identity) = identity.filter(|_| !again.contains(&std::ptr::from_ref(*violation))) else { continue };
-        let others = known.entry((&violation.pattern, identity)).or_default();
-        if let Some(other) = others.iter().find(|other| tell_the_same(other, violation)) {
-            counted.problem(format!("description of {}", violation.id), format!("it is the same as {}", other.id));
+        if let Some(other) = known.insert((&violation.pattern, identity), &violation.id) {
+            counted.problem(format!("description of {}", violation.id), format!("it is the same as {other}"));
         }
-        others.push(violation);
     }
-}
-
-/// Whether two violations differ in nothing but their ids: a transaction that reads a version twice may be told twice.
-fn tell_the_same(a: &ViolationEntry, b: &ViolationEntry) -> bool {
-    (&a.transactions, &a.edges, &a.operations, &a.proof) == (&b.transactions, &b.edges, &b.operations, &b.proof)
 }
 
 /// Violations that hold whoever wrote what a read returned: of others it depends on the case what they are.
@@ -190,11 +195,7 @@ fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
 
 /// Violations that share transactions are of one component; where all are listed, others are not.
 fn components(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
-    // What lists contradict joins more transactions than those that are told.
-    let is_of_lists = |pattern: &str| matches!(pattern, "IncompatibleOrder" | "DuplicateElement" | "VersionOrderCycle");
-    if confirmed.iter().all(|(violation, _)| violation.component == 0)
-        || confirmed.iter().any(|(violation, _)| is_of_lists(&violation.pattern))
-    {
+    if confirmed.iter().all(|(violation, _)| violation.component == 0) {
         return;
     }
     // Where reads have several writers, those that only may have been read from are listed, too: they join nothing.

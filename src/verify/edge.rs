@@ -7,7 +7,7 @@
 use super::cycle::{Argument, Claim};
 use super::read::operation;
 use super::resolution::Resolution;
-use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 
 impl Argument<'_> {
@@ -52,7 +52,7 @@ impl Argument<'_> {
                 if from == to || from == t3 {
                     return Err("the writer it orders must differ from reader and source".to_owned());
                 }
-                let returned = || self.names((edge.to, edge.to_operation), &self.returned(to, read));
+                let returned = || self.names((edge.to, edge.to_operation), self.returned(to, read));
                 if self.names_last_write((edge.to, edge.to_operation), key).is_err() {
                     returned()?;
                 }
@@ -138,10 +138,10 @@ impl Argument<'_> {
     fn names_last_write(&self, end: (usize, Option<usize>), key: KeyId) -> Result<(), String> {
         let t = self.transaction(end.0)?;
         if t.is_initial() {
-            return self.names(end, &[]);
+            return self.names(end, None);
         }
         match last_write(self.history, t, key, |_| true) {
-            Some(write) => self.names(end, &[write]),
+            Some(write) => self.names(end, Some(write)),
             None => {
                 Err(format!("{} does not write key {}", self.history.transaction_name(t), self.history.key_name(key)))
             }
@@ -151,23 +151,20 @@ impl Argument<'_> {
     /// Whether the source of a write-read edge is the write that the read returned.
     fn names_returned(&self, edge: &EdgeEntry, read: OperationId) -> Result<(), String> {
         let from = self.transaction(edge.from)?;
-        self.names((edge.from, edge.from_operation), &self.returned(from, read))
+        self.names((edge.from, edge.from_operation), self.returned(from, read))
     }
 
     /// See [`returned`].
-    fn returned(&self, from: TransactionId, read: OperationId) -> Vec<OperationId> {
+    fn returned(&self, from: TransactionId, read: OperationId) -> Option<OperationId> {
         returned(self.history, self.resolution, from, read)
     }
 
-    /// Whether an end of an edge names one of these operations; where there are none, no operation at all.
-    fn names(&self, (place, index): (usize, Option<usize>), allowed: &[OperationId]) -> Result<(), String> {
-        let fits = match index {
-            None => allowed.is_empty(),
-            Some(index) => allowed.contains(&operation(self.history, self.transactions, place, index)?),
-        };
-        match (fits, allowed.first()) {
+    /// Whether an end of an edge names this operation; where there is none, no operation at all.
+    fn names(&self, (place, index): (usize, Option<usize>), expected: Option<OperationId>) -> Result<(), String> {
+        let named = index.map(|index| operation(self.history, self.transactions, place, index)).transpose()?;
+        match (named == expected, expected) {
             (true, _) => Ok(()),
-            (false, Some(&expected)) => {
+            (false, Some(expected)) => {
                 Err(format!("it should name {} of transaction {place}", self.history.operation_text(expected)))
             }
             (false, None) => Err("it names an operation that is not there".to_owned()),
@@ -238,20 +235,14 @@ pub(super) fn last_write(
     (!t.is_initial()).then(|| history.operations_of(t).filter(is_write).last()).flatten()
 }
 
-/// The write of a transaction that a read returned, if the transaction was its source: its last of that value. Of lists that
-/// end with the reader's own elements, or whose elements were named apart, it may also be its last to the key.
+/// The write of a transaction that a read returned, if the transaction was its source: its last of that value; of a list
+/// the last element before the reader's own appends says which.
 pub(super) fn returned(
     history: &History,
     resolution: &Resolution<'_>,
     from: TransactionId,
     read: OperationId,
-) -> Vec<OperationId> {
-    let (seen, raw) = (resolution.seen(read).0, history.operation(read));
-    let of_value = |value: Value| last_write(history, from, raw.key, |o| history.operation(o).value == value);
-    let mut writes: Vec<OperationId> = of_value(raw.value).into_iter().collect();
-    if writes.is_empty() {
-        writes.extend(of_value(seen.value));
-        writes.extend(last_write(history, from, raw.key, |_| true));
-    }
-    writes
+) -> Option<OperationId> {
+    let seen = resolution.seen(read).0;
+    last_write(history, from, seen.key, |o| history.operation(o).value == seen.value)
 }

@@ -4,7 +4,7 @@ use super::read::operation;
 use super::resolution::Resolution;
 use super::scene::Scene;
 use super::{pattern, roles, scene};
-use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::report::{OperationEntry, OptionEntry, ProofEntry, ReasonEntry, ViolationEntry};
 use rustc_hash::FxHashSet;
 
@@ -88,21 +88,9 @@ impl Form<'_> {
         writers(proof).into_iter().for_each(mark);
         let unused = used.iter().zip(self.transactions).filter(|(used, _)| !**used).map(|(_, &t)| t);
         match unused.into_iter().find(|&t| !self.is_one_of_many(t)) {
-            Some(unused) if !self.is_open() => {
-                Err(format!("{} has no part in it", self.history.transaction_name(unused)))
-            }
-            _ => Ok(()),
+            Some(unused) => Err(format!("{} has no part in it", self.history.transaction_name(unused))),
+            None => Ok(()),
         }
-    }
-
-    /// Whether it is open who took part or who wrote what its transactions read: then what has a part in it depends on the
-    /// case.
-    fn is_open(&self) -> bool {
-        let listed = self.transactions.iter().filter(|t| !t.is_initial());
-        let is_read = |o: &OperationId| self.history.operation(*o).kind == OperationKind::Read;
-        let mut reads = listed.flat_map(|&t| self.history.operations_of(t)).filter(is_read);
-        self.history.transactions().any(|t| self.history.outcome(t) == Outcome::Unknown)
-            || reads.any(|read| self.resolution.writers(read).len() > 1)
     }
 
     /// Whether one of its reads may have read from a transaction, but from too many to tell them one by one.
@@ -157,8 +145,8 @@ impl Form<'_> {
             && matches!(proof, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. })
         {
             return match listed.first() {
-                Some(entry) if !self.is_open() => Err(format!("{} has no part in its cycles", entry.text)),
-                _ => Ok(()),
+                Some(entry) => Err(format!("{} has no part in its cycles", entry.text)),
+                None => Ok(()),
             };
         }
         let mut reads = told.reads.clone();
@@ -171,7 +159,7 @@ impl Form<'_> {
                 true => self.may_concern(o, &reads),
                 false => roles::concerns(self.history, self.resolution, &self.violation.pattern, &told.reads, o),
             };
-            if !in_proof.contains(&o) && !reads.contains(&o) && !has_part && !self.is_open() {
+            if !in_proof.contains(&o) && !reads.contains(&o) && !has_part {
                 return Err(format!("{} has no part in it", entry.text));
             }
         }

@@ -87,7 +87,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
         "TAP-f" => list.iter().enumerate().any(|(place, &value)| {
             let Some(writer) = resolution.only_appender(key, value).filter(|&w| w != t) else { return false };
             let all = appended(history, writer, key, None);
-            let next = all.iter().position(|&v| v == value).and_then(|at| all.get(at + 1));
+            let next = only_place(&all, value).and_then(|at| all.get(at + 1));
             next.is_some_and(|next| list.get(place + 1) != Some(next))
         }),
         "DuplicateElement" => {
@@ -116,12 +116,17 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
                 return own_before.contains(&value);
             }
             let all = appended(history, writer, key, None);
-            let at = all.iter().position(|&v| v == value);
-            let before = at.and_then(|at| at.checked_sub(1)).map(|at| all[at]);
+            let before = only_place(&all, value).and_then(|at| at.checked_sub(1)).map(|at| all[at]);
             before.is_some_and(|before| place.checked_sub(1).map(|p| list[p]) != Some(before))
         }),
         _ => false,
     }
+}
+
+/// Where a transaction appended an element, if it did so once: else its neighbours say nothing of those in a list.
+fn only_place(all: &[Value], value: Value) -> Option<usize> {
+    let mut places = all.iter().enumerate().filter(|(_, other)| **other == value).map(|(at, _)| at);
+    places.next().filter(|_| places.next().is_none())
 }
 
 /// Whether two lists of one key cannot be prefixes of one list.

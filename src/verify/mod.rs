@@ -18,14 +18,12 @@
 //! Checked as well: the figures under `history`; of a violation its id, pattern, names, key, transactions, operations with
 //! their texts and lines, of its edges kinds, keys and operations, whether it is implied, its group as far as that follows
 //! from its writers, and its component; the numbers under `patterns` against what is listed, and those of TAP-a to n and
-//! of Divergence anew where no read has several possible writers and the history is not too large (`recount`). Which
-//! numbers are believed without a count is told.
+//! of Divergence anew where no read has several possible writers, no element of a list several appends and the history is
+//! not too large (`recount`). Which numbers are believed without a count is told, and so is which are too small in a report
+//! that says that a limit ended the work.
 //!
 //! Evidence may be exponential in the history, since to decide the strong levels is NP-complete, and so is every level
 //! where values repeat.
-//!
-//! Where elements of lists repeat, descriptions of violations and numbers depend on which append made which element: there only
-//! proofs and verdicts are checked.
 //!
 //! Not checked: sentences (`why`, `reason`, `assumptions`), what is said of the history's health, names of checkers,
 //! seconds, and the path.
@@ -65,7 +63,7 @@ pub use replay::{Flaw, Step};
 pub use weak::Sources;
 pub use witness::Witness;
 
-use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
+use crate::history::{History, SessionId, TransactionId};
 use crate::report::{LevelEntry, Report, SessionName, TransactionEntry, VerdictWord, ViolationEntry};
 use levels::{Shown, Standing};
 use recount::Recount;
@@ -85,13 +83,11 @@ pub struct Verified {
     pub violations: usize,
     /// Claims for which nothing speaks: "SER satisfied", "PC violated", "3 of WriteSkew".
     pub without_evidence: Vec<String>,
-    /// Patterns whose number is at least that of the confirmed instances, and more is not known.
+    /// Patterns whose number is at least that of the confirmed instances, and more is not known, or less than there are in a
+    /// report that says that a limit ended the work.
     pub unchecked: Vec<String>,
     /// Whether of some instances it is not known if they are implied.
     pub implied_unchecked: bool,
-    /// Whether it is open who took part, who wrote what was read, or which append made which element: then not all that
-    /// describes violations is checked.
-    pub is_open: bool,
 }
 
 /// What does not hold.
@@ -152,19 +148,7 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     let counted = counts::check(report, &confirmed, &Recount::new(history, &resolution));
     problems.extend(counted.problems);
     (verified.unchecked, verified.implied_unchecked) = (counted.unchecked, counted.implied_unchecked);
-    let mut reads = (0..history.n_operations()).map(OperationId::new);
-    verified.is_open = elements::concerns(history)
-        || history.transactions().any(|t| history.outcome(t) == Outcome::Unknown)
-        || reads.any(|o| history.operation(o).kind == OperationKind::Read && resolution.writers(o).len() > 1);
-    // Where elements of lists repeat, what an instance is depends on which append made which: only proofs are checked.
-    if elements::concerns(history) {
-        problems
-            .retain(|problem| !problem.place.starts_with("description of") && !problem.place.starts_with("count of"));
-        let occurring = report.patterns.0.iter().filter(|(_, count)| *count > 0);
-        verified.unchecked = occurring.map(|(id, _)| id.clone()).collect();
-    } else {
-        verified.without_evidence.extend(counted.without_evidence);
-    }
+    verified.without_evidence.extend(counted.without_evidence);
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
 

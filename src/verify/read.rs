@@ -107,6 +107,9 @@ fn edge_into(
     edge::kind_is(edge, &["WR"])?;
     let index = edge.to_operation.ok_or("it does not name its read")?;
     let read = operation(history, transactions, edge.to, index)?;
+    if history.operation(read).kind != OperationKind::Read {
+        return Err(format!("{} is no read", history.operation_text(read)));
+    }
     edge::names_key(history, edge, Some(history.operation(read).key))?;
     let &from = transactions.get(edge.from).ok_or_else(|| format!("there is no transaction at place {}", edge.from))?;
     let write = edge.from_operation.map(|index| operation(history, transactions, edge.from, index)).transpose()?;
@@ -126,7 +129,7 @@ fn edge_into(
         _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
         _ => {
             let returned = edge::returned(history, setting.resolution(), from, read);
-            setting.writers(read).contains(&from) && write.is_some_and(|o| returned.contains(&o))
+            setting.writers(read).contains(&from) && write.is_some() && write == returned
         }
     };
     match fits {

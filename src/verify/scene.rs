@@ -113,13 +113,14 @@ pub(super) fn of_reads(
         "TAP-a" => vec!["C4 TAP-a"],
         "TAP-b" => vec!["C4 TAP-b", "G1a"],
         "TAP-c" => vec!["C4 TAP-c"],
-        "TAP-d" => match reads.iter().any(|&read| is_irregular(setting, read, |_, intermediate| intermediate)) {
-            true => vec!["C4 TAP-d", "TAP-f", "G1b"],
-            false => vec!["C4 TAP-d"],
+        "TAP-d" => match is_irregular(setting, &reads, |_, intermediate| intermediate) {
+            Some(false) => vec!["C4 TAP-d"],
+            _ => vec!["C4 TAP-d", "TAP-f", "G1b"],
         },
-        "TAP-f" => match reads.iter().any(|&read| is_irregular(setting, read, |after_own, _| after_own)) {
-            true => vec!["TAP-d", "C4 TAP-d", "G1b"],
-            false => vec!["C4 TAP-e", "G1b"],
+        "TAP-f" => match is_irregular(setting, &reads, |after_own, _| after_own) {
+            Some(true) => vec!["TAP-d", "C4 TAP-d", "G1b"],
+            Some(false) => vec!["C4 TAP-e", "G1b"],
+            None => vec!["TAP-d", "C4 TAP-d", "C4 TAP-e", "G1b"],
         },
         "TAP-j" => vec!["C4 TAP-f"],
         "IncompatibleOrder" => vec!["incompatible-order"],
@@ -133,11 +134,13 @@ pub(super) fn of_reads(
     Scene { key, also: also.into_iter().map(str::to_owned).collect(), identity, reads, versions: None }
 }
 
-fn is_irregular(setting: Option<&Setting<'_>>, read: OperationId, is: impl Fn(bool, bool) -> bool) -> bool {
-    setting.is_none_or(|setting| match setting.source(read) {
+/// Whether one of some reads came after an own write or from an intermediate one, as asked; none in a case that cannot be.
+fn is_irregular(setting: Option<&Setting<'_>>, reads: &[OperationId], is: impl Fn(bool, bool) -> bool) -> Option<bool> {
+    let of_read = |setting: &Setting<'_>, read| match setting.source(read) {
         Source::Other { after_own_write, intermediate, .. } => is(after_own_write, intermediate),
         _ => false,
-    })
+    };
+    setting.map(|setting| reads.iter().any(|&read| of_read(setting, read)))
 }
 
 /// Cases of orders of writers have no name but that of the weakest level they violate.

@@ -30,25 +30,30 @@ pub(super) struct Confirmed {
 impl Court<'_> {
     /// Confirms a violation at all levels it names.
     pub(super) fn confirm(&self, violation: &ViolationEntry) -> Result<Confirmed, Problem> {
-        let mut proved = self.proved(violation);
+        let described = |proved| self.described(violation, proved);
+        let is_right = |found: &Result<Confirmed, String>| found.as_ref().is_ok_and(|found| found.problems.is_empty());
+        let mut found = self.proved(violation).map(described);
         // Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
-        if !matches!(proved, Ok((_, Ok(_))))
+        if !is_right(&found)
             && let Some((apart, resolution)) = self.apart
             && !violation.levels.iter().any(|level| level == "CI")
         {
-            let by_elements = self.proved_apart(apart, resolution, violation);
-            if proved.is_err() || matches!(by_elements, Ok((_, Ok(_)))) {
-                proved = by_elements;
+            let by_elements = self.proved_apart(apart, resolution, violation).map(described);
+            if found.is_err() || is_right(&by_elements) {
+                found = by_elements;
             }
         }
-        let refused = |message| Problem { place: format!("violation {}", violation.id), message };
-        let (transactions, told) = proved.map_err(refused)?;
+        found.map_err(|message| Problem { place: format!("violation {}", violation.id), message })
+    }
+
+    /// What is wrong with the description of a violation whose proof holds.
+    fn described(&self, violation: &ViolationEntry, (transactions, told): (Vec<TransactionId>, Told)) -> Confirmed {
         let (messages, scene) = match told {
             Ok(scene) => (form::check(self.history, self.resolution, violation, &transactions, &scene), Some(scene)),
             Err(message) => (vec![message], None),
         };
         let misnamed = |message| Problem { place: format!("description of {}", violation.id), message };
-        Ok(Confirmed { transactions, scene, problems: messages.into_iter().map(misnamed).collect() })
+        Confirmed { transactions, scene, problems: messages.into_iter().map(misnamed).collect() }
     }
 
     fn proved(&self, violation: &ViolationEntry) -> Result<(Vec<TransactionId>, Told), String> {

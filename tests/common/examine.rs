@@ -4,13 +4,12 @@
 use super::oracle::{self, LEVELS, Observation};
 use super::pattern_oracle::{self, Counts};
 use isoscope::audit;
-use isoscope::checkers::{Cause, Findings, Level, LevelResult, Options, Pattern, Verdict, Violation};
+use isoscope::checkers::{Findings, Level, LevelResult, Options, Pattern, Verdict, Violation};
 use isoscope::control::Control;
 use isoscope::history::History;
 use isoscope::report::{Report, Settings};
 use isoscope::verify;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Decides all levels with the engines.
 pub(crate) fn check(history: &History) -> Findings {
@@ -39,12 +38,11 @@ pub(crate) fn examine(history: &History) -> Result<Findings, String> {
     let expected = oracle::verdicts(history).map(Some);
     let verdicts = engine_verdicts(&findings);
     if verdicts != expected {
-        let causes: Vec<String> = findings.levels.iter().filter_map(undecided).collect();
         return Err(format!(
             "verdicts at CI RC RA TCC PC SI SER\n  engine {}\n  oracle {}\n  {}",
             signs(verdicts),
             signs(expected),
-            causes.join("\n  ")
+            undecided(&findings)
         ));
     }
     hierarchy(verdicts)?;
@@ -64,11 +62,13 @@ pub(crate) fn examine(history: &History) -> Result<Findings, String> {
     Ok(findings)
 }
 
-fn undecided(result: &isoscope::checkers::LevelResult) -> Option<String> {
-    match &result.verdict {
-        Verdict::Undecided(cause) => Some(format!("{} undecided: {cause}", result.level)),
+/// Why a level is undecided, one line for each.
+pub(crate) fn undecided(findings: &Findings) -> String {
+    let line = |result: &LevelResult| match &result.verdict {
+        Verdict::Undecided(cause) => Some(format!("{} undecided: {cause}\n", result.level)),
         _ => None,
-    }
+    };
+    findings.levels.iter().filter_map(line).collect()
 }
 
 /// A stronger level never accepts what a weaker one rejects.
@@ -83,30 +83,7 @@ pub(crate) fn hierarchy(verdicts: [Option<bool>; 7]) -> Result<(), String> {
     Ok(())
 }
 
-/// Histories of which the engine and brute force agree but for levels whose evidence the verifier refused.
-static REFUSED: AtomicU64 = AtomicU64::new(0);
-
-/// Whether the verdicts differ only where the verifier refused the evidence, so that the level is undecided. Counts them.
-pub(crate) fn is_only_refused(findings: &Findings, found: [Option<bool>; 7], expected: [Option<bool>; 7]) -> bool {
-    let is_refused = |level: &Level| {
-        let verdict = findings.level(*level).map(|result| &result.verdict);
-        matches!(verdict, Some(Verdict::Undecided(Cause::Disagreement { .. } | Cause::Unproven)))
-    };
-    let mut all = LEVELS.iter().zip(found.into_iter().zip(expected));
-    let only = all.all(|(level, (found, expected))| found == expected || found.is_none() && is_refused(level));
-    if only {
-        REFUSED.fetch_add(1, Ordering::Relaxed);
-    }
-    only
-}
-
-/// Fails if more than a few histories were undecided because evidence was refused.
-pub(crate) fn few_are_refused() {
-    let n = REFUSED.load(Ordering::Relaxed);
-    assert!(n <= 8, "the evidence of {n} histories is refused");
-}
-
-/// Whether the verifier accepts one violation of a history, whatever else may be found in it.
+/// Whether the verifier accepts one violation of a history, with all that it is called, whatever else may be found in it.
 pub(crate) fn alone(history: &History, levels: Vec<LevelResult>, violation: &Violation) -> Result<(), String> {
     let findings = Findings {
         levels,
@@ -114,12 +91,17 @@ pub(crate) fn alone(history: &History, levels: Vec<LevelResult>, violation: &Vio
         violations: vec![violation.clone()],
         ..Findings::default()
     };
-    match verify::verify(history, &Report::new(history, &findings, Settings::default())) {
-        Ok(_) => Ok(()),
-        // It is described as in the history that it was cut out of, in which there may be more and fewer instances.
-        Err(problems) if !problems.iter().any(|problem| problem.place.starts_with("violation")) => Ok(()),
-        Err(problems) => Err(format!("{problems:?}")),
-    }
+    let mut report = Report::new(history, &findings, Settings::default());
+    // How many others there are is not said.
+    report.patterns.0.clear();
+    let problems = verify::verify(history, &report).err().unwrap_or_default();
+    // Where every operation matters, those that the argument does not speak of are added to it.
+    let is_addition = |message: &str| {
+        message.contains(" has no part in it")
+            || message.starts_with("it names ") && message.contains(" reads, expected ")
+    };
+    let wrong: Vec<_> = problems.iter().filter(|problem| !is_addition(&problem.message)).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{wrong:?}")) }
 }
 
 /// Everything claimed must pass the verifier, and nothing may be claimed without evidence.

@@ -19,20 +19,27 @@ struct Progress {
     violated: LevelSet,
     /// Violated anyhow, or found to be although it was not asked for.
     refuted: LevelSet,
+    /// Found to be satisfied although it was not asked for.
+    satisfied: LevelSet,
 }
 
 impl Progress {
-    /// The strongest level that an order for `level` would settle, if asking for it may settle any.
+    /// The strongest level that an answer for `level` might settle, if it is worth asking: one that was not asked for only
+    /// for what it says about others.
     fn settles(&self, means: Means, level: Level) -> Option<Level> {
         let is_open = self.open.contains(&level);
         let is_bridge = matches!(level, Level::Serializability | Level::PrefixConsistency);
         let is_worth_it = match means {
             Means::Bridge => is_bridge && !is_open,
             Means::Turns => is_bridge || is_open,
+            // What violates the strongest weak level violates the strong ones.
+            Means::Answers(_) => is_open || level == Level::TransactionalCausalConsistency,
             _ => is_open,
         };
         let is_refuted = self.violated.iter().chain(self.refuted.iter()).any(|weaker| level.implies(weaker));
-        let settled = self.open.iter().rev().copied().find(|&weaker| level.implies(weaker));
+        let refutes = matches!(means, Means::Answers(_)) && !self.satisfied.contains(level);
+        let may_settle = |other: Level| level.implies(other) || (refutes && other.implies(level));
+        let settled = self.open.iter().rev().copied().find(|&other| may_settle(other));
         settled.filter(|_| means.is_for(level) && is_worth_it && !is_refuted)
     }
 }
@@ -85,8 +92,8 @@ impl Run<'_> {
                     Found::Satisfied(solution) => self.satisfied(level, &solution, chooser, progress),
                     Found::Violated(why) => {
                         progress.refuted.insert(level);
-                        if progress.open.contains(&level) {
-                            self.evidence.insert(level, why);
+                        if let Some(&weakest) = progress.open.iter().find(|stronger| stronger.implies(level)) {
+                            self.evidence.insert(weakest, why);
                         }
                         for stronger in progress.open.iter().copied().filter(|stronger| stronger.implies(level)) {
                             progress.violated.insert(stronger);
@@ -109,6 +116,7 @@ impl Run<'_> {
             self.settle(weaker, Verdict::Satisfied(witness));
         }
         progress.open.retain(|weaker| !level.implies(*weaker));
+        progress.satisfied.insert(level);
     }
 
     /// Gives a level another verdict.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::checkers::Violation;
 use crate::checkers::refutation::{self, Searched};
+use crate::control::NOT_ALL_LISTED;
 
 impl Run<'_> {
     /// Lists what violates the levels by these decisions, those that every choice of writers violates, and LIN.
@@ -30,6 +31,9 @@ impl Run<'_> {
             self.list_cases(&resolution, by_choice, &mut found);
         }
         self.list_conflicts(linear, &resolution, &index, &mut found);
+        if let Err(interrupt) = self.control.check() {
+            self.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt}); there may be more of them."));
+        }
         let satisfied: LevelSet = Level::ALL
             .into_iter()
             .filter(|&weaker| {
@@ -87,8 +91,8 @@ impl Run<'_> {
     /// else combinations that exclude every choice.
     fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
         let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
-        if let Why::Combinations(lists) = &why
-            && let Some(violation) = refutation::refute_by(self.history, resolution, level, lists, self.control)?
+        if let Why::Combinations(level, lists) = &why
+            && let Some(violation) = refutation::refute_by(self.history, resolution, *level, lists, self.control)?
         {
             return Ok(Some(violation));
         }

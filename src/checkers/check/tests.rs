@@ -171,7 +171,7 @@ fn choices_without_number_are_decided_by_what_contradicts() {
     let mut chooser = Chooser::new(&history, &resolution, &index, diligence, &control);
     assert!(matches!(chooser.search(Level::ReadCommitted), Ok(Found::Satisfied(..))));
     let by_answers = |most| chooser.by(Means::Answers(most), Level::ReadAtomic);
-    assert!(matches!(by_answers(usize::MAX), Ok(Found::Violated(Why::Combinations(_)))));
+    assert!(matches!(by_answers(usize::MAX), Ok(Found::Violated(Why::Combinations(..)))));
     assert!(matches!(by_answers(1), Ok(Found::TooMany)));
     // Of 256 choices a few show which two reads cannot be together.
     chooser.most_attempts = 10;
@@ -222,7 +222,7 @@ fn each_of_the_means_says_what_all_choices_say() {
                     }
                     Found::Violated(why) => {
                         assert!(!expected, "{means:?} violates {level}: {history:?}");
-                        if let Why::Combinations(lists) = why {
+                        if let Why::Combinations(level, lists) = why {
                             let told = refutation::refute_by(&history, &resolution, level, &lists, &control);
                             alone += usize::from(told.unwrap().is_some());
                         }

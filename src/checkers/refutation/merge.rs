@@ -259,6 +259,11 @@ pub(in crate::checkers) fn spelled_out(
         !is_open && pattern != Pattern::AbortedRead
     });
     add_new(&mut violation.operations, operations);
+    // Who was only named by an edge that was dropped has no part any more.
+    let of_operations = violation.operations.iter().map(|&o| history.transaction_of(o));
+    let of_edges = violation.edges.iter().flat_map(|edge| [edge.from, edge.to]);
+    let named: FxHashSet<TransactionId> = of_operations.chain(of_edges).collect();
+    violation.transactions.retain(|t| named.contains(t));
     violation
 }
 

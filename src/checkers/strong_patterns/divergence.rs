@@ -13,11 +13,13 @@ use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use rustc_hash::FxHashSet;
 
 /// The updates of one version: reader and read.
 type Updates = Vec<(Node, u32)>;
 
-/// Counts all pairs and lists at most `most` of them, version by version. O(reads log + pairs listed).
+/// Counts the pairs of all versions and lists at most `most` of them, version by version; two that both read several versions
+/// of a key are listed for the first. O(reads log + pairs listed).
 pub(super) fn find(
     history: &History,
     index: &Index,
@@ -41,19 +43,22 @@ pub(super) fn find(
     updates.sort_unstable();
     // One transaction may read the version twice.
     updates.dedup_by_key(|&mut (key, slot, t, _)| (key, slot, t));
-    let mut listed = 0;
+    let mut listed: FxHashSet<(u32, Node, Node)> = FxHashSet::default();
     for version in updates.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|version| version.len() > 1) {
         let n = version.len() as u64;
         listing.count(Pattern::Divergence, n * (n - 1) / 2);
         listing.count(Pattern::LostUpdate, n * (n - 1) / 2);
         let group = listing.new_group();
+        let key = version[0].0;
         let version: Updates = version.iter().map(|&(_, _, t, read)| (t, read)).collect();
         for (place, &first) in version.iter().enumerate() {
             for &second in &version[place + 1..] {
-                if listed == most {
+                if listed.len() == most {
                     break;
                 }
-                listed += 1;
+                if !listed.insert((key, first.0, second.0)) {
+                    continue;
+                }
                 for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
                     listing.add(instance(history, index, pattern, first, second), group);
                 }

@@ -8,7 +8,8 @@
 //!
 //! What is counted is a matter of the history alone:
 //!
-//! - Divergence, and as many of LostUpdate: pairs of transactions that read one version and both overwrite it.
+//! - Divergence, and as many of LostUpdate: pairs of transactions that read one version and both overwrite it. Those that
+//!   read several versions of the key count for each and are listed for the first.
 //! - WriteSkew: pairs of certain next versions missed crosswise by two transactions that are causally independent and
 //!   write no common key. LongFork: (t1, t2, t3, t4), t3 sees t1's version and misses t2's, t4 the other way round.
 //!   "Certain next" is defined by causality alone (`next_version`).

@@ -41,8 +41,8 @@ pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 
 use crate::checkers::{Instances, Level, LevelSet};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, Operation, OperationKind};
-use crate::relations::{Edge, Index, Node, Relation};
+use crate::history::History;
+use crate::relations::{Edge, Index, Node, Relation, write_that_was_read};
 
 /// Unit tests run with the smallest limits, so that tiny histories take every branch; integration tests run with the
 /// real ones.
@@ -128,12 +128,7 @@ pub fn instances(
 /// The index knows the last write of a key only. Where the read returned an earlier one (TAP-f), the edge must leave the
 /// write of the value that was read.
 fn start_at_the_write_that_was_read(history: &History, edge: &mut Edge) {
-    let (Relation::WriteRead, Some(write), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) else {
-        return;
-    };
-    let written = Operation { kind: OperationKind::Write, ..history.operation(read) };
-    if history.operation(write) != written {
-        let same = history.operations_of(edge.from).filter(|&o| history.operation(o) == written).last();
-        edge.from_operation = same.or(edge.from_operation);
+    if let (Relation::WriteRead, Some(_), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) {
+        edge.from_operation = write_that_was_read(history, edge.from, edge.to, read);
     }
 }

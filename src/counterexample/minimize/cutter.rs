@@ -7,11 +7,11 @@ use crate::control::{Control, Interrupt};
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::translate;
 use crate::history::{History, OperationId, Renaming, TransactionId, TransactionSet};
-use crate::relations::{self, Repeated, Resolution, Source, Standing};
+use crate::relations::{self, EdgeIndex, Repeated, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most instances listed per pattern in a small history: enough to find the chosen one again.
-const LISTED: usize = 64;
+pub(super) const LISTED: usize = 64;
 
 /// A sub-history that violates the level.
 #[derive(Clone)]
@@ -231,7 +231,7 @@ impl<'a> Cutter<'a> {
             && violations.iter().any(|v| self.fits(v))
             && let Some(same) = self.same(renaming, small)
         {
-            return Some(same);
+            return Some(named_by(&violations, same));
         }
         let fitting = violations.into_iter().filter(|v| self.fits(v));
         let original = self.translated_transactions(renaming);
@@ -304,6 +304,23 @@ impl<'a> Cutter<'a> {
         };
         levels.into_iter().map(|level| (level, verdict(level))).collect()
     }
+}
+
+/// A violation of a larger history with the names that those listed of the one at hand give it: what else it is called, and
+/// whether it is implied, rests on reads and writes that may have been left out.
+pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
+    let of_pattern = || listed.iter().filter(|other| (other.id.pattern, other.key) == (same.id.pattern, same.key));
+    let ends = |v: &Violation, e: &EdgeIndex| v.edges.get(*e).map(|edge| (edge.from, edge.to, edge.relation));
+    let cycle = |v: &Violation| v.proof.cycle_edges().iter().map(|e| ends(v, e)).collect::<Vec<_>>();
+    let is_same = |other: &&Violation| match same.proof.cycle_edges().is_empty() {
+        true => involved_operations(other) == involved_operations(&same),
+        false => cycle(other) == cycle(&same),
+    };
+    let also = of_pattern().find(is_same).map(|other| other.also.clone()).unwrap_or_default();
+    let versions = |v: &Violation| v.proof.cycle_edges().first().and_then(|e| ends(v, e));
+    let implied = of_pattern().find(|other| versions(other) == versions(&same)).map(|other| other.implied);
+    (same.also, same.implied) = (also, implied.unwrap_or(same.implied));
+    same
 }
 
 /// The transactions among some sources, ⊥ apart.

@@ -1,9 +1,10 @@
 //! The reads that an argument rests on without naming them.
 
 use super::cutter::Found;
+use crate::checkers::{Pattern, Proof, Violation};
 use crate::control::Control;
 use crate::counterexample::involved_operations;
-use crate::history::{History, OperationId, TransactionId};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{self, Edge, Reason, Relation, Resolution, Source};
 
 /// Adds to the violation of a part in which every operation matters what it does not speak of yet: for each read that an
@@ -21,11 +22,14 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
         }
     }
     let involved = involved_operations(violation);
-    let others = (0..history.n_operations()).map(OperationId::new).filter(|o| involved.binary_search(o).is_err());
-    for o in others {
-        match resolution.source(o) {
-            Source::Transaction { writer, .. } if history.lists().read_by(o).is_none() => evidence.push((writer, o)),
-            _ => violation.operations.push(o),
+    if others(history, &involved).any(|o| history.operation(o).kind == OperationKind::Read) {
+        spell_out(history, &resolution, violation);
+    }
+    for o in others(history, &involved) {
+        if let Source::Transaction { writer, .. } = resolution.source(o)
+            && history.lists().read_by(o).is_none()
+        {
+            evidence.push((writer, o));
         }
     }
     for (writer, read) in evidence {
@@ -34,6 +38,9 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
             violation.edges.extend(write_read(history, &resolution, writer, read));
         }
     }
+    // What the new edges name needs no word of its own.
+    let involved = involved_operations(violation);
+    violation.operations.extend(others(history, &involved));
     let of_operations = involved_operations(violation).into_iter().map(|o| history.transaction_of(o));
     let of_edges = violation.edges.iter().flat_map(|edge| [edge.from, edge.to]);
     let touched: Vec<TransactionId> = of_operations.chain(of_edges).chain(history.transactions()).collect();
@@ -42,6 +49,29 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
             violation.transactions.push(t);
         }
     }
+}
+
+/// Says which reads contradict, so that others beside them mean no more than that they are there. Where an edge takes one of
+/// several writers for granted, or comes from an aborted transaction, only the operations together are the proof.
+fn spell_out(history: &History, resolution: &Resolution, violation: &mut Violation) {
+    let pattern = violation.id.pattern;
+    let is_open = |edge: &Edge| edge.to_operation.is_some_and(|read| resolution.multiple_sources(read).is_some());
+    if violation.proof != Proof::Read || pattern == Pattern::AbortedRead || violation.edges.iter().any(is_open) {
+        return;
+    }
+    let mut reads: Vec<OperationId> = Vec::new();
+    let of_edges = violation.edges.iter().filter_map(|edge| edge.to_operation);
+    for read in of_edges.chain(violation.operations.iter().copied()) {
+        if history.operation(read).kind == OperationKind::Read && !reads.contains(&read) {
+            reads.push(read);
+        }
+    }
+    violation.proof = Proof::Reads { pattern, reads };
+}
+
+/// The operations that are not among these, which are in ascending order.
+fn others<'a>(history: &History, involved: &'a [OperationId]) -> impl Iterator<Item = OperationId> + use<'a> {
+    (0..history.n_operations()).map(OperationId::new).filter(|o| involved.binary_search(o).is_err())
 }
 
 /// The edge of a read, if it is certain.

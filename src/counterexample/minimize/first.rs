@@ -1,8 +1,9 @@
 //! The first part that is cut out of the whole history.
 
-use super::cutter::{Answer, Cutter, Found, Wanted};
-use crate::checkers::{Cause, Level, Proof, Supposed, Verdict, Violation};
-use crate::control::Interrupt;
+use super::VERDICTS;
+use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, named_by};
+use crate::checkers::{self, Cause, Level, Options, Proof, Supposed, Verdict, Violation};
+use crate::control::{Control, Interrupt};
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, involved_operations};
 use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet, Value};
@@ -22,7 +23,12 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
     let (small, renaming) = history
         .restrict(&keep, |o| history.kinds()[o.index()] == OperationKind::Write || involved.binary_search(&o).is_ok());
     let (history, renaming, violation) = match translate(violation, &renaming) {
-        Some(translated) => (small, renaming, translated),
+        Some(translated) => {
+            let fresh = Control::new().with_time_limit(VERDICTS);
+            let options = Options { levels: vec![level], max_instances: LISTED, ..Options::default() };
+            let listed = checkers::check(&small, &options, &fresh, &|_| {}).violations;
+            (small, renaming, named_by(&listed, translated))
+        }
         None => {
             let (all, same) = history.restrict(&TransactionSet::full(history), |_| true);
             (all, same, violation.clone())

@@ -15,14 +15,16 @@ mod search;
 mod world;
 
 use super::{Elements, Manner, add, check_with};
-use crate::checkers::{Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Witness, evidence};
+use crate::checkers::{
+    Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness, evidence,
+};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, OperationId, Outcome, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::Resolution;
 use questions::Question;
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::{Answer, Guess, Search, guess, nobody_made};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use world::World;
 
@@ -238,7 +240,32 @@ impl Whole<'_> {
             .collect()
     }
 
+    /// At least as many are counted as are listed. What is told at cut isolation and, on its own, above it is one instance if
+    /// the same reads show it, else they are two.
+    fn count_listed(&mut self) {
+        let is_read = |o: &OperationId| self.history.operation(*o).kind == OperationKind::Read;
+        let reads = |violation: &Violation| -> Vec<OperationId> {
+            let of_edges = violation.edges.iter().flat_map(|edge| [edge.from_operation, edge.to_operation]).flatten();
+            let all = violation.operations.iter().copied().chain(of_edges).chain(violation.proof.reads());
+            all.filter(is_read).collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        let is_of_reads = |violation: &&Violation| violation.levels.iter().eq([Level::CutIsolation]);
+        let violations = &self.found.violations;
+        let above: FxHashSet<(Pattern, Vec<OperationId>)> =
+            violations.iter().filter(|v| !is_of_reads(v)).map(|v| (v.id.pattern, reads(v))).collect();
+        let mut listed: BTreeMap<Pattern, u64> = BTreeMap::new();
+        for violation in violations {
+            let is_again = is_of_reads(&violation) && above.contains(&(violation.id.pattern, reads(violation)));
+            *listed.entry(violation.id.pattern).or_default() += u64::from(!is_again);
+        }
+        for (pattern, n) in listed {
+            let count = self.found.counts.entry(pattern).or_default();
+            *count = n.max(*count);
+        }
+    }
+
     fn findings(mut self, base: Findings) -> Findings {
+        self.count_listed();
         let is_satisfied = |result: &&LevelResult| matches!(result.verdict, Verdict::Satisfied(_));
         let satisfied: Vec<Level> = self.verdicts.values().filter(is_satisfied).map(|result| result.level).collect();
         let satisfied: LevelSet =
