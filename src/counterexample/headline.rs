@@ -256,8 +256,8 @@ impl Speaker<'_> {
                 let names: Vec<String> = cases.iter().map(|(writer, _)| words.transaction(*writer)).collect();
                 let wrote = words.value_read(*read);
                 match names.as_slice() {
-                    [one] => format!("Only {one} can have written the {wrote}, and that contradicts."),
-                    _ => format!("Whichever of {} wrote the {wrote}: each contradicts.", Words::list(&names)),
+                    [one] => format!("Only {one} can have written the {wrote}, and then a contradiction follows."),
+                    _ => format!("Whichever of {} wrote the {wrote}, a contradiction follows.", Words::list(&names)),
                 }
             }
             Proof::Appends { read, place, cases } => {
@@ -265,12 +265,14 @@ impl Speaker<'_> {
                 let element = words.element_read(*read, *place);
                 match names.as_slice() {
                     [] => format!("No append can have made the {element}."),
-                    [one] => format!("Only {one} can have appended the {element}, and that contradicts."),
-                    _ => format!("Whichever of {} appended the {element}: each contradicts.", Words::list(&names)),
+                    [one] => format!("Only {one} can have appended the {element}, and then a contradiction follows."),
+                    _ => {
+                        format!("Whichever of {} appended the {element}, a contradiction follows.", Words::list(&names))
+                    }
                 }
             }
             Proof::Outcomes { transaction, .. } => {
-                format!("Whether {} committed or not: both contradict.", words.transaction(*transaction))
+                format!("Whether {} committed or not, a contradiction follows.", words.transaction(*transaction))
             }
             Proof::Combinations { options, excluded, .. } => {
                 let reads: BTreeSet<OperationId> = options.iter().filter_map(|option| option.read()).collect();
