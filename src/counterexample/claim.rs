@@ -6,7 +6,7 @@
 
 use super::involved_operations;
 use crate::checkers::{Pattern, Proof, Violation};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
 /// How a reader is known to see another transaction.
@@ -103,7 +103,7 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
         return Claim::AgainstTheClock { clock, missed };
     }
     let named = match violation.id.pattern {
-        Pattern::Divergence | Pattern::LostUpdate => lost_write(violation),
+        Pattern::Divergence | Pattern::LostUpdate => lost_write(history, violation),
         Pattern::LongFork | Pattern::WriteSkew => two_missed(violation, cycle),
         _ => None,
     };
@@ -139,14 +139,50 @@ fn is_observed(edge: &Edge) -> bool {
     )
 }
 
+/// The reads that are wrong, without those that only show which transactions took part.
 fn wrong_value(history: &History, violation: &Violation) -> Claim {
-    let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
-    let reads = involved_operations(violation).into_iter().filter(is_read).collect();
     let pattern = match &violation.proof {
         Proof::Reads { pattern, .. } => *pattern,
         _ => violation.id.pattern,
     };
-    Claim::WrongValue { pattern, reads }
+    let involved = involved_operations(violation);
+    let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
+    let all: Vec<OperationId> = involved.iter().copied().filter(is_read).collect();
+    // Of one read there is no question, and the answer may take a look at all operations.
+    let is_open = all.len() > 1;
+    let wrong: Vec<OperationId> =
+        all.iter().copied().filter(|&read| is_open && is_wrong(history, pattern, read, &involved)).collect();
+    Claim::WrongValue { pattern, reads: if wrong.is_empty() { all } else { wrong } }
+}
+
+/// Whether the operations that a violation involves show that a read is an instance of a pattern.
+fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[OperationId]) -> bool {
+    let (reader, returned) = (history.transaction_of(read), history.operation(read));
+    let element = |value| history.lists().read_by(read).is_some_and(|list| list.contains(&value));
+    let mut writes = involved.iter().copied().filter(|&w| {
+        let write = history.operation(w);
+        write.kind == OperationKind::Write && write.key == returned.key
+    });
+    let is_returned =
+        |w: OperationId| history.operation(w).value == returned.value || element(history.operation(w).value);
+    match pattern {
+        Pattern::AbortedRead => writes.any(|w| {
+            let writer = history.transaction_of(w);
+            writer != reader && history.outcome(writer) == Outcome::Aborted && is_returned(w)
+        }),
+        Pattern::FutureRead => writes.any(|w| history.transaction_of(w) == reader && w > read && is_returned(w)),
+        Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
+            writes.any(|w| history.transaction_of(w) == reader && w < read)
+        }
+        Pattern::IntermediateRead => writes.any(|w| history.transaction_of(w) != reader && is_returned(w)),
+        Pattern::ThinAirRead => {
+            let mut all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
+            let is_it =
+                |o: Operation| o.kind == OperationKind::Write && (o.key, o.value) == (returned.key, returned.value);
+            !history.may_be_initial(returned.key, returned.value) && !all.any(is_it)
+        }
+        _ => true,
+    }
 }
 
 /// The claim that one forced edge makes alone: the version that was read is observed to be older than the one seen.
@@ -197,21 +233,24 @@ fn observed_before(history: &History, violation: &Violation, from: TransactionId
     reached.contains(&to)
 }
 
-fn lost_write(violation: &Violation) -> Option<Claim> {
+fn lost_write(history: &History, violation: &Violation) -> Option<Claim> {
     let key = violation.key?;
-    let (mut readers, mut writer): (Vec<TransactionId>, Option<TransactionId>) = (Vec::new(), None);
-    for edge in &violation.edges {
-        if edge.relation == Relation::WriteRead && edge.key == Some(key) {
-            if writer.is_some_and(|w| w != edge.from) {
-                return None;
-            }
-            writer = Some(edge.from);
-            if !readers.contains(&edge.to) {
-                readers.push(edge.to);
-            }
+    let writes = |t: TransactionId| {
+        let mut operations = history.operations_of(t).map(|o| history.operation(o));
+        operations.any(|o| o.kind == OperationKind::Write && o.key == key)
+    };
+    let is_update = |edge: &&Edge| edge.relation == Relation::WriteRead && edge.key == Some(key) && writes(edge.to);
+    let writer = violation.edges.iter().find(is_update)?.from;
+    let mut readers: Vec<TransactionId> = Vec::new();
+    for edge in violation.edges.iter().filter(is_update) {
+        if edge.from != writer {
+            return None;
+        }
+        if !readers.contains(&edge.to) {
+            readers.push(edge.to);
         }
     }
-    Some(Claim::LostWrite { key, writer: writer?, readers })
+    Some(Claim::LostWrite { key, writer, readers })
 }
 
 /// A cycle with exactly two anti-dependencies: that of a long fork or, where one follows the other both ways, a write skew.
