@@ -57,6 +57,9 @@ pub(super) fn told(
     if let Some(message) = argument.claims.iter().find_map(|claims| claims.as_ref().err()) {
         return Err(message.clone());
     }
+    if let ProofEntry::Cycle { edges } = &violation.proof {
+        argument.is_closed(edges)?;
+    }
     let setting = Setting::new(resolution, read::basis("CI"));
     Ok(scene::of_part(&argument, &violation.proof, Some(&setting)))
 }

@@ -164,6 +164,13 @@ impl Argument<'_> {
         whole.ok_or_else(|| "an empty path".to_owned())
     }
 
+    /// Whether each of these edges ends where the next begins, and the last where the first does.
+    pub(super) fn is_closed(&self, cycle: &[usize]) -> Result<(), String> {
+        let first = cycle.first().ok_or("an empty cycle")?;
+        let start = self.transaction(self.edge(*first)?.from)?;
+        self.is_path(cycle, start, start)
+    }
+
     /// Whether these edges close a cycle that is legal all around.
     pub(super) fn is_legal_cycle(
         &self,
@@ -171,9 +178,7 @@ impl Argument<'_> {
         spans: &[Result<Span, String>],
         strength: Strength,
     ) -> Result<(), String> {
-        let first = cycle.first().ok_or("an empty cycle")?;
-        let start = self.transaction(self.edge(*first)?.from)?;
-        self.is_path(cycle, start, start)?;
+        self.is_closed(cycle)?;
         let (leaves, enters) = self.compose(cycle, strength, spans)?;
         legal(enters, leaves, strength)
     }
