@@ -530,7 +530,7 @@ fn orders_that_were_ruled_out_are_drawn_on_demand() {
         assert_eq!(problems(&drawn.diagram, &drawn.layout), [], "{name}");
         let rejected: Vec<_> =
             drawn.diagram.arrows.iter().filter(|arrow| arrow.emphasis == Emphasis::Rejected).collect();
-        let otherwise = drawn.steps.iter().filter(|step| step.lead == "Otherwise").count();
+        let otherwise = drawn.steps.iter().filter(|step| step.heading == "Otherwise").count();
         assert_eq!(rejected.iter().filter(|arrow| arrow.label.starts_with("if ")).count(), otherwise, "{name}");
         for row in EXPORTERS {
             let bytes = export(row.kind, &drawn).expect("small pictures can be exported");

@@ -89,7 +89,7 @@ fn step_at_length(example: &Counterexample, explanation: &Explanation, step: &St
         return (format!("{sentence}{by}"), quotation);
     }
     let reason = match step.edges.as_slice() {
-        [edge] if step.role != StepRole::Given => explanation.reasons.get(*edge),
+        [edge] if step.role != StepRole::Supposed => explanation.reasons.get(*edge),
         _ => None,
     };
     let Some(reason) = reason else { return (sentence, None) };

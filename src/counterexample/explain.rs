@@ -74,5 +74,5 @@ fn conclusion(example: &Counterexample) -> String {
         false => String::new(),
     };
     let long_name = level.long_name();
-    format!("Therefore no execution that satisfies {level} ({long_name}) explains {these}.{size}{operations}")
+    format!("No execution that satisfies {level} ({long_name}) explains {these}.{size}{operations}")
 }

@@ -101,14 +101,24 @@ pub struct Counterexample {
 /// The part a step plays in the argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepRole {
-    /// What was observed: "Let …".
-    Given,
-    /// What follows from it: "Then …".
-    Consequence,
-    /// An inferred order and its reason: "Because …".
-    Inference,
-    /// The contradiction: "However …".
+    /// What was observed.
+    Observed,
+    /// What is supposed in a case, or open.
+    Supposed,
+    /// What follows.
+    Concluded,
+    /// What cannot be.
     Contradiction,
+}
+
+impl StepRole {
+    /// The heading that steps of this role are under.
+    pub fn heading(self) -> &'static str {
+        match self {
+            StepRole::Observed => "Observed",
+            _ => "Therefore",
+        }
+    }
 }
 
 /// One step of an argument, linked to what it speaks of.
@@ -116,11 +126,13 @@ pub enum StepRole {
 pub struct Step {
     /// Its part in the argument.
     pub role: StepRole,
-    /// The sentence, without a lead word.
+    /// The sentence, without a full stop.
     pub text: String,
     /// The same at length for those who want to check it: definitions and axioms, word for word. Whole sentences; empty
     /// where there is nothing to add.
     pub long: String,
+    /// The steps that it follows from: their places, ascending.
+    pub premises: Vec<usize>,
     /// Edges of the violation it speaks of.
     pub edges: Vec<EdgeIndex>,
     /// Transactions it speaks of.

@@ -8,19 +8,36 @@ use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
 use std::fmt::Write;
 
-/// The word a step begins with.
-pub fn lead(role: StepRole) -> &'static str {
-    match role {
-        StepRole::Given => "Let",
-        StepRole::Consequence => "Then",
-        StepRole::Inference => "Because",
-        StepRole::Contradiction => "However",
+/// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1, 3)".
+pub fn sentence(step: &Step) -> String {
+    format!("{}.{}", capitalized(&step.text), from(step))
+}
+
+/// " (from 1, 3)"; empty where a step follows from none, or says it in its own words.
+pub fn from(step: &Step) -> String {
+    if step.premises.is_empty() || step.role == StepRole::Contradiction {
+        return String::new();
+    }
+    let numbers: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
+    format!(" (from {})", numbers.join(", "))
+}
+
+/// With a capital letter, unless it begins with a name, which stays as it is.
+fn capitalized(text: &str) -> String {
+    const OWN: [&str; 12] =
+        ["case ", "one ", "no ", "nothing ", "its ", "these ", "this ", "for ", "several ", "whether ", "and ", "the "];
+    match OWN.iter().any(|word| text.starts_with(word)) {
+        true => text[..1].to_ascii_uppercase() + &text[1..],
+        false => text.to_owned(),
     }
 }
 
-/// A step as a sentence with its lead word and a full stop.
-pub fn sentence(step: &Step) -> String {
-    format!("{} {}.", lead(step.role), step.text)
+/// The steps with their numbers, and with a heading where one begins.
+pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<&'static str>, usize, &Step)> {
+    let headings = explanation.steps.iter().map(|step| step.role.heading());
+    let before = std::iter::once(None).chain(headings.clone().map(Some));
+    let is_new = headings.zip(before).map(|(heading, before)| (before != Some(heading)).then_some(heading));
+    is_new.zip(&explanation.steps).enumerate().map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
 /// What is truly known about the size, as a clause.
@@ -86,10 +103,13 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out);
-    for step in &explanation.steps {
-        let _ = writeln!(out, "{}", sentence(step));
+    for (heading, number, step) in numbered(explanation) {
+        if let Some(heading) = heading {
+            let _ = writeln!(out, "{heading}");
+        }
+        let _ = writeln!(out, "{number:4}  {}", sentence(step));
     }
-    let _ = writeln!(out, "{}\n", explanation.conclusion);
+    let _ = writeln!(out, "\n{}\n", explanation.conclusion);
     let shown = involved_operations(&example.violation);
     for t in telling_order(example) {
         let session = example.history.session_name(example.history.session_of(t));
@@ -129,9 +149,12 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         let _ = writeln!(out, "- History: `{path}`, {} transactions", whole.n_transactions());
     }
     table(&mut out, example, whole);
-    let _ = writeln!(out, "### Why this is a contradiction\n");
-    for step in &explanation.steps {
-        let _ = writeln!(out, "- **{}** {}.", lead(step.role), escape(&step.text));
+    let _ = write!(out, "### Why this is a contradiction\n");
+    for (heading, number, step) in numbered(explanation) {
+        if let Some(heading) = heading {
+            let _ = writeln!(out, "\n**{heading}**\n");
+        }
+        let _ = writeln!(out, "{number}. {}", escape(&sentence(step)));
     }
     let _ = writeln!(out, "\n{}", escape(&explanation.conclusion));
     if !example.violation.edges.is_empty() {

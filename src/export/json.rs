@@ -33,7 +33,8 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
             "label_rect": rect(route.label),
         })
     });
-    let steps = picture.steps.iter().map(|s| json!({"lead": s.lead, "text": s.text, "edges": s.edges}));
+    let steps =
+        picture.steps.iter().map(|s| json!({"lead": s.heading, "number": s.number, "text": s.text, "edges": s.edges}));
     let document = json!({
         "schema": "isoscope.picture/1",
         "title": picture.title,

@@ -104,7 +104,8 @@ impl Writer {
             return;
         }
         let line_height = line_height * self.scale;
-        for line in wrap(text, self.max_columns(size)) {
+        // `x = 1` stays on one line.
+        for line in wrap(&text.replace(" = ", "\u{a0}=\u{a0}"), self.max_columns(size)) {
             self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
             self.y += line_height;
         }
@@ -129,21 +130,33 @@ impl Writer {
         }
     }
 
-    /// Lead words in a column of their own, sentences beside them, edges named at the end in their colours.
+    /// Headings on lines of their own, numbers in a column of their own, sentences beside them, edges named at the end in
+    /// their colours.
     fn steps(&mut self, picture: &Picture) {
+        const INDENT: usize = 4;
         let line_height = 22.0 * self.scale;
-        let longest = picture.steps.iter().map(|step| columns(&step.lead)).max().unwrap_or(0) + 1;
-        let indent = self.text_width(&" ".repeat(longest), BODY);
-        let max = self.max_columns(BODY).saturating_sub(longest).max(20);
-        let mut lead = "";
+        let indent = self.text_width(&" ".repeat(INDENT), BODY);
+        let max = self.max_columns(BODY).saturating_sub(INDENT).max(20);
+        let mut heading = "";
         for step in &picture.steps {
             self.y += 2.0;
-            let middle = self.y + line_height / 2.0;
-            // A lead word is said once for steps of one kind in a row.
-            if step.lead != lead {
-                self.text(pos2(self.left, middle), Align::Left, BODY, true, &step.lead, Role::Lead);
+            if step.heading != heading {
+                self.y += 4.0;
+                self.text(
+                    pos2(self.left, self.y + line_height / 2.0),
+                    Align::Left,
+                    BODY,
+                    true,
+                    &step.heading,
+                    Role::Lead,
+                );
+                self.y += line_height;
             }
-            lead = &step.lead;
+            heading = &step.heading;
+            if let Some(number) = step.number {
+                let at = pos2(self.left + indent * 0.7, self.y + line_height / 2.0);
+                self.text(at, Align::Right, BODY, true, &number.to_string(), Role::Lead);
+            }
             let mut used = 0;
             // `x = 1` stays on one line.
             for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), max) {

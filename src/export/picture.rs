@@ -17,8 +17,10 @@ use std::path::Path;
 /// A step of the argument as shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PictureStep {
-    /// `Let`, `Then`, `Because`, `However`.
-    pub lead: String,
+    /// `Observed` or `Therefore`.
+    pub heading: String,
+    /// Its number, from 1; none for what follows the argument.
+    pub number: Option<usize>,
     /// The sentence after it.
     pub text: String,
     /// Edges it speaks of.
@@ -121,14 +123,16 @@ pub fn compose(
         None => arranged(&drawing.diagram, options.layout),
     };
     let scene = scene(&diagram, &layout);
-    let steps = explanation.steps.iter().map(|step| PictureStep {
-        lead: narrate::lead(step.role).to_owned(),
-        text: sentence(&step.text),
+    let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
+        heading: step.role.heading().to_owned(),
+        number: Some(place + 1),
+        text: printable(&narrate::sentence(step)),
         edges: step.edges.clone(),
         mentions: mentions(example, &drawing.edges, &step.edges),
     });
     let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
-        lead: "Otherwise".to_owned(),
+        heading: "Otherwise".to_owned(),
+        number: None,
         text: sentence(&alternative.text),
         edges: vec![alternative.edge],
         mentions: Vec::new(),

@@ -48,7 +48,12 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             super::what_if::what_if_ui(ui, document, requests);
             rule(ui);
         }
+        let mut heading = "";
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
+            if step.role.heading() != heading {
+                heading = step.role.heading();
+                style::bold(ui, heading, style::HEADING, Palette::of(ui).strong);
+            }
             step_ui(ui, picture, place, step, &lit, document, requests);
         }
         ui.add_space(2.0);
@@ -188,8 +193,10 @@ fn sentence(step: &Step, palette: &Palette) -> egui::text::LayoutJob {
         line_height: Some(18.0),
         ..egui::TextFormat::simple(FontId::proportional(style::BODY), colour)
     };
-    job.append(narrate::lead(step.role), 0.0, format(palette.weak));
-    job.append(&format!(" {}.", step.text), 0.0, format(palette.text));
+    let (from, sentence) = (narrate::from(step), narrate::sentence(step));
+    let said = sentence.strip_suffix(from.as_str()).unwrap_or(&sentence);
+    job.append(said, 0.0, format(palette.text));
+    job.append(&from, 0.0, format(palette.weak));
     job
 }
 

@@ -1,152 +1,187 @@
 //! Edges, and the cycles that they close, as steps.
 
 use super::{Teller, closing};
+use crate::checkers::Level;
 use crate::counterexample::StepRole;
-use crate::history::OperationId;
+use crate::counterexample::first_case::is_evidence;
+use crate::history::{OperationId, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
+/// The beginning or the end of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Started(TransactionId),
+    Committed(TransactionId),
+}
+
 impl Teller<'_> {
-    /// One edge as a step. `quiet` edges are not on the cycle: those from ⊥ need no words then.
-    pub(super) fn tell_edge(&mut self, index: EdgeIndex, quiet: bool) {
+    /// One edge as a step: observed, or concluded from others.
+    pub(super) fn tell_edge(&mut self, index: EdgeIndex) {
         let Some(edge) = self.edge(index) else { return };
-        self.told[index] = true;
-        let words = self.words;
-        let (from, to) = (words.transaction(edge.from), words.transaction(edge.to));
-        let (role, text) = match &edge.because {
-            Reason::SessionOrder if edge.from.is_initial() && quiet => return,
-            Reason::SessionOrder if edge.from.is_initial() => {
-                (StepRole::Consequence, format!("{to}, like every transaction, comes after the initial state"))
-            }
-            Reason::SessionOrder if edge.relation == Relation::RealTime => {
-                (StepRole::Consequence, format!("{to} begins after {from} has ended"))
-            }
-            Reason::SessionOrder => {
-                let session = words.history.session_name(words.history.session_of(edge.to));
-                (StepRole::Consequence, format!("{to} comes after {from} in session {session}"))
-            }
-            Reason::Reads => (StepRole::Consequence, self.read_text(index, edge)),
-            Reason::Path { through } => {
-                let text = match edge.relation {
-                    Relation::CausalOrder => format!("{to} could see {from} ({})", words.path(through)),
-                    _ => format!("{from} comes before {to} ({})", words.path(through)),
-                };
-                (StepRole::Consequence, text)
-            }
-            Reason::Visible { reader, read, .. } => {
-                let observed = words.reads("nevertheless reads", Some(*read), edge.key, edge.to);
-                let older = match edge.to.is_initial() {
-                    true => "the initial one".to_owned(),
-                    false => format!("{to}'s"),
-                };
-                let key = words.key(edge.key);
-                let text = format!(
-                    "{} {observed}, {from}'s version of {key} must be older than {older}",
-                    words.transaction(*reader)
-                );
-                (StepRole::Inference, text)
-            }
-            Reason::Overwrites { writer, .. } => {
-                let observed = words.reads("reads", edge.from_operation, edge.key, *writer);
-                let newer = words.content_or_key(edge.to_operation, edge.key);
-                // What the first clause says of the version ends in an apposition.
-                let comma = if observed.ends_with(", the initial version") { "," } else { "" };
-                (
-                    StepRole::Inference,
-                    format!("{from} {observed}{comma} and {to} writes the newer {newer}, {from} does not see {to}"),
-                )
-            }
-            Reason::Conflict { .. } => {
-                let key = words.key(edge.key);
-                let text = format!(
-                    "{from} and {to} both write {key} and may not overlap, and {from} starts before {to} commits, {from} commits before {to} starts"
-                );
-                (StepRole::Inference, text)
-            }
-            Reason::ReadModifyWrite { read } => {
-                let content = self.edge(*read).and_then(|e| e.to_operation);
-                let observed = words.reads("reads", content, edge.key, edge.from);
-                let key = words.key(edge.key);
-                let comma = if observed.ends_with(", the initial version") { "," } else { "" };
-                (
-                    StepRole::Inference,
-                    format!("{to} {observed}{comma} before it writes {key} itself, its version is the newer one"),
-                )
-            }
-            Reason::Listed { reader, read } => {
-                let list = words.content(*read);
-                let key = words.key(edge.key);
-                let reader = words.transaction(*reader);
-                let shows = match words.listed_element(*read, edge.to_operation) {
-                    true => "where the one element stands before the other",
-                    false => "which lacks the newer element",
-                };
-                (
-                    StepRole::Consequence,
-                    format!("{reader} reads {list}, {shows}: {from}'s version of {key} is older than {to}'s"),
-                )
-            }
+        let text = match &edge.because {
             Reason::Assumed => return,
+            // That the initial state is first needs no words.
+            Reason::SessionOrder if edge.from.is_initial() => return,
+            _ => self.edge_text(edge),
+        };
+        // In a case, who was read from is what the case supposes.
+        let is_first = self.steps.iter().all(|step| step.role == StepRole::Observed);
+        let role = match edge.because {
+            Reason::SessionOrder | Reason::Reads if is_first => StepRole::Observed,
+            _ => StepRole::Concluded,
         };
         let mut operations: Vec<OperationId> = edge.from_operation.into_iter().chain(edge.to_operation).collect();
         if let Reason::Visible { read, .. } | Reason::Listed { read, .. } = edge.because {
             operations.push(read);
         }
-        self.step(role, text, vec![index], operations);
+        let mut premises = edge.because.premises().to_vec();
+        premises.extend(self.violation.edges.iter().position(|read| is_evidence(edge, read)));
+        self.step(role, text, (vec![index], premises), operations);
     }
 
-    /// "T393 reads 0 = 3328 from T297, so it has seen T297; …", by what rests on the edge.
-    fn read_text(&self, index: EdgeIndex, edge: &Edge) -> String {
-        let reader = self.words.transaction(edge.to);
-        let what = self.words.reads("reads", edge.to_operation, edge.key, edge.from);
-        if edge.from.is_initial() {
-            return format!("{reader} {what}");
+    fn edge_text(&self, edge: &Edge) -> String {
+        let words = self.words;
+        let (from, to) = (words.transaction(edge.from), words.transaction(edge.to));
+        let older = |operation: Option<OperationId>| words.content_or_key(operation, edge.key);
+        let initial = |t: TransactionId| if t.is_initial() { ", the initial version," } else { "" };
+        match &edge.because {
+            Reason::SessionOrder if edge.relation == Relation::RealTime => {
+                format!("{to} began after {from} had ended")
+            }
+            Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
+            Reason::Reads if edge.from.is_initial() => {
+                format!("{to} read {}, the initial version", older(edge.to_operation))
+            }
+            Reason::Reads => format!("{to} read {}, written by {from}", older(edge.to_operation)),
+            Reason::Path { .. } => format!("{from} came before {to}"),
+            Reason::Visible { axiom, reader, read, .. } => {
+                let name = words.transaction(*reader);
+                let (old, new) = (words.content(*read), older(edge.from_operation));
+                let saw = match axiom {
+                    Axiom::CommitOrder => format!("{from}, which wrote {new}, came before {name}"),
+                    Axiom::ReadCommitted => format!("{name} had already read from {from}, which wrote {new}"),
+                    Axiom::ReadAtomic | Axiom::Causal => format!("{name} saw {from}, which wrote {new}"),
+                };
+                match edge.to.is_initial() {
+                    true => format!("{saw}, but it read {old}: {from}'s version would be older than the initial one"),
+                    false => format!("{saw}, but it read {old} of {to}: so {from} came before {to}"),
+                }
+            }
+            Reason::Overwrites { writer, .. } => {
+                let (old, new) = (older(edge.from_operation), older(edge.to_operation));
+                let of = if writer.is_initial() { initial(*writer).to_owned() } else { String::new() };
+                format!("{from} read {old}{of} and not the newer {new} of {to}: {}", self.order(edge))
+            }
+            Reason::Conflict { .. } => {
+                let key = words.key(edge.key);
+                format!(
+                    "{from} and {to} both wrote {key}, so they did not overlap; {from} started before {to} committed: \
+                     {from} committed before {to} started"
+                )
+            }
+            Reason::ReadModifyWrite { read } => {
+                let read = self.edge(*read).and_then(|e| e.to_operation);
+                let (old, new) = (older(read), older(edge.to_operation));
+                let of = if edge.from.is_initial() { initial(edge.from) } else { "" };
+                format!("{to} read {old}{of} and then wrote {new}, which is newer")
+            }
+            Reason::Listed { reader, read } => {
+                let (reader, list) = (words.transaction(*reader), words.content(*read));
+                let (first, then) = (older(edge.from_operation), older(edge.to_operation));
+                match words.listed_element(*read, edge.to_operation) {
+                    true => format!("{reader} read {list}: {from} appended {first} before {to} appended {then}"),
+                    false => {
+                        format!(
+                            "{reader} read {list}, which lacks what {to} appended ({then}): {from} came before {to}"
+                        )
+                    }
+                }
+            }
+            Reason::Assumed => String::new(),
         }
-        let from = self.words.transaction(edge.from);
-        let rests = self.violation.edges.iter().find_map(|other| match &other.because {
-            Reason::Visible { axiom, seen, .. } if seen.contains(&index) => Some(*axiom),
+    }
+
+    /// "T3 started before T2 committed", or what an edge says at a level without snapshots.
+    fn order(&self, edge: &Edge) -> String {
+        let (from, to) = (self.words.transaction(edge.from), self.words.transaction(edge.to));
+        match self.moments(edge) {
+            Some([Moment::Started(_), _]) => format!("{from} started before {to} committed"),
+            _ => format!("{from} came before {to}"),
+        }
+    }
+
+    /// What an edge says in time, at the levels where transactions have snapshots.
+    fn moments(&self, edge: &Edge) -> Option<[Moment; 2]> {
+        use Moment::{Committed, Started};
+        let (from, to) = (edge.from, edge.to);
+        let is_snapshot = self.level == Level::SnapshotIsolation;
+        match (self.level, edge.relation) {
+            (Level::PrefixConsistency | Level::SnapshotIsolation, Relation::AntiDependency) => {
+                Some([Started(from), Committed(to)])
+            }
+            (
+                Level::PrefixConsistency | Level::SnapshotIsolation,
+                Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder,
+            ) => Some([Committed(from), Started(to)]),
+            (Level::PrefixConsistency | Level::SnapshotIsolation, Relation::WriteWrite) if is_snapshot => {
+                Some([Committed(from), Started(to)])
+            }
+            (Level::PrefixConsistency | Level::SnapshotIsolation, Relation::WriteWrite | Relation::CommitOrder) => {
+                Some([Committed(from), Committed(to)])
+            }
             _ => None,
-        });
-        match rests {
-            Some(Axiom::ReadAtomic) => {
-                format!("{reader} {what}, so it has seen {from}; read atomicity says it has seen all of {from}")
-            }
-            Some(Axiom::ReadCommitted) => {
-                format!("{reader} {what}, and from then on it may not go back behind what {from} wrote")
-            }
-            Some(Axiom::Causal) => format!("{reader} {what}, so it could see {from} and all that {from} could see"),
-            _ => format!("{reader} {what}"),
         }
     }
 
     pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex], label: &str) {
-        let words = self.words;
         let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
-        let observed = |e: &Edge| {
-            matches!(e.because, Reason::SessionOrder | Reason::Reads | Reason::Path { .. } | Reason::Listed { .. })
+        let text = match edges.iter().any(|e| e.to.is_initial()) {
+            true => "nothing is older than the initial version".to_owned(),
+            false => self.chain(cycle),
         };
-        let inferred = |e: &&&Edge| !observed(e);
-        let place = edges.iter().position(|e| inferred(&e));
-        let text = match place {
-            _ if edges.iter().any(|e| e.to.is_initial()) => "the initial version is older than every other".to_owned(),
-            Some(place) if edges.iter().filter(inferred).count() == 1 => {
-                // The inferred edge goes from t2 to t1; the rest of the cycle leads from t1 to t2.
-                let rest: Vec<EdgeIndex> = (1..cycle.len()).map(|i| cycle[(place + i) % cycle.len()]).collect();
-                let (t2, t1) = (words.transaction(edges[place].from), words.transaction(edges[place].to));
-                match edges.as_slice() {
-                    [a, b] if [a, b].iter().any(|e| e.relation == Relation::SessionOrder) => {
-                        format!("{t1} precedes {t2} in their session")
+        let text = format!("{text}: {}", closing(label));
+        self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
+    }
+
+    /// "T1 before T2 (5) before T1 (6)"; where transactions have snapshots "T22 committed < T46 started < …".
+    fn chain(&self, cycle: &[EdgeIndex]) -> String {
+        let words = self.words;
+        let moments: Option<Vec<[Moment; 2]>> =
+            cycle.iter().map(|&e| self.edge(e).and_then(|edge| self.moments(edge))).collect();
+        if let Some(moments) = moments.filter(|moments| !moments.is_empty()) {
+            // It begins where a moment is followed by itself, so that the first and the last are the same.
+            let n = moments.len();
+            let first = (0..n).find(|&at| moments[(at + n - 1) % n][1] == moments[at][0]).unwrap_or(0);
+            let mut all: Vec<Moment> = Vec::new();
+            for at in 0..n {
+                for moment in moments[(first + at) % n] {
+                    if all.last() != Some(&moment) {
+                        all.push(moment);
                     }
-                    _ if edges[place].from == edges[place].to => {
-                        format!("no transaction precedes itself, {t1} included")
-                    }
-                    _ => format!("{t1} precedes {t2} ({})", words.path(&rest)),
                 }
             }
-            _ => {
-                let first = edges.first().map(|e| words.transaction(e.from)).unwrap_or_default();
-                format!("{first} would come before itself ({})", words.path(cycle))
+            let begin = all.first().copied();
+            if all.last().copied() != begin {
+                all.extend(begin);
             }
-        };
-        self.step(StepRole::Contradiction, format!("{text}: {}", closing(label)), cycle.to_vec(), Vec::new());
+            let said: Vec<String> = all
+                .iter()
+                .map(|moment| match moment {
+                    Moment::Started(t) => format!("{} started", words.transaction(*t)),
+                    Moment::Committed(t) => format!("{} committed", words.transaction(*t)),
+                })
+                .collect();
+            return said.join(" < ");
+        }
+        let mut text = String::new();
+        for &e in cycle {
+            let Some(edge) = self.edge(e) else { continue };
+            if text.is_empty() {
+                text = words.transaction(edge.from);
+            }
+            let number = self.number(e).map_or_else(String::new, |number| format!(" ({number})"));
+            text += &format!(" before {}{number}", words.transaction(edge.to));
+        }
+        text
     }
 }

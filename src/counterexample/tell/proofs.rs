@@ -4,7 +4,7 @@ use super::{Teller, closing};
 use crate::checkers::{Proof, Supposed};
 use crate::counterexample::StepRole;
 use crate::history::{OperationId, Outcome, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+use crate::relations::{Edge, EdgeIndex, Reason};
 
 /// What is left to tell: a proof or a case, with the edges assumed and the label of the case it is in.
 enum Task<'p> {
@@ -23,7 +23,7 @@ struct AppendCase {
     place: usize,
     append: OperationId,
     /// What had been told before the first case.
-    told: Vec<bool>,
+    told: Vec<Option<usize>>,
 }
 
 /// An outcome of a transaction.
@@ -31,7 +31,7 @@ struct OutcomeCase {
     transaction: TransactionId,
     committed: bool,
     /// What had been told before the first case.
-    told: Vec<bool>,
+    told: Vec<Option<usize>>,
 }
 
 /// A possible writer of a read.
@@ -39,7 +39,7 @@ struct WriterCase {
     read: OperationId,
     writer: TransactionId,
     /// What had been told before the first case.
-    told: Vec<bool>,
+    told: Vec<Option<usize>>,
 }
 
 impl Teller<'_> {
@@ -88,7 +88,7 @@ impl Teller<'_> {
                 }
                 Task::Prove(Proof::Outcomes { transaction, cases }, assumed, label) => {
                     let text = format!("{} committed or not", self.words.transaction(*transaction));
-                    self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+                    self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
                     for (number, (committed, proof)) in cases.iter().enumerate().rev() {
                         let told = self.told.clone();
                         let case = OutcomeCase { transaction: *transaction, committed: *committed, told };
@@ -104,7 +104,7 @@ impl Teller<'_> {
                         "no transaction read from it"
                     };
                     let text = format!("case {label}: suppose that {what}, so that {so}");
-                    self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+                    self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
                     stack.push(Task::Prove(proof, assumed, label));
                 }
                 Task::Append(case, proof, assumed, label) => {
@@ -132,13 +132,13 @@ impl Teller<'_> {
         if !reads.is_empty() {
             let n = counted(reads.len(), "read");
             let text = format!("several transactions may have written what {n} returned");
-            self.step(StepRole::Consequence, text, Vec::new(), reads);
+            self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), reads);
         }
         let outcomes = options.iter().filter(|option| matches!(option, Supposed::Outcome { committed: true, .. }));
         let outcomes = outcomes.count();
         if outcomes > 0 {
             let text = format!("whether {} committed is unknown", counted(outcomes, "transaction"));
-            self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+            self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
         }
         let first = excluded.first().map_or(&[][..], |(together, _)| together);
         for (place, option) in first.iter().filter_map(|&option| options.get(option)).enumerate() {
@@ -154,9 +154,9 @@ impl Teller<'_> {
             };
             let also = if place > 0 { "and" } else { "one combination: suppose" };
             self.step(
-                StepRole::Consequence,
+                StepRole::Supposed,
                 format!("{also} that {what}"),
-                Vec::new(),
+                (Vec::new(), Vec::new()),
                 option.read().into_iter().collect(),
             );
         }
@@ -170,7 +170,7 @@ impl Teller<'_> {
         };
         let steps = counted(n_clauses + 1, "step");
         let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(label));
-        self.step(StepRole::Contradiction, text, Vec::new(), Vec::new());
+        self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), Vec::new());
     }
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
@@ -183,16 +183,13 @@ impl Teller<'_> {
         pairs.dedup();
         let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
         let text = format!("for {n_pairs} of transactions that write the same key it is open which one wrote first");
-        self.step(StepRole::Consequence, text, Vec::new(), Vec::new());
+        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
         let Some(shown) = lemmas.first() else { return };
         let mut within = assumed.to_vec();
         for edge in self.assumptions(shown.iter().copied(), assumed) {
             let supposed = self.edge(edge).map(|e| self.older(e)).unwrap_or_default();
             let also = if within.len() > assumed.len() { "and" } else { "one combination: suppose" };
-            self.step(StepRole::Consequence, format!("{also} that {supposed}"), vec![edge], Vec::new());
-            if let Some(told) = self.told.get_mut(edge) {
-                *told = true;
-            }
+            self.step(StepRole::Supposed, format!("{also} that {supposed}"), (vec![edge], Vec::new()), Vec::new());
             within.push(edge);
         }
         self.tell_needed(shown, &within);
@@ -207,7 +204,7 @@ impl Teller<'_> {
             n => format!("in {}", counted(n + 1, "step")),
         };
         let text = format!("{others} ({steps}, which `isoscope verify` follows): {}", closing(label));
-        self.step(StepRole::Contradiction, text, Vec::new(), Vec::new());
+        self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), Vec::new());
     }
 
     /// The assumed edges that these edges rest on, apart from those of the cases around.
@@ -235,17 +232,14 @@ impl Teller<'_> {
             Some(e) => format!("case {label}: suppose that {}", self.older(e)),
             None => format!("case {label}"),
         };
-        self.step(StepRole::Consequence, text, vec![edge], Vec::new());
-        if let Some(told) = self.told.get_mut(edge) {
-            *told = true;
-        }
+        self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
     }
 
     /// "T1, T2 or the initial state wrote the 1 that T3 read of key 4".
     fn tell_writers(&mut self, read: OperationId, cases: &[(TransactionId, Proof)]) {
         let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
         let text = format!("{} wrote the {}", either(&names), self.words.value_read(read));
-        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read]);
     }
 
     /// "case 1: suppose that T1 wrote the 1 that T3 read of key 4". What other cases have told is told again.
@@ -259,7 +253,7 @@ impl Teller<'_> {
             false => format!(", so that {name} must have committed"),
         };
         let text = format!("case {label}: suppose that {name} wrote the {}{committed}", self.words.value_read(read));
-        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read]);
     }
 
     /// "T1 or T2 appended the 1 in place 2 of the list that T3 read of key 4".
@@ -271,11 +265,11 @@ impl Teller<'_> {
                  is there once, and its own appends before a read are at the end of it: {}",
                 closing(label)
             );
-            return self.step(StepRole::Contradiction, text, Vec::new(), vec![read]);
+            return self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), vec![read]);
         }
         let names: Vec<String> = cases.iter().map(|(append, _)| self.words.appender(*append)).collect();
         let text = format!("{} appended the {element}", either(&names));
-        self.step(StepRole::Consequence, text, Vec::new(), vec![read]);
+        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read]);
     }
 
     /// "case 1: suppose that T1 appended the 1 in place 2 of the list that T3 read of key 4". What other cases have told is
@@ -291,51 +285,22 @@ impl Teller<'_> {
         };
         let (who, element) = (self.words.appender(append), self.words.element_read(read, place));
         let text = format!("case {label}: suppose that {who} appended the {element}{committed}");
-        self.step(StepRole::Consequence, text, Vec::new(), vec![read, append]);
+        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read, append]);
     }
 
     /// Tells what `cycle` rests on and has not been told yet, premises first.
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
-        let mut needed = vec![false; self.violation.edges.len()];
-        let mut stack = cycle.to_vec();
-        while let Some(e) = stack.pop() {
-            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
-                stack.extend(edge.because.premises());
-            }
-        }
-        let evidence = self.reads_told_elsewhere(&needed, cycle);
+        let needed = self.needed(cycle);
         for e in 0..needed.len() {
-            if needed[e] && !self.told[e] && !assumed.contains(&e) && !evidence[e] {
-                self.tell_edge(e, !cycle.contains(&e));
+            if needed[e] && self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle) {
+                self.tell_edge(e);
             }
         }
     }
 
-    /// Write-read edges that an inference names itself, unless something else rests on them.
-    fn reads_told_elsewhere(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
-        let edges = &self.violation.edges;
-        let mut evidence = vec![false; edges.len()];
-        let others: Vec<&Edge> =
-            edges.iter().zip(needed).filter(|(_, needed)| **needed).map(|(edge, _)| edge).collect();
-        for (e, edge) in edges.iter().enumerate() {
-            if !needed[e] || edge.relation != Relation::WriteRead || cycle.contains(&e) {
-                continue;
-            }
-            let names_it = |other: &Edge| match &other.because {
-                Reason::Visible { read, .. } => edge.to_operation == Some(*read),
-                Reason::Overwrites { .. } => {
-                    other.from == edge.to && other.from_operation.is_some() && other.from_operation == edge.to_operation
-                }
-                Reason::ReadModifyWrite { read } => *read == e,
-                _ => false,
-            };
-            let rests_on_it = |other: &Edge| match &other.because {
-                Reason::ReadModifyWrite { .. } => false,
-                because => because.premises().contains(&e),
-            };
-            evidence[e] = others.iter().any(|other| names_it(other)) && !others.iter().any(|other| rests_on_it(other));
-        }
-        evidence
+    /// Whether an edge is a read whose conclusion quotes it: it has no step of its own.
+    fn is_quoted_read(&self, e: EdgeIndex, cycle: &[EdgeIndex]) -> bool {
+        !cycle.contains(&e) && self.edge(e).is_some_and(|edge| edge.because == Reason::Reads)
     }
 }
 

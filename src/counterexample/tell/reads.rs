@@ -1,60 +1,41 @@
 //! Arguments that end in reads.
 
 use super::{Teller, closing};
-use crate::checkers::{Pattern, Violation};
+use crate::checkers::Pattern;
 use crate::counterexample::words::Words;
 use crate::counterexample::{StepRole, involved_operations};
 use crate::history::{History, OperationId, OperationKind, SessionId};
-use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 impl Teller<'_> {
     /// The operations alone contradict.
     pub(super) fn tell_read(&mut self) {
-        let observed: Vec<EdgeIndex> = (0..self.violation.edges.len()).filter(|&e| !self.told[e]).collect();
-        for edge in observed {
-            self.tell_edge(edge, false);
-        }
         let involved = involved_operations(self.violation);
         let reads = self.words.of_kind(&involved, OperationKind::Read);
-        self.tell_wrong(self.violation.id.pattern, reads, involved, "a contradiction");
+        self.tell_wrong(self.violation.id.pattern, &reads, involved, "impossible");
     }
 
     /// These reads contradict in a case, or on their own.
     pub(super) fn tell_reads(&mut self, pattern: Pattern, reads: &[OperationId], label: &str) {
-        let tells = |e: &Edge| matches!(e.because, Reason::Reads) && e.to_operation.is_some_and(|r| reads.contains(&r));
-        // In a case its assumption says who was read from.
-        for e in (0..self.violation.edges.len()).filter(|_| label.is_empty()) {
-            if !self.told[e] && self.edge(e).is_some_and(tells) {
-                self.tell_edge(e, false);
-            }
-        }
-        self.tell_wrong(pattern, reads.to_vec(), reads.to_vec(), closing(label));
+        self.tell_wrong(pattern, reads, reads.to_vec(), closing(label));
     }
 
-    fn tell_wrong(&mut self, pattern: Pattern, reads: Vec<OperationId>, involved: Vec<OperationId>, closing: &str) {
+    fn tell_wrong(&mut self, pattern: Pattern, reads: &[OperationId], involved: Vec<OperationId>, closing: &str) {
         let words = self.words;
         let Some(&read) = reads.first() else {
             let text = format!("{}: {closing}", pattern.row().meaning);
-            return self.step(StepRole::Contradiction, text, Vec::new(), involved);
+            return self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), involved);
         };
         let t = words.transaction(words.history.transaction_of(read));
-        if observed_nothing(self.violation) {
-            let readers = reads.chunk_by(|&a, &b| words.history.transaction_of(a) == words.history.transaction_of(b));
-            let clauses: Vec<String> = readers
-                .map(|of_one| {
-                    let contents: Vec<String> = of_one.iter().map(|&r| words.content(r)).collect();
-                    let reader = words.transaction(words.history.transaction_of(of_one[0]));
-                    format!("{reader} reads {}", Words::list(&contents))
-                })
-                .collect();
-            self.step(StepRole::Consequence, Words::list(&clauses), Vec::new(), reads.clone());
+        if !self.steps.iter().any(|step| step.operations.contains(&read)) {
+            let text = format!("{t} read {}", words.content(read));
+            self.step(StepRole::Concluded, text, (Vec::new(), Vec::new()), vec![read]);
         }
         let text = match pattern {
             Pattern::ThinAirRead => {
                 let known = known_writes(words.history, read);
-                format!("nobody wrote that value ({known}), and a read returns what some transaction wrote")
+                format!("no transaction wrote that value ({known})")
             }
-            Pattern::AbortedRead => "its only writer aborted, and an aborted write is seen by nobody".to_owned(),
+            Pattern::AbortedRead => "its only writer aborted, and no transaction may see an aborted write".to_owned(),
             Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
                 format!("{t} had written the key before, and a transaction sees its own last write")
@@ -82,7 +63,7 @@ impl Teller<'_> {
             }
             pattern => pattern.row().meaning.to_owned(),
         };
-        self.step(StepRole::Contradiction, format!("{text}: {closing}"), Vec::new(), involved);
+        self.step(StepRole::Contradiction, format!("{text}: {closing}"), (Vec::new(), Vec::new()), involved);
     }
 
     /// Whether two transactions of the violation are of one session.
@@ -100,16 +81,11 @@ impl Teller<'_> {
         let clauses: Vec<String> = told
             .map(|&t| match history.interval(t) {
                 Some(ran) => format!("{} ran from {} to {}", self.words.transaction(t), ran.start, ran.end),
-                None => format!("nobody knows when {} ran", self.words.transaction(t)),
+                None => format!("it is not known when {} ran", self.words.transaction(t)),
             })
             .collect();
         Words::list(&clauses)
     }
-}
-
-/// Whether no edge of the violation tells its reads.
-fn observed_nothing(violation: &Violation) -> bool {
-    !violation.edges.iter().any(|e| e.relation == Relation::WriteRead)
 }
 
 /// What is known about the writes of the key of a thin-air read.

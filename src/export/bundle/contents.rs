@@ -4,7 +4,7 @@
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
-use crate::counterexample::{Counterexample, Explanation, Quotation, interpret, involved_operations, narrate};
+use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, involved_operations, narrate};
 use crate::export::reproduce::Plan;
 use crate::history::{History, Outcome, TransactionId, grouped, visible};
 use std::path::Path;
@@ -125,10 +125,14 @@ fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
 }
 
 fn argument(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
-    let step = |step: &crate::counterexample::Step| {
-        vec![strong(narrate::lead(step.role)), text(format!(" {}.", step.text.trim_end_matches('.')))]
-    };
-    report.blocks.push(Block::List(explanation.steps.iter().map(step).collect()));
+    let steps: Vec<_> = narrate::numbered(explanation).collect();
+    for part in steps.chunk_by(|_, (heading, ..)| heading.is_none()) {
+        report.paragraph(part[0].0.map(strong).into_iter().collect());
+        let line = |(_, number, step): &(_, usize, &Step)| {
+            vec![strong(number.to_string()), text(format!(" {}", narrate::sentence(step)))]
+        };
+        report.blocks.push(Block::List(part.iter().map(line).collect()));
+    }
     report.paragraph(vec![text(&explanation.conclusion)]);
     let told: Vec<_> = narrate::told_edges(example, explanation).collect();
     let rows: Vec<Vec<Line>> = told

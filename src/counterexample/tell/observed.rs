@@ -1,0 +1,153 @@
+//! What was observed, told before anything is concluded.
+
+use super::Teller;
+use crate::checkers::{Proof, Supposed};
+use crate::counterexample::first_case::is_evidence;
+use crate::counterexample::{StepRole, involved_operations};
+use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+
+/// With more lines than this, reads that a conclusion quotes have no line of their own.
+const MANY: usize = 8;
+
+impl Teller<'_> {
+    pub(super) fn tell_observed(&mut self) {
+        let cycles = self.cycles();
+        let needed = self.needed(&cycles);
+        let open = self.open_reads();
+        let is_plain = |edge: &Edge| match edge.because {
+            Reason::SessionOrder => !edge.from.is_initial(),
+            Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read)),
+            _ => false,
+        };
+        let mut lines: Vec<EdgeIndex> =
+            (0..needed.len()).filter(|&e| needed[e] && self.edge(e).is_some_and(is_plain)).collect();
+        if lines.len() > MANY {
+            let quoted = self.quoted(&needed, &cycles);
+            lines.retain(|&e| !quoted[e]);
+        }
+        if cycles.is_empty() {
+            self.tell_operations();
+        }
+        for e in lines {
+            self.tell_edge(e);
+        }
+        self.tell_commits();
+    }
+
+    /// The cycles that are told: of a log of clauses and of combinations the first.
+    fn cycles(&self) -> Vec<EdgeIndex> {
+        let mut cycles = Vec::new();
+        let mut open = vec![&self.violation.proof];
+        while let Some(proof) = open.pop() {
+            match proof {
+                Proof::Read | Proof::Reads { .. } => {}
+                Proof::Cycle(cycle) => cycles.extend(cycle),
+                Proof::Split { first, second, .. } => open.extend([&*first.1, &*second.1]),
+                Proof::Writers { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
+                Proof::Appends { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
+                Proof::Outcomes { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
+                Proof::Clauses { lemmas, .. } => cycles.extend(lemmas.first().into_iter().flatten()),
+                Proof::Combinations { excluded, .. } => open.extend(excluded.first().map(|(_, proof)| proof)),
+            }
+        }
+        cycles
+    }
+
+    /// By edge: whether these rest on it, directly or through others, or it is the read that makes one of them matter.
+    pub(super) fn needed(&self, edges: &[EdgeIndex]) -> Vec<bool> {
+        let all = &self.violation.edges;
+        let mut needed = vec![false; all.len()];
+        let mut open = edges.to_vec();
+        while let Some(e) = open.pop() {
+            if let Some(edge) = self.edge(e).filter(|_| !std::mem::replace(&mut needed[e], true)) {
+                open.extend(edge.because.premises());
+                open.extend(all.iter().position(|read| is_evidence(edge, read)));
+            }
+        }
+        needed
+    }
+
+    /// The reads of which it is open what they returned: their edges belong to cases.
+    fn open_reads(&self) -> Vec<OperationId> {
+        let mut reads = Vec::new();
+        let mut open = vec![&self.violation.proof];
+        while let Some(proof) = open.pop() {
+            match proof {
+                Proof::Writers { read, cases } => {
+                    reads.push(*read);
+                    open.extend(cases.iter().map(|(_, proof)| proof));
+                }
+                Proof::Appends { read, cases, .. } => {
+                    reads.push(*read);
+                    open.extend(cases.iter().map(|(_, proof)| proof));
+                }
+                Proof::Outcomes { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
+                Proof::Split { first, second, .. } => open.extend([&*first.1, &*second.1]),
+                Proof::Combinations { options, .. } => {
+                    reads.extend(options.iter().filter_map(|option: &Supposed| option.read()));
+                }
+                Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {}
+            }
+        }
+        reads
+    }
+
+    /// By edge: whether it is a read that a conclusion quotes and nothing else rests on.
+    fn quoted(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
+        let edges = &self.violation.edges;
+        let others: Vec<&Edge> =
+            edges.iter().zip(needed).filter(|(_, needed)| **needed).map(|(edge, _)| edge).collect();
+        let is_quoted = |(e, edge): (EdgeIndex, &Edge)| {
+            let quotes = |other: &&Edge| match &other.because {
+                Reason::ReadModifyWrite { read } => *read == e,
+                _ => is_evidence(other, edge),
+            };
+            let rests_on_it = |other: &&Edge| match &other.because {
+                Reason::ReadModifyWrite { .. } => false,
+                because => because.premises().contains(&e),
+            };
+            edge.relation == Relation::WriteRead
+                && !cycle.contains(&e)
+                && others.iter().any(quotes)
+                && !others.iter().any(rests_on_it)
+        };
+        edges.iter().enumerate().map(is_quoted).collect()
+    }
+
+    /// Where operations contradict by themselves: who wrote and who read what.
+    fn tell_operations(&mut self) {
+        let history = self.words.history;
+        let involved = involved_operations(self.violation);
+        let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
+        let in_order = involved.iter().filter(|o| !is_read(**o)).chain(involved.iter().filter(|o| is_read(**o)));
+        for &o in in_order {
+            let t = history.transaction_of(o);
+            let (name, content) = (self.words.transaction(t), self.words.content(o));
+            let text = match is_read(o) {
+                true => format!("{name} read {content}"),
+                false => {
+                    let verb = if history.lists().is_list(history.operation(o).key) { "appended" } else { "wrote" };
+                    let aborted = if history.outcome(t) == Outcome::Aborted { " and aborted" } else { "" };
+                    format!("{name} {verb} {content}{aborted}")
+                }
+            };
+            self.step(StepRole::Observed, text, (Vec::new(), Vec::new()), vec![o]);
+        }
+    }
+
+    /// "T3 read from T2 (3), so T2, whose outcome is unknown, committed".
+    fn tell_commits(&mut self) {
+        let history = self.words.history;
+        let unknown = |t: TransactionId| !t.is_initial() && history.outcome(t) == Outcome::Unknown;
+        for t in history.transactions().filter(|&t| unknown(t)) {
+            let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to);
+            let Some(index) = self.violation.edges.iter().position(shows) else { continue };
+            let Some(edge) = self.edge(index) else { continue };
+            let (reader, name) = (self.words.transaction(edge.to), self.words.transaction(t));
+            let text = format!("{reader} read from {name}, so {name}, whose outcome is unknown, committed");
+            let operations = edge.to_operation.into_iter().collect();
+            self.step(StepRole::Concluded, text, (Vec::new(), vec![index]), operations);
+        }
+    }
+}
