@@ -64,7 +64,7 @@ impl Heaps {
         let names: Vec<String> = match by {
             GroupBy::Pattern => findings.violations.iter().map(|v| v.id.pattern.row().title.to_owned()).collect(),
             GroupBy::Cause => names(history, &findings.violations, groups(history, &findings.violations)),
-            GroupBy::Component => names(history, &findings.violations, components(&findings.violations)),
+            GroupBy::Component => names(history, &findings.violations, components(history, &findings.violations)),
             GroupBy::Key => findings.violations.iter().map(|violation| key(history, violation)).collect(),
             GroupBy::Session => findings.violations.iter().map(|violation| sessions(history, violation)).collect(),
         };

@@ -5,7 +5,7 @@ use super::{Counterexample, involved_operations};
 use crate::checkers::{self, Level, Options, Pattern, Verdict, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationKind, TransactionId, TransactionSet, Value};
-use crate::relations::{self, Source};
+use crate::relations::{self, Reason, Source};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
@@ -49,8 +49,26 @@ pub fn groups(history: &History, violations: &[Violation]) -> Vec<Group> {
 
 /// Violations by component: those that share a transaction, directly or through others. ⊥ joins nothing. The component
 /// with the most convincing member comes first. O(size of the violations).
-pub fn components(violations: &[Violation]) -> Vec<Group> {
-    grouped_by(violations, |violation| violation.transactions.iter().copied().filter(|t| !t.is_initial()).collect())
+pub fn components(history: &History, violations: &[Violation]) -> Vec<Group> {
+    grouped_by(violations, |violation| touched(history, violation))
+}
+
+/// The transactions that a violation names: its own, and those of its edges and operations.
+fn touched(history: &History, violation: &Violation) -> Vec<TransactionId> {
+    let mut touched = violation.transactions.clone();
+    for edge in &violation.edges {
+        touched.extend([edge.from, edge.to]);
+        match edge.because {
+            Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => touched.push(reader),
+            Reason::Overwrites { writer, .. } => touched.push(writer),
+            _ => {}
+        }
+    }
+    touched.extend(involved_operations(violation).into_iter().map(|o| history.transaction_of(o)));
+    touched.retain(|t| !t.is_initial());
+    touched.sort_unstable();
+    touched.dedup();
+    touched
 }
 
 /// Violations that have something in common, directly or through others.

@@ -229,7 +229,7 @@ fn levels_of(findings: &Findings, violation: &Violation) -> Vec<String> {
 fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEntry> {
     let entry = |violation| violation_entry(history, violation, levels_of(findings, violation)).0;
     let mut entries: Vec<ViolationEntry> = findings.violations.iter().map(entry).collect();
-    for (component, number) in components(&findings.violations).into_iter().zip(1..) {
+    for (component, number) in components(history, &findings.violations).into_iter().zip(1..) {
         component.members.into_iter().for_each(|place| entries[place].component = number);
     }
     entries
