@@ -8,7 +8,7 @@ mod common;
 use common::{corpus, repository};
 use isoscope::checkers::{self, Findings, Level, Options, Verdict, Violation};
 use isoscope::control::Control;
-use isoscope::counterexample::{self, Counterexample, Explanation};
+use isoscope::counterexample::{self, Counterexample, Explanation, narrate};
 use isoscope::export::bundle::{Brief, bundle, page};
 use isoscope::export::reproduce::Isolation;
 use isoscope::export::{ComposeOptions, sha256};
@@ -157,7 +157,8 @@ fn words_are_there(case: &Case, files: &[(String, Vec<u8>)]) {
             assert!(report.contains(&plain(&wanted)), "{name}/{file} lacks {wanted}");
         }
         for step in &case.explanation.steps {
-            assert!(report.contains(&plain(&step.text)), "{name}/{file} lacks {}", step.text);
+            let sentence = narrate::sentence(step);
+            assert!(report.contains(&plain(&sentence)), "{name}/{file} lacks {sentence}");
         }
     }
     assert!(text(files, "report.md").contains("](picture.svg)"));

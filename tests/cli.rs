@@ -521,11 +521,11 @@ fn explanations_name_operations_and_levels() {
     let text = stdout(&output);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     for part in [
-        "**Let**",
-        "**Then**",
-        "**Because**",
-        "**However**",
-        "a contradiction",
+        "**Observed**",
+        "**Therefore**",
+        "(from 2, 3)",
+        ": impossible.",
+        "Half of a transaction was seen",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
         "smallest: no part of the history",

@@ -64,7 +64,7 @@ fn is_told(history: &History, violation: &isoscope::checkers::Violation) -> Resu
     examine::evidence(&example.history, &small)?;
     let explanation = counterexample::explain(&example);
     let told = counterexample::narrate::plain_text(&example, &explanation, history);
-    if !told.contains("contradiction") {
+    if !told.contains("impossible") {
         return Err(format!("the story has no end\n{told}"));
     }
     examine::alone(&example.history, small.levels, &example.violation).map_err(|problem| format!("{problem}\n{told}"))

@@ -24,8 +24,24 @@ pub fn from(step: &Step) -> String {
 
 /// With a capital letter, unless it begins with a name, which stays as it is.
 fn capitalized(text: &str) -> String {
-    const OWN: [&str; 12] =
-        ["case ", "one ", "no ", "nothing ", "its ", "these ", "this ", "for ", "several ", "whether ", "and ", "the "];
+    const OWN: [&str; 16] = [
+        "a ",
+        "two ",
+        "lists ",
+        "operations ",
+        "case ",
+        "one ",
+        "no ",
+        "nothing ",
+        "its ",
+        "these ",
+        "this ",
+        "for ",
+        "several ",
+        "whether ",
+        "and ",
+        "the ",
+    ];
     match OWN.iter().any(|word| text.starts_with(word)) {
         true => text[..1].to_ascii_uppercase() + &text[1..],
         false => text.to_owned(),

@@ -64,7 +64,13 @@ impl Teller<'_> {
                 };
                 match edge.to.is_initial() {
                     true => format!("{saw}, but it read {old}: {from}'s version would be older than the initial one"),
-                    false => format!("{saw}, but it read {old} of {to}: so {from} came before {to}"),
+                    false => {
+                        let overlap = match self.moments(edge) {
+                            Some([_, Moment::Started(_)]) => ", and writers of a key may not overlap",
+                            _ => "",
+                        };
+                        format!("{saw}, but it read {old} of {to}{overlap}: so {}", self.order(edge))
+                    }
                 }
             }
             Reason::Overwrites { writer, .. } => {
@@ -103,10 +109,13 @@ impl Teller<'_> {
 
     /// "T3 started before T2 committed", or what an edge says at a level without snapshots.
     fn order(&self, edge: &Edge) -> String {
-        let (from, to) = (self.words.transaction(edge.from), self.words.transaction(edge.to));
+        let moment = |moment: Moment| match moment {
+            Moment::Started(t) => format!("{} started", self.words.transaction(t)),
+            Moment::Committed(t) => format!("{} committed", self.words.transaction(t)),
+        };
         match self.moments(edge) {
-            Some([Moment::Started(_), _]) => format!("{from} started before {to} committed"),
-            _ => format!("{from} came before {to}"),
+            Some([first, then]) => format!("{} before {}", moment(first), moment(then)),
+            None => format!("{} came before {}", self.words.transaction(edge.from), self.words.transaction(edge.to)),
         }
     }
 
