@@ -523,7 +523,7 @@ fn explanations_name_operations_and_levels() {
     for part in [
         "**Observed**",
         "**Therefore**",
-        "(from 2, 3)",
+        "(from 1, 2)",
         ": impossible.",
         "Half of a transaction was seen",
         "| session a | session b |",

@@ -236,7 +236,7 @@ fn no_order_across_keys_is_told_and_only_in_whole_accepted() {
     assert_eq!((violation.transactions.len(), violation.key), (4, None));
     let example = counterexample::minimize(&history, violation, &Control::new());
     let told = counterexample::narrate::plain_text(&example, &counterexample::explain(&example), &history);
-    for part in ["a1", "a2", "b1", "b2", "session", "contradiction"] {
+    for part in ["a1", "a2", "b1", "b2", "session", "impossible"] {
         assert!(told.contains(part), "{part} is missing\n{told}");
     }
     let report = Report::new(&history, &findings, Settings { witness: true, ..Settings::default() });

@@ -116,7 +116,7 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
         _ if !is_weak => ring(&edges),
         [] => Claim::Observed,
         [..] => {
-            let stale = forced.iter().find_map(|&e| stale_read(history, violation, cycle, e));
+            let stale = forced.iter().find_map(|&e| stale_read(violation, cycle, e));
             stale.unwrap_or(Claim::TwoReads { forced })
         }
     }
@@ -186,12 +186,12 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
 }
 
 /// The claim that one forced edge makes alone: the version that was read is observed to be older than the one seen.
-fn stale_read(history: &History, violation: &Violation, cycle: &[EdgeIndex], index: EdgeIndex) -> Option<Claim> {
+fn stale_read(violation: &Violation, cycle: &[EdgeIndex], index: EdgeIndex) -> Option<Claim> {
     let edge = violation.edges.get(index)?;
     let Reason::Visible { axiom, read, seen, .. } = &edge.because else { return None };
     let rest_is_observed =
         cycle.iter().filter(|&&e| e != index).all(|&e| violation.edges.get(e).is_some_and(is_observed));
-    if !rest_is_observed && !observed_before(history, violation, edge.to, edge.from) {
+    if !rest_is_observed && !observed_before(violation, edge.to, edge.from) {
         return None;
     }
     let only = match seen.as_slice() {
@@ -210,27 +210,19 @@ fn stale_read(history: &History, violation: &Violation, cycle: &[EdgeIndex], ind
     Some(Claim::StaleRead { read: *read, older: edge.to, newer: (edge.from, edge.from_operation), sight })
 }
 
-/// Whether sessions and the observed edges of a violation lead from one transaction to another.
-fn observed_before(history: &History, violation: &Violation, from: TransactionId, to: TransactionId) -> bool {
-    if from.is_initial() {
-        return true;
-    }
+/// Whether the observed edges of a violation, which are told, lead from one transaction to another.
+fn observed_before(violation: &Violation, from: TransactionId, to: TransactionId) -> bool {
     let mut reached = vec![from];
     let mut next = 0;
     while let Some(&t) = reached.get(next) {
         next += 1;
-        let follows = |u: TransactionId| {
-            !t.is_initial() && !u.is_initial() && u > t && history.session_of(u) == history.session_of(t)
-        };
-        let along = violation.edges.iter().filter(|edge| edge.from == t && is_observed(edge)).map(|edge| edge.to);
-        let in_session = violation.transactions.iter().copied().filter(|&u| follows(u));
-        for u in along.chain(in_session) {
-            if !reached.contains(&u) {
-                reached.push(u);
+        for edge in violation.edges.iter().filter(|edge| edge.from == t && is_observed(edge)) {
+            if !reached.contains(&edge.to) {
+                reached.push(edge.to);
             }
         }
     }
-    reached.contains(&to)
+    from.is_initial() || reached.contains(&to)
 }
 
 fn lost_write(history: &History, violation: &Violation) -> Option<Claim> {

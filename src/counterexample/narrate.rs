@@ -24,12 +24,16 @@ pub fn from(step: &Step) -> String {
 
 /// With a capital letter, unless it begins with a name, which stays as it is.
 fn capitalized(text: &str) -> String {
-    const OWN: [&str; 16] = [
+    const OWN: [&str; 20] = [
         "a ",
         "two ",
         "lists ",
         "operations ",
-        "case ",
+        "an ",
+        "after ",
+        "causally ",
+        "dependencies ",
+        "session ",
         "one ",
         "no ",
         "nothing ",
