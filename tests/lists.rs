@@ -219,7 +219,7 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
         examine::evidence(&example.history, &small).map_err(about)?;
         let explanation = counterexample::explain(&example);
         let told = counterexample::narrate::plain_text(&example, &explanation, &history);
-        if !told.contains("contradiction") {
+        if !told.contains("impossible") {
             return Err(about(format!("the story has no end\n{told}")));
         }
         examine::alone(&example.history, small.levels.clone(), &example.violation)

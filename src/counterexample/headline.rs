@@ -142,7 +142,7 @@ impl Speaker<'_> {
         let key = Some(self.words.history.operation(read).key);
         let (new, writer) = (self.written(write, key), self.transaction(newer));
         let version = if older.is_initial() { ", the initial version" } else { "" };
-        let stale = format!("{}{version}", self.words.content(read));
+        let stale = if older.is_initial() { self.words.initial_read(read) } else { self.words.content(read) };
         let reader = self.reader(read);
         match sight {
             Sight::OwnSession => {

@@ -280,6 +280,28 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// `4 = 0, the initial version`, of a list with own appends `4 = [2], its own appends to the initial version`.
+    pub(super) fn initial_read(&self, read: OperationId) -> String {
+        let is_own = self.history.lists().read_by(read).is_some() && self.ends_with_own(read);
+        let version = if is_own { "its own appends to the initial version" } else { "the initial version" };
+        format!("{}, {version}", self.content(read))
+    }
+
+    /// "T2 read 4 = 3, written by T1", of lists "T2 read 4 = [1 3], whose last element T1 appended".
+    pub(super) fn has_read(&self, edge: &Edge) -> String {
+        let to = self.transaction(edge.to);
+        match edge.to_operation {
+            Some(read) if edge.from.is_initial() => format!("{to} read {}", self.initial_read(read)),
+            Some(read) if self.history.lists().read_by(read).is_some() => {
+                self.reads_reason(edge).trim_end_matches('.').to_owned()
+            }
+            read => {
+                let what = self.content_or_key(read, edge.key);
+                format!("{to} read {what}, written by {}", self.transaction(edge.from))
+            }
+        }
+    }
+
     fn visible_reason(
         &self,
         edge: &Edge,

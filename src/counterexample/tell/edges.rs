@@ -4,7 +4,7 @@ use super::{Teller, closing};
 use crate::checkers::Level;
 use crate::counterexample::StepRole;
 use crate::counterexample::first_case::is_evidence;
-use crate::history::{OperationId, TransactionId};
+use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
 /// The beginning or the end of a transaction.
@@ -43,16 +43,12 @@ impl Teller<'_> {
         let words = self.words;
         let (from, to) = (words.transaction(edge.from), words.transaction(edge.to));
         let older = |operation: Option<OperationId>| words.content_or_key(operation, edge.key);
-        let initial = |t: TransactionId| if t.is_initial() { ", the initial version," } else { "" };
         match &edge.because {
             Reason::SessionOrder if edge.relation == Relation::RealTime => {
                 format!("{to} began after {from} had ended")
             }
             Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
-            Reason::Reads if edge.from.is_initial() => {
-                format!("{to} read {}, the initial version", older(edge.to_operation))
-            }
-            Reason::Reads => format!("{to} read {}, written by {from}", older(edge.to_operation)),
+            Reason::Reads => words.has_read(edge),
             Reason::Path { .. } => format!("{from} came before {to}"),
             Reason::Visible { axiom, reader, read, .. } => {
                 let name = words.transaction(*reader);
@@ -74,9 +70,15 @@ impl Teller<'_> {
                 }
             }
             Reason::Overwrites { writer, .. } => {
-                let (old, new) = (older(edge.from_operation), older(edge.to_operation));
-                let of = if writer.is_initial() { initial(*writer).to_owned() } else { String::new() };
-                format!("{from} read {old}{of} and not the newer {new} of {to}: {}", self.order(edge))
+                let (old, new) = (self.read_of(edge.from_operation, edge.key, *writer), older(edge.to_operation));
+                match edge.key.is_some_and(|key| words.history.lists().is_list(key)) {
+                    true => format!(
+                        "{from} read {}, without what {to} appended, {new}: {}",
+                        old.trim_end_matches(','),
+                        self.order(edge)
+                    ),
+                    false => format!("{from} read {old} and not the newer {new} of {to}: {}", self.order(edge)),
+                }
             }
             Reason::Conflict { .. } => {
                 let key = words.key(edge.key);
@@ -87,9 +89,8 @@ impl Teller<'_> {
             }
             Reason::ReadModifyWrite { read } => {
                 let read = self.edge(*read).and_then(|e| e.to_operation);
-                let (old, new) = (older(read), older(edge.to_operation));
-                let of = if edge.from.is_initial() { initial(edge.from) } else { "" };
-                format!("{to} read {old}{of} and then wrote {new}, which is newer")
+                let (old, new) = (self.read_of(read, edge.key, edge.from), older(edge.to_operation));
+                format!("{to} read {old} and then wrote {new}, which is newer")
             }
             Reason::Listed { reader, read } => {
                 let (reader, list) = (words.transaction(*reader), words.content(*read));
@@ -104,6 +105,14 @@ impl Teller<'_> {
                 }
             }
             Reason::Assumed => String::new(),
+        }
+    }
+
+    /// `4 = 3`, or `4 = 0, the initial version,`.
+    fn read_of(&self, read: Option<OperationId>, key: Option<KeyId>, writer: TransactionId) -> String {
+        match read {
+            Some(read) if writer.is_initial() => format!("{},", self.words.initial_read(read)),
+            read => self.words.content_or_key(read, key),
         }
     }
 
