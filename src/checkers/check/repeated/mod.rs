@@ -133,15 +133,18 @@ impl Whole<'_> {
         for result in findings.levels.drain(..) {
             self.verdicts.insert(result.level, result);
         }
-        for (pattern, n) in std::mem::take(&mut findings.patterns) {
-            let count = self.found.counts.entry(pattern).or_default();
-            *count = n.max(*count);
-        }
+        let mut counts = std::mem::take(&mut findings.patterns);
         for mut violation in findings.violations.drain(..) {
             violation.levels = violation.levels.iter().filter(|level| levels.contains(*level)).collect();
-            if violation.levels.weakest().is_some() {
-                self.found.violations.push(violation);
+            match violation.levels.weakest() {
+                Some(_) => self.found.violations.push(violation),
+                // What is about other levels only is not counted either.
+                None => drop(counts.entry(violation.id.pattern).and_modify(|n| *n = n.saturating_sub(1))),
             }
+        }
+        for (pattern, n) in counts.into_iter().filter(|(_, n)| *n > 0) {
+            let count = self.found.counts.entry(pattern).or_default();
+            *count = n.max(*count);
         }
     }
 
