@@ -169,7 +169,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         let _ = writeln!(out, "- History: `{path}`, {} transactions", whole.n_transactions());
     }
     table(&mut out, example, whole);
-    let _ = write!(out, "### Why this is a contradiction\n");
+    let _ = writeln!(out, "### Why this is a contradiction");
     for (heading, number, step) in numbered(explanation) {
         if let Some(heading) = heading {
             let _ = writeln!(out, "\n**{heading}**\n");

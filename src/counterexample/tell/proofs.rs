@@ -291,8 +291,8 @@ impl Teller<'_> {
     /// Tells what `cycle` rests on and has not been told yet, premises first.
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
         let needed = self.needed(cycle);
-        for e in 0..needed.len() {
-            if needed[e] && self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle) {
+        for e in (0..needed.len()).filter(|&e| needed[e]) {
+            if self.told[e].is_none() && !assumed.contains(&e) && !self.is_quoted_read(e, cycle) {
                 self.tell_edge(e);
             }
         }
