@@ -88,6 +88,10 @@ pub enum Claim {
 /// What a violation claims. O(edges²).
 pub fn claim(history: &History, violation: &Violation) -> Claim {
     let cycle = match &violation.proof {
+        // Above CI the two reads close a cycle; what they show is the same.
+        Proof::Cycle(_) if violation.id.pattern == Pattern::NonRepeatableRead => {
+            return wrong_value(history, violation);
+        }
         Proof::Cycle(cycle) => cycle,
         Proof::Read | Proof::Reads { .. } => return wrong_value(history, violation),
         _ => return Claim::Cases,
