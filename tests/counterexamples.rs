@@ -79,6 +79,18 @@ fn claim_holds(rest: Option<History>, claim: Minimality, level: Level, pattern: 
     }
 }
 
+/// Whether what a counterexample shows breaks a weaker level by reads alone on which the chosen violation rests: where a
+/// part of an anomaly is one of its own, the part is shown.
+fn is_within(example: &Counterexample, chosen: &Violation) -> bool {
+    let rests_on = counterexample::involved_operations(chosen);
+    let is_read = |o: &OperationId| example.history.operation(*o).kind == OperationKind::Read;
+    let reads: Vec<OperationId> =
+        counterexample::involved_operations(&example.violation).into_iter().filter(is_read).collect();
+    !reads.is_empty()
+        && example.violation.levels.weakest() < chosen.levels.weakest()
+        && reads.iter().all(|read| rests_on.contains(&example.renaming.operations[read.index()]))
+}
+
 /// Looks at one counterexample from all sides.
 fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, String> {
     let example = counterexample::minimize(history, violation, &Control::new());
@@ -92,7 +104,7 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
     if violation.levels.weakest() != Some(level) || !example.violation.levels.contains(level) {
         return problem("is not about the weakest level violated".to_owned());
     }
-    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern) {
+    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern) && !is_within(&example, violation) {
         return problem(format!("turned into {pattern}"));
     }
     if !parts::is_violated(small, level, Some(pattern)) && named(pattern).is_some() {

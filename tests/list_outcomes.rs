@@ -108,6 +108,18 @@ fn a_list_has_an_element_of_one_who_read_from_its_reader() {
     expect("a: [w x 1, a l 2, r l [1 1 2]]?\nb: [a l 1] [r x 1, a l 1]\nc: [w x 1, r x init]?\n", "+------");
 }
 
+/// Of the two appends of 1 that a's third transaction read, one is not a's second: a's fourth, which comes later in the
+/// session, or b's. Then b committed, so whoever wrote the x = 2 that b read did, too: neither of a's last two, of which
+/// one read from b, and the other comes after it. And if a's first committed, its l = 2 was missed.
+#[test]
+fn who_appended_within_a_list_committed_and_so_did_its_writers() {
+    let reader = "[r l [1 1], w x 2, a m 1]";
+    expect(
+        &format!("a: [a l 2, w x 2]? [a l 1, a m 2] {reader} [a l 1, w x 2]?\nb: [r x 2, a m 2, a l 1]?\n"),
+        "+------",
+    );
+}
+
 /// Everything is satisfied if b read from c and a did not commit, and also if a committed and c's first append was the only
 /// one that it saw: then a comes between c's first and second transaction, before c's third wrote y.
 #[test]

@@ -111,6 +111,20 @@ pub fn appends(history: &History) -> FxHashMap<(KeyId, Value), Appended> {
     found
 }
 
+/// The transactions that appended the elements of a list that was read, as far as each was appended once: they committed
+/// if the reader did.
+pub fn appenders<'a>(
+    history: &'a History,
+    appends: &'a FxHashMap<(KeyId, Value), Appended>,
+    read: OperationId,
+) -> impl Iterator<Item = TransactionId> + 'a {
+    let list = history.lists().read_by(read).unwrap_or_default();
+    list.iter().filter_map(move |element| match appends.get(&(history.keys()[read.index()], *element)) {
+        Some(Appended::Once(append)) => Some(history.transaction_of(*append)),
+        _ => None,
+    })
+}
+
 /// By key and element: all appends of it, where there are several.
 pub type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
 

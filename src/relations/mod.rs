@@ -38,8 +38,8 @@ pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use initial_state::{AssumedSetUp, assumed_set_up};
 pub use lists::{
-    Appended, ListOrder, Listed, Repeated, appends, list_from_outside, n_ambiguous_elements, repeated_appends,
-    value_from_outside, write_that_was_read,
+    Appended, ListOrder, Listed, Repeated, appenders, appends, list_from_outside, n_ambiguous_elements,
+    repeated_appends, value_from_outside, write_that_was_read,
 };
 pub use real_time::{TimeChain, has_real_time};
 pub use resolution::{Choice, Glance, MultipleSources, Resolution, Source, Standing, names};

@@ -15,7 +15,7 @@ mod needs;
 
 use super::decide::{self, Decision, Decisions, Facts};
 use super::weak::Ground;
-use super::{Instances, Level, Violation, evidence, read_consistency};
+use super::{Instances, Level, Pattern, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
@@ -90,8 +90,12 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
     }
     let promotions = Promotions::new(history, resolution, &resolution.choice_of_none());
     for violation in &mut found.violations {
-        let spelled = spelled_out(history, resolution, violation.clone());
+        let mut spelled = spelled_out(history, resolution, violation.clone());
         let needed = needs(history, resolution, &spelled, &promotions);
+        if matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM) {
+            needs::name_without_doubt(history, resolution, &mut spelled, &needed);
+            violation.also.clone_from(&spelled.also);
+        }
         let mut hopeless: Vec<OperationId> =
             needed.into_iter().filter(|&read| is_hopeless_read(history, resolution, read)).collect();
         if hopeless.is_empty() {

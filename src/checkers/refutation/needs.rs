@@ -1,8 +1,8 @@
 //! Which reads with several possible writers a violation rests on.
 
 use crate::checkers::{Pattern, Proof, Violation};
-use crate::history::{History, OperationId, Outcome, TransactionId};
-use crate::relations::{Choice, Reason, Resolution, Source, Standing};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
+use crate::relations::{Choice, Reason, Resolution, Source, Standing, appenders, appends};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -26,6 +26,7 @@ impl Promotions {
         if !history.transactions().any(|t| history.outcome(t) == Outcome::Unknown) {
             return promotions;
         }
+        let appends = if history.lists().is_empty() { FxHashMap::default() } else { appends(history) };
         let mut waiting: VecDeque<TransactionId> =
             history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
         while let Some(reader) = waiting.pop_front() {
@@ -35,13 +36,17 @@ impl Promotions {
                     Source::Ambiguous => resolution.chosen(read, choice),
                     source => Some(source),
                 };
-                if let Some(Source::Transaction { writer, .. }) = source
-                    && history.outcome(writer) == Outcome::Unknown
-                    && !promotions.by.contains_key(&writer)
-                    && !resolution.is_open_after_own_write(read)
-                {
-                    promotions.by.insert(writer, Promotion { reader, read, depth });
-                    waiting.push_back(writer);
+                let read_from = match source {
+                    Some(Source::Transaction { writer, .. }) if !resolution.is_open_after_own_write(read) => {
+                        Some(writer)
+                    }
+                    _ => None,
+                };
+                for writer in read_from.into_iter().chain(appenders(history, &appends, read)) {
+                    if history.outcome(writer) == Outcome::Unknown && !promotions.by.contains_key(&writer) {
+                        promotions.by.insert(writer, Promotion { reader, read, depth });
+                        waiting.push_back(writer);
+                    }
                 }
             }
         }
@@ -98,6 +103,31 @@ pub(super) fn needs(
     transactions.iter().for_each(|&t| promotions.add_reads(t, &mut reads));
     reads.retain(|&read| is_open(history, resolution, read) && !resolution.is_open_after_own_write(read));
     reads
+}
+
+/// C4 calls a fractured read h or i if its reader also read another key from the newer writer, else k or l. Where every
+/// such read is hopeless and the violation does not rest on it, the reader may have read from another writer.
+pub(super) fn name_without_doubt(
+    history: &History,
+    resolution: &Resolution,
+    violation: &mut Violation,
+    needed: &BTreeSet<OperationId>,
+) {
+    let Proof::Cycle(cycle) = &violation.proof else { return };
+    let Some(first) = cycle.first().map(|&edge| &violation.edges[edge]) else { return };
+    let Reason::Visible { reader, .. } = first.because else { return };
+    let is_from_newer = |read: &OperationId| {
+        history.operation(*read).kind == OperationKind::Read
+            && Some(history.operation(*read).key) != violation.key
+            && resolution.source_in(reader, *read).writer() == Some(first.from)
+            && (needed.contains(read) || !is_hopeless_read(history, resolution, *read))
+    };
+    if history.operations_of(reader).any(|read| is_from_newer(&read)) {
+        return;
+    }
+    for (with_read, without) in [("C4 TAP-h", "C4 TAP-k"), ("C4 TAP-i", "C4 TAP-l")] {
+        violation.also.iter_mut().filter(|name| *name == with_read).for_each(|name| *name = without.to_owned());
+    }
 }
 
 /// Whether it is open whom a read read from: it has several sources, and no single one that does not violate read

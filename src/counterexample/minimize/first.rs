@@ -6,8 +6,8 @@ use crate::checkers::{self, Cause, Level, Options, Proof, Supposed, Verdict, Vio
 use crate::control::{Control, Interrupt};
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, involved_operations};
-use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet, Value};
-use crate::relations::{self, Appended, Reason, Resolution, Source, Standing};
+use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet};
+use crate::relations::{self, Reason, Resolution, Source, Standing};
 use rustc_hash::FxHashMap;
 
 /// Up to so many transactions it is tried to keep the pattern with reads that are anomalies of their own.
@@ -165,10 +165,6 @@ pub(super) fn promotions(
         return promoted_by;
     }
     let appends = if history.lists().is_empty() { FxHashMap::default() } else { relations::appends(history) };
-    let appender = |read: OperationId, element: &Value| match appends.get(&(history.keys()[read.index()], *element)) {
-        Some(Appended::Once(append)) => Some(history.transaction_of(*append)),
-        _ => None,
-    };
     let mut waiting: Vec<TransactionId> =
         history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
     while let Some(reader) = waiting.pop() {
@@ -177,8 +173,7 @@ pub(super) fn promotions(
                 Source::Transaction { writer, .. } => Some(writer),
                 _ => None,
             };
-            let list = history.lists().read_by(read).unwrap_or_default();
-            for writer in read_from.into_iter().chain(list.iter().filter_map(|element| appender(read, element))) {
+            for writer in read_from.into_iter().chain(relations::appenders(history, &appends, read)) {
                 if resolution.standing(writer) == Standing::Promoted && !promoted_by.contains_key(&writer) {
                     promoted_by.insert(writer, (reader, read));
                     waiting.push(writer);
