@@ -2,6 +2,7 @@
 
 use super::heaps::{GroupBy, Heaps};
 use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
+use crate::counterexample::simpler_ones;
 use crate::history::{History, TransactionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,8 +18,8 @@ pub struct Entry {
     pub size: usize,
     /// Root cause.
     pub group: u32,
-    /// Adds nothing to the smaller ones.
-    pub implied: bool,
+    /// The simpler one that it contains.
+    pub simpler: Option<ViolationId>,
     /// Its name in project files: the same as long as its pattern, key and transactions are.
     pub identity: String,
     /// What the filter looks at, lower case, fields between bars: `|tap-k|key:4|session:2|`.
@@ -54,7 +55,10 @@ const NAMED: usize = 4;
 impl Catalogue {
     /// Prepares `findings` about `history`. O(violations and their edges).
     pub fn new(history: &History, findings: Findings) -> Catalogue {
-        let entries: Vec<Entry> = findings.violations.iter().map(|violation| entry(history, violation)).collect();
+        let mut entries: Vec<Entry> = findings.violations.iter().map(|violation| entry(history, violation)).collect();
+        for (place, simpler) in simpler_ones(history, &findings.violations).into_iter().enumerate() {
+            entries[place].simpler = simpler.map(|simpler| findings.violations[simpler].id);
+        }
         let places = entries.iter().enumerate().map(|(place, entry)| (entry.id, place)).collect();
         let heaps = [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session]
             .map(|by| Heaps::new(history, &findings, by));
@@ -65,7 +69,7 @@ impl Catalogue {
         let levels = Pattern::all().map(level).collect();
         let mut identities: Vec<(u64, u32)> = entries.iter().map(|entry| hash(&entry.identity)).zip(0..).collect();
         identities.sort_unstable();
-        let first = first(&findings.violations);
+        let first = first(&findings.violations, &entries);
         let smallest = Level::ALL.map(|level| smallest_of(&findings.violations, level));
         Catalogue { findings, entries, levels, heaps, places, identities, first, smallest }
     }
@@ -133,9 +137,11 @@ impl Catalogue {
     }
 }
 
-fn first(violations: &[Violation]) -> Option<ViolationId> {
-    let rank = |v: &&Violation| (v.implied, v.edges.is_empty(), v.levels.weakest(), v.size(), v.id);
-    violations.iter().min_by_key(rank).map(|violation| violation.id)
+fn first(violations: &[Violation], entries: &[Entry]) -> Option<ViolationId> {
+    let rank = |(v, entry): &(&Violation, &Entry)| {
+        (entry.simpler.is_some(), v.edges.is_empty(), v.levels.weakest(), v.size(), v.id)
+    };
+    violations.iter().zip(entries).min_by_key(rank).map(|(violation, _)| violation.id)
 }
 
 fn smallest_of(violations: &[Violation], level: Level) -> Option<ViolationId> {
@@ -172,7 +178,7 @@ fn entry(history: &History, violation: &Violation) -> Entry {
     let relations: BTreeSet<_> = violation.edges.iter().map(|edge| edge.relation).collect();
     relations.iter().for_each(|relation| search.push_str(&format!("edge:{}|", relation.code())));
     violation.levels.iter().for_each(|level| search.push_str(&format!("level:{}|", level.code())));
-    for name in [row.id, row.name] {
+    for name in [row.id, row.name].into_iter().chain(violation.also.iter().map(String::as_str)) {
         search.push_str(&format!("pattern:{name}|"));
     }
     let label = label(history, violation);
@@ -183,7 +189,7 @@ fn entry(history: &History, violation: &Violation) -> Entry {
         label,
         size: violation.size(),
         group: violation.group,
-        implied: violation.implied,
+        simpler: None,
         search: search.to_lowercase(),
     }
 }

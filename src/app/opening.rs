@@ -7,6 +7,7 @@ use super::paths::{self, Leads, Opening};
 use super::project::Wish;
 use super::state::{Document, Page, Source};
 use super::{load, recent, samples, watch};
+use crate::checkers::ViolationName;
 use crate::history::Rules;
 use crate::jobs::{self, State as JobState};
 use std::path::PathBuf;
@@ -166,7 +167,7 @@ impl App {
         let (source, rules) = (document.source.clone(), document.rules.clone());
         let wish = Wish {
             identity: document.identity().map(str::to_owned),
-            id: document.selected,
+            id: document.selected.map(ViolationName::from),
             page: Some(self.state.page),
             evidence: None,
             quiet: true,

@@ -5,7 +5,7 @@
 use super::App;
 use super::arrangement::Arrangement;
 use super::state::Page;
-use crate::checkers::ViolationId;
+use crate::checkers::{ViolationId, ViolationName};
 use crate::history::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ pub struct Wish {
     /// Identity of an anomaly.
     pub identity: Option<String>,
     /// Name of an anomaly.
-    pub id: Option<ViolationId>,
+    pub id: Option<ViolationName>,
     /// The page.
     pub page: Option<Page>,
     /// Inferred edges whose evidence is drawn.
@@ -91,7 +91,8 @@ impl Wish {
     /// The anomaly that is wished for, if it is there.
     pub fn find(&self, catalogue: &super::tree::Catalogue) -> Option<ViolationId> {
         let by_identity = self.identity.as_ref().and_then(|identity| catalogue.of_identity(identity));
-        by_identity.or(self.id.filter(|id| catalogue.place(*id).is_some()))
+        let by_name = || Some(self.id.as_ref()?.find(&catalogue.findings.violations)?.id);
+        by_identity.or_else(by_name)
     }
 }
 
@@ -219,7 +220,8 @@ mod tests {
     fn links_say_what_is_looked_at() {
         let wish = parse_link("TAP-k/3&view=lanes").expect("it is a link");
         assert_eq!((wish.id.map(|id| id.to_string()), wish.page), (Some("TAP-k/3".to_owned()), Some(Page::Lanes)));
-        assert!(parse_link("TAP-k").is_err());
+        assert_eq!(parse_link("TAP-k").map(|wish| wish.id.map(|id| id.ordinal)), Ok(Some(None)));
+        assert!(parse_link("TAP-k/0").is_err());
         assert!(parse_link("view=nowhere").is_err_and(|text| text.contains("lanes")));
         assert_eq!(
             split_link(Path::new("no/such.edn#TAP-k/3")),

@@ -39,7 +39,7 @@ pub use level::{Level, LevelSet};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
 pub use share::{Share, SharedOut};
-pub use violation::{Instances, Proof, Supposed, Violation, ViolationId};
+pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::names;

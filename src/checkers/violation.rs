@@ -1,6 +1,6 @@
 //! One violation, with the edges that prove it.
 
-use super::level::LevelSet;
+use super::level::{Level, LevelSet};
 use super::pattern::Pattern;
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
@@ -32,6 +32,63 @@ impl std::str::FromStr for ViolationId {
         let pattern = Pattern::parse(pattern).ok_or_else(expected)?;
         let ordinal = ordinal.parse().ok().filter(|&n| n > 0).ok_or_else(expected)?;
         Ok(ViolationId { pattern, ordinal })
+    }
+}
+
+/// What a user calls a violation: an id, or any name that it has, alone or with a number: `TAP-m/1`, `C4 TAP-k/2`, `TAP-k`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViolationName {
+    /// As in [`Violation::also`], or the id or name of a pattern.
+    pub name: String,
+    /// From 1, where it is given.
+    pub ordinal: Option<u32>,
+}
+
+impl std::str::FromStr for ViolationName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ViolationName, String> {
+        let expected = || format!("`{text}` is no violation id, expected for example TAP-m/1 or TAP-m");
+        let (name, ordinal) = match text.rsplit_once('/') {
+            Some((name, ordinal)) => (name, Some(ordinal.parse().ok().filter(|&n| n > 0).ok_or_else(expected)?)),
+            None => (text, None),
+        };
+        if name.trim().is_empty() {
+            return Err(expected());
+        }
+        Ok(ViolationName { name: name.trim().to_owned(), ordinal })
+    }
+}
+
+impl fmt::Display for ViolationName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ordinal {
+            Some(ordinal) => write!(f, "{}/{ordinal}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+impl From<ViolationId> for ViolationName {
+    fn from(id: ViolationId) -> ViolationName {
+        ViolationName { name: id.pattern.id().to_owned(), ordinal: Some(id.ordinal) }
+    }
+}
+
+impl ViolationName {
+    /// The violation of this name: by its pattern, or where none is listed by that, by what else it is called, those of
+    /// weaker levels first.
+    pub fn find<'v>(&self, violations: &'v [Violation]) -> Option<&'v Violation> {
+        let ordinal = self.ordinal.unwrap_or(1);
+        let pattern = Pattern::parse(&self.name);
+        if violations.iter().any(|violation| Some(violation.id.pattern) == pattern) {
+            let id = pattern.map(|pattern| ViolationId { pattern, ordinal });
+            return violations.iter().find(|violation| Some(violation.id) == id);
+        }
+        let is_called = |also: &String| also.eq_ignore_ascii_case(&self.name);
+        let mut called: Vec<&Violation> = violations.iter().filter(|v| v.also.iter().any(is_called)).collect();
+        called.sort_by_key(|violation| (violation.levels.weakest(), violation.implied, violation.size(), violation.id));
+        called.get(ordinal as usize - 1).copied()
     }
 }
 
@@ -246,6 +303,20 @@ impl Violation {
     /// Number of the scenario's transactions, ⊥ not counted: smaller is easier to believe.
     pub fn size(&self) -> usize {
         self.transactions.iter().filter(|t| !t.is_initial()).count()
+    }
+
+    /// The pattern by which the violation is called. It is counted as an instance of the pattern of its id, for how its
+    /// reader saw the newer version; but where every commit order of the weakest level that it breaks contradicts itself,
+    /// that level says the name: TAP-i at RC, TAP-l at RA, TAP-n above.
+    pub fn called(&self) -> Pattern {
+        use Pattern::{ConflictCM, FracturedReadCM, NonMonoReadCM};
+        match (self.id.pattern, self.levels.weakest()) {
+            (NonMonoReadCM, Some(Level::ReadAtomic)) => FracturedReadCM,
+            (NonMonoReadCM | FracturedReadCM, Some(level)) if level >= Level::TransactionalCausalConsistency => {
+                ConflictCM
+            }
+            (pattern, _) => pattern,
+        }
     }
 }
 

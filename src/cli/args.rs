@@ -3,7 +3,7 @@
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
 use super::workload::GenerateArguments;
-use crate::checkers::{Checker, Level, RcRule, ViolationId};
+use crate::checkers::{Checker, Level, RcRule, ViolationName};
 use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
@@ -229,9 +229,9 @@ pub struct ExplainArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// The violation to explain, as listed by `check` [default: the first of each pattern]
+    /// The violation to explain: its id in `check`, or any of its names, with a number or without [default: the first of each pattern]
     #[arg(long, value_name = "ID", value_parser = violation)]
-    pub(super) violation: Option<ViolationId>,
+    pub(super) violation: Option<ViolationName>,
     /// Explain every listed violation
     #[arg(long, conflicts_with = "violation")]
     pub(super) all: bool,
@@ -258,9 +258,9 @@ pub struct ExportArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// The violation, as listed by `check`
+    /// The violation: its id in `check`, or any of its names, with a number or without
     #[arg(long, value_name = "ID", value_parser = violation)]
-    pub(super) violation: ViolationId,
+    pub(super) violation: ViolationName,
     /// Where to write it
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
@@ -288,9 +288,9 @@ pub struct ReportArguments {
     /// The history; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// The violation, as listed by `check` [default: a small one of the weakest level violated]
+    /// The violation: its id in `check`, or any of its names [default: a small one of the weakest level violated]
     #[arg(long, value_name = "ID", value_parser = violation)]
-    pub(super) violation: Option<ViolationId>,
+    pub(super) violation: Option<ViolationName>,
     /// Where to write it: a new folder, or a file that ends in .html; `-` is the page on standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
@@ -463,7 +463,7 @@ pub(super) fn level(text: &str) -> Result<Level, String> {
     text.parse()
 }
 
-fn violation(text: &str) -> Result<ViolationId, String> {
+fn violation(text: &str) -> Result<ViolationName, String> {
     text.parse()
 }
 

@@ -1,19 +1,21 @@
 //! `isoscope check`: verdicts and anomalies of histories, for people or as JSON.
 
+use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, write_file};
 use super::shards::{self, Target};
 use super::{CheckArguments, ExitCode, complain, disagreements};
 use crate::audit;
-use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Share, Verdict};
+use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Share, Verdict, Violation};
 use crate::control::Control;
-use crate::counterexample::{summary, title};
+use crate::counterexample::{simpler_ones, summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
 use crate::relations;
 use crate::report::{Document, Failure, PartEntry, Report, Settings, grouped};
 use anyhow::Context;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -372,29 +374,49 @@ fn level_line(history: &History, result: &LevelResult, out: &Output) -> String {
     format!("  {:4}  {painted}  {}{reason}\n", result.level.code(), out.paint(Paint::Faint, name))
 }
 
-/// The first violations of each pattern, weakest level first, and how to see more.
+/// The first violations of each pattern that contain no simpler one, weakest level first, and how to see more.
 fn violations(path: &str, history: &History, findings: &Findings, out: &Output) -> String {
-    let mut chosen: Vec<_> = findings.violations.iter().collect();
+    let simpler = simpler_ones(history, &findings.violations);
+    let mut nth: BTreeMap<Pattern, u32> = BTreeMap::new();
+    let mut ranked: Vec<(u32, usize, &Violation)> = Vec::new();
+    for (place, violation) in findings.violations.iter().enumerate().filter(|(place, _)| simpler[*place].is_none()) {
+        let n = nth.entry(violation.id.pattern).or_default();
+        *n += 1;
+        ranked.push((*n, place, violation));
+    }
     // The first of every pattern, then the second of every pattern, …
-    chosen.sort_by_key(|v| (v.id.ordinal, v.levels.weakest(), v.id.pattern));
-    chosen.truncate(SHOWN);
-    let Some(first) = chosen.first() else { return String::new() };
+    ranked.sort_by_key(|(n, _, violation)| (*n, violation.levels.weakest(), violation.id.pattern));
+    let mut chosen: Vec<(usize, &Violation)> =
+        ranked.into_iter().map(|(_, place, violation)| (place, violation)).take(SHOWN).collect();
+    let Some((_, first)) = chosen.first() else { return String::new() };
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, "Violations"));
     let example = first.id;
-    chosen.sort_by_key(|v| (v.levels.weakest(), v.id));
-    let width = chosen.iter().map(|v| v.id.to_string().len()).max().unwrap_or(0);
-    for violation in &chosen {
+    chosen.sort_by_key(|(_, violation)| (violation.levels.weakest(), violation.id));
+    let width = chosen.iter().map(|(_, violation)| violation.id.to_string().len()).max().unwrap_or(0);
+    for (place, violation) in &chosen {
         let level = violation.levels.weakest().map_or("", Level::code);
         let id = violation.id.to_string();
         text += &format!("  {id:width$}  {level:3}  {}\n", title(history, violation));
-        text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
+        let also = also_visible_as(*place, findings, &simpler).map(|also| format!("{also}."));
+        for line in [Some(summary(history, violation)), also].into_iter().flatten() {
+            text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &line));
+        }
     }
-    // A checker with other patterns, or none, counts other things than are listed.
-    let counted: u64 = findings.patterns.values().sum();
-    let all = counted.max(findings.violations.len() as u64);
-    if all > chosen.len() as u64 {
-        text += &format!("  and {} more\n", grouped(all - chosen.len() as u64));
-    }
+    text += &how_many_more(findings, chosen.len(), &simpler);
     text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
     text
+}
+
+/// What is counted and not shown.
+fn how_many_more(findings: &Findings, shown: usize, simpler: &[Option<usize>]) -> String {
+    // A checker with other patterns, or none, counts other things than are listed.
+    let counted: u64 = findings.patterns.values().sum();
+    let more = counted.max(findings.violations.len() as u64).saturating_sub(shown as u64);
+    let consequences = simpler.iter().flatten().count() as u64;
+    match (more, consequences) {
+        (0, _) => String::new(),
+        (_, 0) => format!("  and {} more\n", grouped(more)),
+        _ if consequences == more => format!("  and {} more, which contain one of these\n", grouped(more)),
+        _ => format!("  and {} more, of which {} contain a simpler one\n", grouped(more), grouped(consequences)),
+    }
 }

@@ -3,10 +3,14 @@
 use super::output::Output;
 use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input};
 use crate::audit;
-use crate::checkers::{Findings, Level, Options, Verdict, Violation, ViolationId};
+use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
 use crate::counterexample::{self, narrate};
+
 use crate::history::History;
+use crate::report::grouped;
+use anyhow::Context;
+use std::path::Path;
 
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
@@ -18,8 +22,12 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     if chosen.is_empty() {
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
+    let simpler = counterexample::simpler_ones(&history, &findings.violations);
     for (place, violation) in chosen.iter().enumerate() {
         let mut text = explain(&history, violation, arguments, &control);
+        if let Some(relatives) = relatives(violation, &findings, &simpler) {
+            text = format!("{relatives}\n\n{text}");
+        }
         if let Some(condition) = findings.condition_of(&history, violation) {
             text = format!("Only if {condition}:\n\n{text}");
         }
@@ -40,12 +48,8 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
 
 /// The violations to explain: one by its id, all, or the first of each pattern.
 fn choose<'f>(arguments: &ExplainArguments, findings: &'f Findings) -> anyhow::Result<Vec<&'f Violation>> {
-    let path = arguments.file.display();
-    if let Some(id) = arguments.violation {
-        let Some(violation) = findings.violation(id) else {
-            anyhow::bail!("{path}: {}", unknown_violation(id, findings))
-        };
-        return Ok(vec![violation]);
+    if let Some(name) = &arguments.violation {
+        return Ok(vec![named(name, findings, &arguments.file)?]);
     }
     let mut chosen: Vec<&Violation> =
         findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).collect();
@@ -53,17 +57,50 @@ fn choose<'f>(arguments: &ExplainArguments, findings: &'f Findings) -> anyhow::R
     Ok(chosen)
 }
 
-/// What to say when an id names nothing.
-pub(super) fn unknown_violation(id: ViolationId, findings: &Findings) -> String {
-    let last = findings.violations.iter().filter(|v| v.id.pattern == id.pattern).map(|v| v.id.ordinal).max();
-    if let Some(last) = last {
-        return format!("there is no violation {id}, {} goes up to {}/{last}", id.pattern, id.pattern);
+/// Which simpler violation one contains, or which others contain it.
+fn relatives(violation: &Violation, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
+    let place = findings.violations.iter().position(|other| other.id == violation.id)?;
+    if let Some(simpler) = simpler[place].map(|place| &findings.violations[place]) {
+        let same = simpler.size() == violation.size();
+        let part =
+            if same { "the same transactions".to_owned() } else { format!("{} of its transactions", simpler.size()) };
+        return Some(format!("Contains {}, which {part} show and which explains it.", simpler.id));
+    }
+    also_visible_as(place, findings, simpler).map(|also| format!("{also}."))
+}
+
+/// "Also visible as TAP-n/1, TAP-n/2 and 3 more": the violations that contain the one at a place.
+pub(super) fn also_visible_as(place: usize, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
+    const NAMED: usize = 3;
+    let containing = findings.violations.iter().zip(simpler).filter(|(_, simpler)| **simpler == Some(place));
+    let ids: Vec<String> = containing.map(|(violation, _)| violation.id.to_string()).collect();
+    let more = ids.len().saturating_sub(NAMED);
+    let named = ids[..ids.len().min(NAMED)].join(", ");
+    match (ids.is_empty(), more) {
+        (true, _) => None,
+        (_, 0) => Some(format!("Also visible as {named}")),
+        _ => Some(format!("Also visible as {named} and {} more", grouped(more as u64))),
+    }
+}
+
+/// The violation that a user names.
+pub(super) fn named<'f>(name: &ViolationName, findings: &'f Findings, path: &Path) -> anyhow::Result<&'f Violation> {
+    let violation = name.find(&findings.violations);
+    violation.with_context(|| format!("{}: {}", path.display(), unknown(name, findings)))
+}
+
+/// What to say when a name names nothing.
+fn unknown(name: &ViolationName, findings: &Findings) -> String {
+    let ids = findings.violations.iter().map(|violation| violation.id);
+    let of_pattern = ids.filter(|id| Some(id.pattern) == Pattern::parse(&name.name));
+    if let Some(last) = of_pattern.max() {
+        return format!("there is no violation {name}, {} goes up to {last}", last.pattern);
     }
     let mut patterns: Vec<&str> = findings.violations.iter().map(|v| v.id.pattern.id()).collect();
     patterns.dedup();
     match patterns.as_slice() {
-        [] => format!("there is no violation {id}, nor any other"),
-        some => format!("there is no violation {id}, expected one of {}", some.join(", ")),
+        [] => format!("there is no violation {name}, nor any other"),
+        some => format!("there is no violation {name}, expected one of {}", some.join(", ")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `isoscope export`: one counterexample as a picture or a file.
 
-use super::explain::unknown_violation;
+use super::explain::named;
 use super::output::{self, Output};
 use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input};
 use crate::audit;
@@ -24,10 +24,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let findings = audit::check(&history, &options, &control, &|_| {});
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
-    let id = arguments.violation;
-    let violation = findings
-        .violation(id)
-        .with_context(|| format!("{}: {}", arguments.file.display(), unknown_violation(id, &findings)))?;
+    let violation = named(&arguments.violation, &findings, &arguments.file)?;
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example);
     let options = arguments.drawing.options(&history);

@@ -1,7 +1,7 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
 use super::check::{SelfCheck, examine_and_check};
-use super::explain::unknown_violation;
+use super::explain::named;
 use super::output::{self, Output};
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input};
 use crate::checkers::{Findings, Level, Options, Verdict};
@@ -23,9 +23,8 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
     let (health, findings) = examine_and_check(&history, &options, SelfCheck::OfVerdicts, &control);
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
-    let path = arguments.file.display();
-    let violation = match arguments.violation {
-        Some(id) => findings.violation(id).with_context(|| format!("{path}: {}", unknown_violation(id, &findings)))?,
+    let violation = match &arguments.violation {
+        Some(name) => named(name, &findings, &arguments.file)?,
         None => match most_telling(&findings) {
             Some(violation) => violation,
             None => return Ok(nothing_to_report(arguments, &findings)),

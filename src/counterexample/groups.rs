@@ -2,7 +2,7 @@
 
 use super::translate::translate_back;
 use super::{Counterexample, involved_operations};
-use crate::checkers::{self, Level, Options, Pattern, Verdict, Violation, ViolationId};
+use crate::checkers::{self, Level, Options, Pattern, Proof, Supposed, Verdict, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationKind, TransactionId, TransactionSet, Value};
 use crate::relations::{self, Reason, Source};
@@ -31,7 +31,7 @@ impl Group {
 
 /// What makes two violations have one root cause when they share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Cause {
+pub(super) enum Cause {
     /// What the checker put together: a component, or a pair of writers.
     Listed(Pattern, u32),
     /// Two transactions that each have to come before the other.
@@ -53,17 +53,38 @@ pub fn components(history: &History, violations: &[Violation]) -> Vec<Group> {
     grouped_by(violations, |violation| touched(history, violation))
 }
 
-/// The transactions that a violation names: its own, and those of its edges and operations.
-fn touched(history: &History, violation: &Violation) -> Vec<TransactionId> {
-    let mut touched = violation.transactions.clone();
+/// The transactions that a violation speaks of.
+pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
+    let mut named = violation.transactions.clone();
     for edge in &violation.edges {
-        touched.extend([edge.from, edge.to]);
+        named.extend([edge.from, edge.to]);
         match edge.because {
-            Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => touched.push(reader),
-            Reason::Overwrites { writer, .. } => touched.push(writer),
+            Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => named.push(reader),
+            Reason::Overwrites { writer, .. } => named.push(writer),
             _ => {}
         }
     }
+    for part in violation.proof.parts() {
+        if let Proof::Writers { cases, .. } = part {
+            named.extend(cases.iter().map(|(writer, _)| *writer));
+        }
+        if let Proof::Outcomes { transaction, .. } = part {
+            named.push(*transaction);
+        }
+        if let Proof::Combinations { options, .. } = part {
+            named.extend(options.iter().filter_map(|option| match option {
+                Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => Some(*t),
+                Supposed::Append { .. } => None,
+            }));
+        }
+    }
+    named
+}
+
+/// The transactions that a violation names: its own, and those of its edges, its proof and its operations, ascending,
+/// without ⊥.
+pub(super) fn touched(history: &History, violation: &Violation) -> Vec<TransactionId> {
+    let mut touched = named_transactions(violation);
     touched.extend(involved_operations(violation).into_iter().map(|o| history.transaction_of(o)));
     touched.retain(|t| !t.is_initial());
     touched.sort_unstable();
@@ -120,7 +141,8 @@ fn root(parent: &mut [usize], mut place: usize) -> usize {
     place
 }
 
-fn causes(history: &History, violation: &Violation) -> Vec<Cause> {
+/// What a violation has in common with all others of one root cause.
+pub(super) fn causes(history: &History, violation: &Violation) -> Vec<Cause> {
     let mut causes = vec![Cause::Listed(violation.id.pattern, violation.group)];
     let cycle = violation.proof.cycle_edges();
     for edge in cycle.iter().filter_map(|&e| violation.edges.get(e)) {

@@ -21,8 +21,8 @@ pub fn summary(history: &History, violation: &Violation) -> String {
 
 /// The pattern with its codes, for those who know them: "Fractured read (TAP-k, G-single) on key 4".
 pub fn codes(history: &History, violation: &Violation) -> String {
-    let row = violation.id.pattern.row();
-    let letter = violation.id.pattern.letter().map(|_| row.id);
+    let row = violation.called().row();
+    let letter = row.pattern.letter().map(|_| row.id);
     let known: Vec<&str> = letter.into_iter().chain(row.adya).collect();
     let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
     let key = violation.key.map(|key| format!(" on key {}", history.key_name(key))).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::*;
 use crate::checkers::{
     C4Pattern, Event, Findings, Level, LevelResult, Pattern, Proof, Supposed, Verdict, Violation, Witness,
 };
-use crate::counterexample::{components, edge_reason};
+use crate::counterexample::{components, edge_reason, simpler_ones};
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Axiom, Reason};
@@ -232,6 +232,9 @@ fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEnt
     for (component, number) in components(history, &findings.violations).into_iter().zip(1..) {
         component.members.into_iter().for_each(|place| entries[place].component = number);
     }
+    for (place, simpler) in simpler_ones(history, &findings.violations).into_iter().enumerate() {
+        entries[place].contains = simpler.map(|simpler| findings.violations[simpler].id.to_string());
+    }
     entries
 }
 
@@ -267,6 +270,7 @@ fn violation_entry(
         operations,
         proof,
         implied: violation.implied,
+        contains: None,
         group: violation.group,
         component: 0,
     };

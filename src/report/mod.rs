@@ -261,6 +261,10 @@ pub struct ViolationEntry {
     pub proof: ProofEntry,
     /// The inferred edge already holds causally, so this instance adds nothing.
     pub implied: bool,
+    /// The simplest listed violation that this one contains: one of a level that is no stronger, by the same reads or the
+    /// same order of two transactions, or in the same transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contains: Option<String>,
     /// Root cause: equal numbers belong together.
     pub group: u32,
     /// Instances of any pattern that share transactions, directly or through others, have the same number: from 1, the

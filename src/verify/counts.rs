@@ -1,6 +1,7 @@
 //! The numbers under `patterns`, and which violations belong together.
 
 use super::Problem;
+use super::levels;
 use super::pattern;
 use super::recount::Recount;
 use super::violations::Confirmed;
@@ -92,6 +93,7 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
     listed_twice(report, confirmed, &mut counted);
     implied(confirmed, recount, &mut counted);
     groups(confirmed, &mut counted);
+    simpler_ones(confirmed, &mut counted);
     components(report, confirmed, &mut counted);
     counted
 }
@@ -189,6 +191,23 @@ fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
             && *group_of.entry((&violation.pattern, writers)).or_insert(violation.group) == violation.group;
         if !fits {
             counted.problem(place(), format!("group {} is not that of its two writers", violation.group));
+        }
+    }
+}
+
+/// A violation that another contains is confirmed, too, has no other transactions, and breaks a level that is no stronger.
+fn simpler_ones(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
+    let by_id: FxHashMap<&str, &(&ViolationEntry, Confirmed)> =
+        confirmed.iter().map(|entry| (entry.0.id.as_str(), entry)).collect();
+    let weakest = |violation: &ViolationEntry| violation.levels.iter().filter_map(|level| levels::place(level)).min();
+    for (violation, Confirmed { transactions, .. }) in confirmed {
+        let Some(id) = &violation.contains else { continue };
+        let is_simpler = by_id.get(id.as_str()).is_some_and(|(other, found)| {
+            let is_within = found.transactions.iter().all(|t| t.is_initial() || transactions.contains(t));
+            other.id != violation.id && other.contains.is_none() && is_within && weakest(other) <= weakest(violation)
+        });
+        if !is_simpler {
+            counted.problem(format!("description of {}", violation.id), format!("it does not contain {id}"));
         }
     }
 }

@@ -248,7 +248,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
         Line::Instance { entry, depth } => {
             let Some(entry) = catalogue.entries.get(*entry) else { return };
             let selected = document.selected == Some(entry.id);
-            let colour = match (selected, entry.implied) {
+            let colour = match (selected, entry.simpler.is_some()) {
                 (true, _) => palette.strong,
                 (false, true) => palette.weak,
                 (false, false) => palette.text,
@@ -257,7 +257,8 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let indent = *depth as f32 * 14.0;
             let row = Row { text: &entry.label, end, indent, colour, size: style::BODY, selected, triangle: None };
             let response = row.ui(ui, false);
-            let note = if entry.implied { "\nFollows from smaller anomalies" } else { "" };
+            let note =
+                entry.simpler.map(|simpler| format!("\nContains {simpler}, which explains it")).unwrap_or_default();
             if document.notes.get(&entry.identity).is_some_and(|note| note.bookmarked) {
                 // A small flag in the margin.
                 let at = response.rect.left_center() + vec2(indent + 5.0, 0.0);

@@ -216,7 +216,7 @@ impl Making<'_> {
         let in_sight = in_sight && open;
         let group_of = |&place: &usize| catalogue.entries[place].group;
         let mut sorted: Vec<usize> = places.to_vec();
-        sorted.sort_by_key(|place| (catalogue.entries[*place].implied, group_of(place)));
+        sorted.sort_by_key(|place| (catalogue.entries[*place].simpler.is_some(), group_of(place)));
         let groups: Vec<&[usize]> = sorted.chunk_by(|a, b| group_of(a) == group_of(b)).collect();
         for group in &groups {
             self.push_group(pattern, group, groups.len() > 1, in_sight);

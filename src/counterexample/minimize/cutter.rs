@@ -1,9 +1,10 @@
 //! Cutting parts out of the whole history, and asking whether they violate the level.
 
 use super::VERDICTS;
-use super::first::{named_transactions, promotions};
+use super::first::promotions;
 use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
+use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::translate;
 use crate::history::{History, OperationId, Renaming, TransactionId, TransactionSet};

@@ -2,12 +2,13 @@
 
 use super::VERDICTS;
 use super::cutter::{Answer, Cutter, Found, LISTED, Wanted, named_by};
-use crate::checkers::{self, Cause, Level, Options, Proof, Supposed, Verdict, Violation};
+use crate::checkers::{self, Cause, Level, Options, Verdict, Violation};
 use crate::control::{Control, Interrupt};
+use crate::counterexample::groups::named_transactions;
 use crate::counterexample::translate::translate;
 use crate::counterexample::{Counterexample, Minimality, involved_operations};
 use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet};
-use crate::relations::{self, Reason, Resolution, Source, Standing};
+use crate::relations::{self, Resolution, Source, Standing};
 use rustc_hash::FxHashMap;
 
 /// Up to so many transactions it is tried to keep the pattern with reads that are anomalies of their own.
@@ -48,34 +49,6 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
         renaming,
         violation,
     }
-}
-
-/// The transactions that a violation speaks of.
-pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
-    let mut named = violation.transactions.clone();
-    for edge in &violation.edges {
-        named.extend([edge.from, edge.to]);
-        match edge.because {
-            Reason::Visible { reader, .. } | Reason::Listed { reader, .. } => named.push(reader),
-            Reason::Overwrites { writer, .. } => named.push(writer),
-            _ => {}
-        }
-    }
-    for part in violation.proof.parts() {
-        if let Proof::Writers { cases, .. } = part {
-            named.extend(cases.iter().map(|(writer, _)| *writer));
-        }
-        if let Proof::Outcomes { transaction, .. } = part {
-            named.push(*transaction);
-        }
-        if let Proof::Combinations { options, .. } = part {
-            named.extend(options.iter().filter_map(|option| match option {
-                Supposed::Writer { writer: t, .. } | Supposed::Outcome { transaction: t, .. } => Some(*t),
-                Supposed::Append { .. } => None,
-            }));
-        }
-    }
-    named
 }
 
 impl Cutter<'_> {

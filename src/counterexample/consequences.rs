@@ -1,0 +1,94 @@
+//! Which listed violations contain a simpler one: that one is shown, and they are listed as its consequences.
+
+use super::groups::{self, Cause};
+use super::involved_operations;
+use crate::checkers::{Level, Pattern, Violation};
+use crate::history::{History, OperationId, OperationKind, TransactionId};
+use rustc_hash::FxHashMap;
+
+/// What is compared of a violation.
+struct Extent {
+    weakest: Option<Level>,
+    /// Ascending, without ⊥.
+    transactions: Vec<TransactionId>,
+    /// Ascending.
+    reads: Vec<OperationId>,
+    causes: Vec<Cause>,
+    is_wrong_read: bool,
+}
+
+impl Extent {
+    fn of(history: &History, violation: &Violation) -> Extent {
+        let transactions = groups::touched(history, violation);
+        let mut reads = involved_operations(violation);
+        reads.retain(|o| history.operation(*o).kind == OperationKind::Read);
+        let causes = groups::causes(history, violation).into_iter().filter(|cause| !matches!(cause, Cause::Listed(..)));
+        let (weakest, is_wrong_read) = (violation.levels.weakest(), violation.id.pattern.is_wrong_read());
+        Extent { weakest, transactions, reads, causes: causes.collect(), is_wrong_read }
+    }
+
+    /// What a violation that this one contains has in common with it, one of these at least.
+    fn links(&self) -> impl Iterator<Item = Link<'_>> {
+        let causes = self.causes.iter().map(|cause| Link::Cause(*cause));
+        let reads = self.reads.iter().map(|read| Link::Read(*read));
+        // Two wrong reads of one transaction are two anomalies.
+        let transactions = Some(Link::Transactions(&self.transactions)).filter(|_| !self.is_wrong_read);
+        causes.chain(reads).chain(transactions)
+    }
+
+    /// Whether this contains a violation of a level that is no stronger: it has the same transactions, or more and rests on
+    /// the same reads or on the same inferred order of two transactions.
+    fn contains(&self, simpler: &Extent) -> bool {
+        let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
+        simpler.weakest <= self.weakest
+            && is_within(&simpler.transactions, &self.transactions)
+            && (has_same
+                || simpler.causes.iter().any(|cause| self.causes.contains(cause))
+                || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads))
+    }
+}
+
+/// What two violations may share.
+#[derive(PartialEq, Eq, Hash)]
+enum Link<'a> {
+    Cause(Cause),
+    Read(OperationId),
+    Transactions(&'a [TransactionId]),
+}
+
+/// Whether one ascending list has all of another.
+fn is_within<T: Ord>(part: &[T], whole: &[T]) -> bool {
+    part.len() <= whole.len() && part.iter().all(|item| whole.binary_search(item).is_ok())
+}
+
+/// By place in a list of violations: the place of the simplest one that it contains. A violation contains another that
+/// breaks a weaker level, or the same one, if its transactions are the same, or if they are more and the reads or the order
+/// that it rests on are the same. The simplest ones contain none. O(violations · those that
+/// share a read or an inferred order).
+pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<usize>> {
+    let extents: Vec<Extent> = violations.iter().map(|violation| Extent::of(history, violation)).collect();
+    let mut order: Vec<usize> = (0..violations.len()).collect();
+    order.sort_by_key(|&place| {
+        let violation = &violations[place];
+        let weakest = violation.levels.weakest();
+        // A lost update is better known by that name.
+        let is_lesser_known = violation.id.pattern == Pattern::Divergence;
+        let is_implied = violation.implied;
+        (extents[place].transactions.len(), weakest, is_implied, is_lesser_known, violation.edges.len(), violation.id)
+    });
+    let mut rank = vec![0; violations.len()];
+    order.iter().zip(0..).for_each(|(&place, n)| rank[place] = n);
+    let mut sharing: FxHashMap<Link<'_>, Vec<usize>> = FxHashMap::default();
+    let mut simpler: Vec<Option<usize>> = vec![None; violations.len()];
+    for place in order {
+        let extent = &extents[place];
+        let candidates = extent.links().filter_map(|link| sharing.get(&link)).flatten().copied();
+        let contained = candidates.filter(|&other| extent.contains(&extents[other]));
+        simpler[place] = contained.map(|other| simpler[other].unwrap_or(other)).min_by_key(|&other| rank[other]);
+        // Of those with the same transactions the first will do.
+        for link in extent.links().filter(|link| simpler[place].is_none() || !matches!(link, Link::Transactions(_))) {
+            sharing.entry(link).or_default().push(place);
+        }
+    }
+    simpler
+}
