@@ -92,3 +92,69 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
     }
     simpler
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkers::{self, Options, ViolationName};
+    use crate::control::Control;
+    use crate::formats;
+
+    fn listed(text: &str) -> (History, Vec<Violation>) {
+        let history = formats::text::parse(text).expect("a history in our notation");
+        let findings = checkers::check(&history, &Options::default(), &Control::new(), &|_| {});
+        (history, findings.violations)
+    }
+
+    /// By id: the id of the simpler one.
+    fn contained(text: &str) -> Vec<(String, Option<String>)> {
+        let (history, violations) = listed(text);
+        let simpler = simpler_ones(&history, &violations);
+        let id = |place: usize| violations[place].id.to_string();
+        (0..violations.len()).map(|place| (id(place), simpler[place].map(id))).collect()
+    }
+
+    #[test]
+    fn a_lost_update_is_one_anomaly_with_two_names() {
+        let both = contained("a: [r x init, w x 1]\nb: [r x init, w x 2]\n");
+        let lost_update = Some("LostUpdate/1".to_owned());
+        assert_eq!(both, [("Divergence/1".to_owned(), lost_update), ("LostUpdate/1".to_owned(), None)]);
+    }
+
+    #[test]
+    fn two_wrong_reads_of_one_transaction_are_two_anomalies() {
+        let reads = contained("a: [r x 7, r y 8]\n");
+        assert!(reads.len() == 2 && reads.iter().all(|(_, simpler)| simpler.is_none()), "{reads:?}");
+    }
+
+    #[test]
+    fn what_a_sample_shows_has_its_root_among_the_simplest() {
+        let (history, violations) = listed(include_str!("../../sample_histories/web-shop.txt"));
+        let simpler = simpler_ones(&history, &violations);
+        let place = |name: &str| {
+            let name: ViolationName = name.parse().expect("a name");
+            let found = name.find(&violations).expect("it is listed");
+            violations.iter().position(|violation| violation.id == found.id).expect("it is listed")
+        };
+        assert_eq!(simpler[place("TAP-i/1")], Some(place("TAP-k/1")));
+        assert_eq!(place("C4 TAP-h"), place("TAP-k/1"));
+        assert_eq!(place("lostupdate/2"), place("LostUpdate/2"));
+        for (place, &other) in simpler.iter().enumerate() {
+            let Some(other) = other else { continue };
+            assert_eq!(simpler[other], None, "{}", violations[place].id);
+            assert!(violations[other].levels.weakest() <= violations[place].levels.weakest());
+        }
+    }
+
+    #[test]
+    fn a_name_without_a_pattern_is_looked_for_among_the_others() {
+        let (_, violations) = listed("a: [w x 1, w y 1]\nb: [r x 1, r y init]\n");
+        let find =
+            |name: &str| name.parse::<ViolationName>().map(|name| name.find(&violations).map(|v| v.id.to_string()));
+        let first = violations[0].id.to_string();
+        assert_eq!(find("TAP-n"), Ok(Some(first)), "it is an instance of that, too");
+        assert_eq!(find("LongFork"), Ok(None));
+        assert_eq!(find("TAP-n/2"), Ok(None));
+        assert!(find("TAP-n/0").is_err() && find("").is_err());
+    }
+}
