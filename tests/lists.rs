@@ -325,6 +325,13 @@ fn whose_append_stands_in_a_wrong_list_took_part_too() {
 #[test]
 fn an_element_twice_in_a_list_violates_read_committed() {
     expect(&[("a", &[("a x", &[1])]), ("b", &[("r x", &[1, 1])])], "+------", &[Pattern::DuplicateElement]);
+    // What is next to the second one is no intermediate read of its writer.
+    let writers = [("a x", &[1][..]), ("a x", &[2])];
+    expect(
+        &[("a", &writers), ("b", &[("a x", &[3])]), ("c", &[("r x", &[1, 2, 1, 3])])],
+        "+------",
+        &[Pattern::DuplicateElement],
+    );
 }
 
 #[test]

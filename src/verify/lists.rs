@@ -75,6 +75,8 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
     let Some((list, own_are_last)) = found(history, t, read) else { return false };
     let own = appended(history, t, key, None);
     let own_before = appended(history, t, key, Some(read));
+    // Where an element is again in a list, what is next to it says nothing: the element itself is one too many.
+    let is_first = |place: usize| !list[..place].contains(&list[place]);
     match pattern {
         "TAP-a" => list.iter().any(|&value| resolution.appenders(key, value).is_empty()),
         "TAP-b" => list.iter().any(|&value| {
@@ -88,7 +90,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
             let Some(writer) = resolution.only_appender(key, value).filter(|&w| w != t) else { return false };
             let all = appended(history, writer, key, None);
             let next = only_place(&all, value).and_then(|at| all.get(at + 1));
-            next.is_some_and(|next| list.get(place + 1) != Some(next))
+            next.is_some_and(|next| list.get(place + 1) != Some(next)) && is_first(place)
         }),
         "DuplicateElement" => {
             // More often than it was appended.
@@ -117,7 +119,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
             }
             let all = appended(history, writer, key, None);
             let before = only_place(&all, value).and_then(|at| at.checked_sub(1)).map(|at| all[at]);
-            before.is_some_and(|before| place.checked_sub(1).map(|p| list[p]) != Some(before))
+            before.is_some_and(|before| place.checked_sub(1).map(|p| list[p]) != Some(before)) && is_first(place)
         }),
         _ => false,
     }
