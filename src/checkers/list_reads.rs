@@ -9,7 +9,7 @@ use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{
-    Appended, Edge, Index, NONE, Reason, Relation, Repeated, appends, list_from_outside, repeated_appends,
+    Appended, Edge, Index, NONE, Reason, Relation, Repeated, appends, last_write, list_from_outside, repeated_appends,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -125,7 +125,10 @@ impl Look<'_> {
             let (before, after) = (self.neighbour(writer, append, false), self.neighbour(writer, append, true));
             let value = |append: OperationId| history.values()[append.index()];
             match (after, outside.get(place + 1)) {
-                (Some(next), found) if found != Some(&value(next)) => add(Pattern::IntermediateRead, Some(next)),
+                // The last one is lacking for sure: of equal elements the next may seem to be there.
+                (Some(next), found) if found != Some(&value(next)) => {
+                    add(Pattern::IntermediateRead, last_write(history, writer, key, |_| true));
+                }
                 _ => {}
             }
             let previous = place.checked_sub(1).map(|previous| outside[previous]);

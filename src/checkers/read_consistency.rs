@@ -9,7 +9,7 @@ use super::monotonic_reads::BackwardReads;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
-use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, Source};
+use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, Source, last_write};
 use rayon::prelude::*;
 
 /// Nodes looked at in one piece of parallel work.
@@ -208,6 +208,7 @@ impl Describe<'_> {
 
     fn wrong_read(&self, pattern: Pattern, node: Node, read: OperationId) -> Violation {
         let t = self.index.transaction[node as usize];
+        let key = self.history.keys()[read.index()];
         let source = self.resolution.source_in(t, read);
         let (after_own_write, mut intermediate) = irregularities(source);
         intermediate &= !self.resolution.is_open_after_own_write(read);
@@ -223,18 +224,18 @@ impl Describe<'_> {
             }
             (Pattern::NotMyLastWrite, Source::OwnOverwritten { write }) => {
                 operations.push(write);
-                operations.extend(self.last_write(t, read, |o| o < read));
+                operations.extend(last_write(self.history, t, key, |o| o < read));
                 operations.push(read);
             }
             (Pattern::NotMyOwnWrite, _) => {
-                operations.extend(self.last_write(t, read, |o| o < read));
+                operations.extend(last_write(self.history, t, key, |o| o < read));
                 also.push("C4 TAP-d");
                 if intermediate {
                     also.extend(["TAP-f", "G1b"]);
                 }
             }
             (Pattern::IntermediateRead, Source::Transaction { writer, .. }) => {
-                operations.extend(self.last_write(writer, read, |_| true));
+                operations.extend(last_write(self.history, writer, key, |_| true));
                 match after_own_write {
                     true => also.extend(["TAP-d", "C4 TAP-d"]),
                     false => also.push("C4 TAP-e"),
@@ -258,21 +259,6 @@ impl Describe<'_> {
             implied: false,
             group: 1,
         }
-    }
-
-    /// The last write by `t` of the key that `read` reads, among those that `admit` allows.
-    fn last_write(
-        &self,
-        t: TransactionId,
-        read: OperationId,
-        admit: impl Fn(OperationId) -> bool,
-    ) -> Option<OperationId> {
-        let key = self.history.keys()[read.index()];
-        let is_write = |o: &OperationId| {
-            let operation = self.history.operation(*o);
-            operation.kind == OperationKind::Write && operation.key == key && admit(*o)
-        };
-        self.history.operations_of(t).filter(is_write).last()
     }
 
     fn non_repeatable(&mut self, node: Node, first: OperationId, second: OperationId) -> Violation {

@@ -111,6 +111,20 @@ pub fn appends(history: &History) -> FxHashMap<(KeyId, Value), Appended> {
     found
 }
 
+/// The last write, or append, of a transaction to a key among those that `admit` allows. O(operations of the transaction).
+pub fn last_write(
+    history: &History,
+    t: TransactionId,
+    key: KeyId,
+    admit: impl Fn(OperationId) -> bool,
+) -> Option<OperationId> {
+    let is_write = |o: &OperationId| {
+        let operation = history.operation(*o);
+        operation.kind == OperationKind::Write && operation.key == key && admit(*o)
+    };
+    history.operations_of(t).filter(is_write).last()
+}
+
 /// The transactions that appended the elements of a list that was read, as far as each was appended once: they committed
 /// if the reader did.
 pub fn appenders<'a>(

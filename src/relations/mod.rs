@@ -38,7 +38,7 @@ pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use initial_state::{AssumedSetUp, assumed_set_up};
 pub use lists::{
-    Appended, ListOrder, Listed, Repeated, appenders, appends, list_from_outside, n_ambiguous_elements,
+    Appended, ListOrder, Listed, Repeated, appenders, appends, last_write, list_from_outside, n_ambiguous_elements,
     repeated_appends, value_from_outside, write_that_was_read,
 };
 pub use real_time::{TimeChain, has_real_time};

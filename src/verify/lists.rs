@@ -6,7 +6,7 @@ use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outco
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The values that a transaction appends to a key, in program order, before an operation or all of them.
-fn appended(history: &History, t: TransactionId, key: KeyId, before: Option<OperationId>) -> Vec<Value> {
+pub(super) fn appended(history: &History, t: TransactionId, key: KeyId, before: Option<OperationId>) -> Vec<Value> {
     let mut values = Vec::new();
     for o in history.operations_of(t) {
         if before.is_some_and(|before| o >= before) {

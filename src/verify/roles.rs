@@ -1,7 +1,7 @@
 //! Which writes have to do with a read that is wrong by itself.
 
 use super::edge::last_write;
-use super::lists::found;
+use super::lists::{appended, found};
 use super::resolution::Resolution;
 use crate::history::{History, OperationId, OperationKind, Value};
 
@@ -56,15 +56,17 @@ fn of_list(history: &History, pattern: &str, read: OperationId, write: Operation
     let operation = history.operation(write);
     let Some((list, _)) = found(history, reader, read) else { return false };
     let is_there = list.contains(&operation.value);
-    let before = || last_write(history, writer, operation.key, |o| o < write).map(|o| history.operation(o).value);
     let stands = |value: Value| list.iter().position(|other| *other == value);
     match pattern {
         "TAP-b" => is_there,
         "TAP-c" => is_there && writer == reader && write > read,
-        // The append after one that is there is not behind it.
+        // After an earlier append that is there, those up to this one do not follow.
         "TAP-f" => {
-            let place = before().and_then(stands);
-            place.is_some_and(|place| list.get(place + 1) != Some(&operation.value))
+            let all = appended(history, writer, operation.key, Some(write));
+            (0..all.len()).any(|from| {
+                let then = || all[from..].iter().copied().chain([operation.value]);
+                stands(all[from]).is_some_and(|place| !list[place..].iter().copied().take(then().count()).eq(then()))
+            })
         }
         "DuplicateElement" => list.iter().filter(|value| **value == operation.value).count() > 1,
         _ => false,

@@ -3,8 +3,8 @@
 use super::merge::merged;
 use super::needs::is_hopeless;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
-use crate::relations::{Edge, Reason, Relation, Resolution, Source};
+use crate::history::{History, KeyId, OperationId, TransactionId};
+use crate::relations::{Edge, Reason, Relation, Resolution, Source, last_write};
 
 /// Why a read cannot have read from a hopeless source; `None` for other sources.
 pub(super) fn contradiction(history: &History, read: OperationId, source: Source) -> Option<Violation> {
@@ -25,7 +25,7 @@ pub(super) fn contradiction(history: &History, read: OperationId, source: Source
     };
     Some(match intermediate {
         true => {
-            let overwritten_by = last_write(history, writer, key);
+            let overwritten_by = last_write(history, writer, key, |_| true);
             let proof = Proof::Reads { pattern: Pattern::IntermediateRead, reads: vec![read] };
             let operations = overwritten_by.into_iter().collect();
             violation(Pattern::IntermediateRead, Some(key), vec![writer, reader], operations, vec![reads_from], proof)
@@ -67,14 +67,6 @@ pub(super) fn with_other_writers(
     let others = others.iter().filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
     let (implied, group) = (first.implied, first.group);
     Violation { implied, group, ..merged(read, (writer, first), others) }
-}
-
-fn last_write(history: &History, t: TransactionId, key: KeyId) -> Option<OperationId> {
-    let is_write = |o: &OperationId| {
-        let operation = history.operation(*o);
-        operation.kind == OperationKind::Write && operation.key == key
-    };
-    history.operations_of(t).filter(is_write).last()
 }
 
 fn violation(

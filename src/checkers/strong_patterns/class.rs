@@ -53,6 +53,26 @@ fn is_long_fork(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
     missed.len() == 2 && missed[0].key != missed[1].key && cycle.iter().all(seen)
 }
 
+/// Two writers of a key that missed each other's versions may not overlap, so each would have to come first, and either
+/// direction is a proof. Takes the one that is a lost update: who missed the version of that key comes second.
+pub(super) fn turn_to_lost_update(edges: &mut [Edge], proof: &mut Proof) {
+    let Proof::Cycle(cycle) = proof else { return };
+    let [a, b] = cycle[..] else { return };
+    let (missed, conflict) = if matches!(edges[b].because, Reason::Conflict { .. }) { (a, b) } else { (b, a) };
+    let Reason::Conflict { order } = &edges[conflict].because else { return };
+    let &[other] = order.as_slice() else { return };
+    let is_missed = |e: EdgeIndex| edges[e].relation == Relation::AntiDependency;
+    let is_other_way = is_missed(missed) && is_missed(other) && missed < conflict;
+    if !is_other_way || edges[missed].key == edges[conflict].key || edges[other].key != edges[conflict].key {
+        return;
+    }
+    let edge = &mut edges[conflict];
+    std::mem::swap(&mut edge.from, &mut edge.to);
+    std::mem::swap(&mut edge.from_operation, &mut edge.to_operation);
+    edge.because = Reason::Conflict { order: vec![missed] };
+    *proof = Proof::Cycle(vec![conflict, other]);
+}
+
 /// A transaction misses a version of a key that it overwrites.
 fn is_lost_update(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
     let [a, b] = *cycle else { return false };

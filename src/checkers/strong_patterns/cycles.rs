@@ -3,7 +3,7 @@
 
 use super::Listing;
 use super::argument::violation;
-use super::class::classify;
+use super::class::{classify, turn_to_lost_update};
 use crate::checkers::strong::{Core, Known, Rule, StrongDecision, certain, decide};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, components, derivation};
@@ -167,7 +167,10 @@ fn prove(
 }
 
 /// The violation that an argument about a part of the history is.
-fn told((weakest, edges, proof): (Level, Vec<Edge>, Proof)) -> Violation {
+fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
+    if weakest == Level::SnapshotIsolation {
+        turn_to_lost_update(&mut edges, &mut proof);
+    }
     let (pattern, also) = classify(&edges, &proof, weakest);
     let first = match &proof {
         Proof::Cycle(cycle) => cycle.iter().map(|&e| edges[e].from).collect(),
