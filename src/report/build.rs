@@ -273,6 +273,11 @@ fn violation_entry(
     (entry, places.transactions)
 }
 
+/// The weakest level that a violation violates: what its argument is about.
+fn level_of(violation: &Violation) -> Level {
+    violation.levels.weakest().unwrap_or(Level::Serializability)
+}
+
 fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> EdgeEntry {
     let edge = &violation.edges[index];
     EdgeEntry {
@@ -280,7 +285,7 @@ fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> E
         to: places.of(edge.to),
         kind: edge.relation.code().to_owned(),
         key: edge.key.map(|key| places.history.key_names().get(key.index())),
-        why: edge_reason(places.history, &violation.edges, index),
+        why: edge_reason(places.history, &violation.edges, index, level_of(violation)),
         from_operation: edge.from_operation.map(|o| places.operation(o)),
         to_operation: edge.to_operation.map(|o| places.operation(o)),
         reason: reason_entry(&edge.because, places),
