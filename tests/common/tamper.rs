@@ -371,6 +371,7 @@ fn operation(history: &History, violation: &mut ViolationEntry, change: Change, 
     let o = *operations.get(entry.index)?;
     entry.text = history.operation_text(o);
     entry.line = Some(history.line_of(o)).filter(|&line| line > 0);
+    entry.place = history.spot_of(o).map(|spot| spot.text(history.origin()));
     Some(())
 }
 
