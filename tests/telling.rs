@@ -50,7 +50,7 @@ fn a_condition_is_named_in_every_export() {
 
 #[test]
 fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
-    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r y 2, r x 1]\nc: [r z 9]\n");
+    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
     let findings = examine::check(&history);
     let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
     let these = "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and \
@@ -62,7 +62,7 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
 
 #[test]
 fn the_size_says_what_may_still_be_superfluous() {
-    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r y 2, r x 1]\n");
+    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n");
     let findings = examine::check(&history);
     let (example, _) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
     let size = |minimality, operation_minimality| {
