@@ -7,7 +7,7 @@
 use super::involved_operations;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId};
-use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write};
 
 /// How a reader is known to see another transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +180,19 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
         Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
             writes.any(|w| history.transaction_of(w) == reader && w < read)
         }
-        Pattern::IntermediateRead => writes.any(|w| history.transaction_of(w) != reader && is_returned(w)),
+        Pattern::IntermediateRead => writes.any(|w| {
+            let writer = history.transaction_of(w);
+            let last = last_write(history, writer, returned.key, |_| true);
+            writer != reader && is_returned(w) && last.is_some_and(|last| last != w && !is_returned(last))
+        }),
+        // Another pair of such reads may show who took part.
+        Pattern::NonRepeatableRead => involved.iter().any(|&other| {
+            let again = history.operation(other);
+            history.transaction_of(other) == reader
+                && again.kind == OperationKind::Read
+                && again.key == returned.key
+                && again.value != returned.value
+        }),
         Pattern::ThinAirRead => {
             let mut all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
             let is_it =
