@@ -70,7 +70,7 @@ fn the_versions_of_a_key_stand_in_order_with_their_readers() {
         let chain = |window: &Window| document(window).key.as_ref().and_then(|view| view.chain.clone());
         wait(&mut window, "the versions", |window| chain(window).is_some());
         window.get_by_label("Version 1 of a1, read by b1");
-        window.get_by_label("Version 2 of a2, read by nobody").click();
+        window.get_by_label("Version 2 of a2, never read").click();
         window.run_steps(4);
         assert_eq!(document(&window).attended().len(), 1);
         window.get_by_label("Name of a key").focus();

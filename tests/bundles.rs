@@ -155,8 +155,10 @@ fn words_are_there(case: &Case, files: &[(String, Vec<u8>)]) {
         let history = &case.example.history;
         let names = history.transactions().map(|t| history.transaction_name(t));
         let command = case.brief().command;
-        let broken = format!("Broken: {}", case.example.level);
-        for wanted in names.chain([case.explanation.title.clone(), case.explanation.summary.clone(), command, broken]) {
+        let said = [case.explanation.title.clone(), case.explanation.summary.clone(), command];
+        let facts = case.explanation.facts();
+        assert!(facts[0].contains(&format!("forbidden by {}", case.example.level.spoken())), "{facts:?}");
+        for wanted in names.chain(said).chain(facts).chain([case.explanation.size.clone()]) {
             assert!(report.contains(&plain(&wanted)), "{name}/{file} lacks {wanted}");
         }
         for step in &case.explanation.steps {

@@ -158,6 +158,8 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
                     expect(before, "it read from it only later")?;
                 }
                 Sight::Through => expect(facts.leads(*newer, reader), "it could not see it")?,
+                // That the newer version comes before takes the whole cycle.
+                Sight::Order => return expect(*newer != reader, "it missed its own write"),
             }
             expect(facts.leads(*older, *newer), "nothing observed says that the version is newer")
         }

@@ -528,8 +528,12 @@ fn explanations_name_operations_and_levels() {
         "Half of a transaction was seen",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
-        "smallest: no part of the history",
-        "Nor can any of the 5 operations be left out",
+        "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and everything stronger.",
+        "Whole history: allowed by cut isolation and read committed, forbidden by read atomic and everything stronger.",
+        "Assumed: each value that was read has one possible writer; operations are listed in program order",
+        "Read atomic: a transaction sees all of what another one wrote or nothing of it",
+        "Smallest: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \
+         5 operations the rest satisfies it, too.",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }

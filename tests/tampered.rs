@@ -18,7 +18,8 @@ use isoscope::control::{Control, NOT_ALL_LISTED};
 use isoscope::formats;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, TransactionId, Value};
 use isoscope::report::{
-    EdgeEntry, OperationEntry, ProofEntry, Report, Settings, TransactionEntry, VerdictWord, ViolationEntry,
+    ClaimEntry, ClaimKind, EdgeEntry, OperationEntry, ProofEntry, Report, Settings, SightWord, TransactionEntry,
+    VerdictWord, ViolationEntry,
 };
 use isoscope::verify::{Verified, verify};
 use rayon::prelude::*;
@@ -193,6 +194,8 @@ impl Case {
         let is_known = |name: &String| old.also.contains(name) || has_cases && NAMES.iter().any(|(id, _)| id == name);
         same("alias", new.also.iter().all(is_known))?;
         same("key", new.key == old.key)?;
+        same("claim", old.claim.as_ref().zip(new.claim.as_ref()).is_some_and(|(old, new)| claims_as_much(old, new)))?;
+        same("statement", new.statements == old.statements)?;
         same("transaction", new.transactions == old.transactions)?;
         // An operation that an edge names, too, or another one with the same words, adds nothing.
         let is_end = |operation: &OperationEntry| {
@@ -236,6 +239,31 @@ impl Case {
         }
         Ok(())
     }
+}
+
+/// Whether a claim says what another one says: of the same operations or of others with the same words, and how a version
+/// was seen or that the rest of the cycle says so.
+fn claims_as_much(old: &ClaimEntry, new: &ClaimEntry) -> bool {
+    let told = |claim: &ClaimEntry| {
+        let mut claim = claim.clone();
+        if let ClaimKind::StaleRead { sight, seen, .. } = &mut claim.says {
+            (*sight, *seen) = (SightWord::Order, None);
+        }
+        let mut told = serde_json::to_value(&claim).expect("a claim can be written");
+        let operations: Vec<String> =
+            claim.operations().into_iter().map(|o| format!("{} {}", o.transaction, o.text)).collect();
+        for part in ["read", "reads", "write", "seen"] {
+            told.as_object_mut().expect("an object").remove(part);
+        }
+        (told.to_string(), operations)
+    };
+    let is_weaker = match (&old.says, &new.says) {
+        (ClaimKind::StaleRead { sight: was, .. }, ClaimKind::StaleRead { sight: is, .. }) => {
+            was == is || *is == SightWord::Order
+        }
+        _ => true,
+    };
+    is_weaker && told(old) == told(new)
 }
 
 /// The history of a sketch, its keys holding registers or lists, with times that mostly fit or none.

@@ -152,7 +152,7 @@ impl App {
         let known = self.pictures.iter().rev().find(|picture| picture.argument.id == id);
         let material = match (known, catalogue.violation(id)) {
             (Some(picture), _) => Material::Argument(Arc::clone(&picture.argument)),
-            (None, Some(violation)) => Material::Violation(Box::new(violation.clone())),
+            (None, Some(violation)) => Material::Violation(Box::new(violation.clone()), Arc::clone(&catalogue)),
             (None, None) => return,
         };
         self.order(material, expanded);
@@ -180,7 +180,7 @@ impl App {
         } else if let Some((id, catalogue)) = document.selected.zip(document.catalogue.as_ref())
             && let Some(violation) = catalogue.violation(id)
         {
-            let material = Material::Violation(Box::new(violation.clone()));
+            let material = Material::Violation(Box::new(violation.clone()), Arc::clone(catalogue));
             self.order(material, None);
         }
     }

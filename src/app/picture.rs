@@ -1,7 +1,8 @@
 //! From a chosen violation to a picture: minimize, explain, diagram, layout. Everything here runs off the frame.
 
 use super::canvas::sketch::Sketch;
-use crate::checkers::{Violation, ViolationId};
+use crate::app::tree::Catalogue;
+use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{
     self, CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
@@ -104,8 +105,8 @@ impl Picture {
 
 /// What a picture is made of.
 pub enum Material {
-    /// A violation of the whole history, to be made small first.
-    Violation(Box<Violation>),
+    /// A violation of the whole history, to be made small first, and all that was found there.
+    Violation(Box<Violation>, Arc<Catalogue>),
     /// An argument that is known.
     Argument(Arc<Argument>),
 }
@@ -131,7 +132,9 @@ pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> 
     Job::start("draw", revision, wake, move |control, outbox| {
         let argument = match order.material {
             Material::Argument(argument) => argument,
-            Material::Violation(violation) => Arc::new(argue(&order.history, &violation, control)),
+            Material::Violation(violation, catalogue) => {
+                Arc::new(argue(&order.history, &catalogue.findings, &violation, control))
+            }
         };
         if control.check().is_ok() {
             outbox.send(Arc::new(draw(
@@ -147,11 +150,11 @@ pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> 
 }
 
 /// Makes a violation small and explains it.
-pub fn argue(history: &History, violation: &Violation, control: &Control) -> Argument {
+pub fn argue(history: &History, findings: &Findings, violation: &Violation, control: &Control) -> Argument {
     control.phase("minimizing", 0);
     let counterexample = counterexample::minimize(history, violation, control);
     control.phase("explaining", 0);
-    let explanation = counterexample::explain(&counterexample);
+    let explanation = counterexample::explain(&counterexample).within(history, findings, violation);
     Argument {
         id: violation.id,
         text: narrate::plain_text(&counterexample, &explanation, history),

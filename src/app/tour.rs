@@ -34,7 +34,7 @@ pub const STOPS: [Stop; 5] = [
         title: "The graph",
         text: "Each card is a transaction with the operations that matter, each column a session. An arrow says that one comes \
                before the other: dotted by its session, blue because it was read, dashed because it is inferred. The \
-               arrows of an anomaly go in a circle.",
+               arrows of an anomaly form a cycle.",
         page: Page::Graph,
         step: None,
     },

@@ -94,25 +94,32 @@ impl Level {
         }
     }
 
+    /// Its name in sentences: "read committed".
+    pub fn spoken(self) -> String {
+        self.long_name().replace('-', " ")
+    }
+
     /// What the level promises, in one plain sentence without a full stop.
     pub fn promise(self) -> &'static str {
         match self {
             Level::CutIsolation => "reading a key twice in a transaction gives the same version",
             Level::ReadCommitted => {
-                "a transaction reads committed, final versions only and never goes back before one it has seen"
+                "a transaction reads only committed, final versions, and never an older one than it has already seen"
             }
-            Level::ReadAtomic => "a transaction sees all or none of what another transaction wrote",
+            Level::ReadAtomic => {
+                "a transaction sees all of what another one wrote or nothing of it, and all of what its session wrote before"
+            }
             Level::TransactionalCausalConsistency => {
-                "whoever sees a transaction also sees everything that transaction could have seen"
+                "a transaction that sees another one also sees all that the other one could see"
             }
-            Level::PrefixConsistency => "a transaction sees a prefix of one commit order common to all",
+            Level::PrefixConsistency => "there is one order of commits, and each transaction reads a prefix of it",
             Level::SnapshotIsolation => {
-                "a transaction reads from a snapshot, and of two overlapping writers of a key one must abort"
+                "each transaction reads from a snapshot, and two writers of one key do not overlap"
             }
-            Level::Serializability => "the transactions might have run one after the other",
-            Level::StrictSerializability => "the transactions might have run one after the other, in real time order",
+            Level::Serializability => "the transactions ran as if one after the other",
+            Level::StrictSerializability => "the transactions ran as if one after the other, in the order of real time",
             Level::Linearizability => {
-                "each operation on a single key might have taken effect at one moment while it ran, failed ones included"
+                "each operation on a key, failed ones included, took effect at one moment while it ran"
             }
         }
     }

@@ -24,7 +24,7 @@ pub enum Pattern {
     DuplicateElement,
     /// TAP-g.
     CyclicCO,
-    /// The version order that lists show goes in a circle, with session order and write-read or alone.
+    /// The version order that lists show is cyclic, with session order and write-read or alone.
     VersionOrderCycle,
     /// TAP-h.
     NonMonoReadCO,
@@ -88,7 +88,7 @@ use Pattern::*;
 
 #[rustfmt::skip]
 const ROWS: [PatternRow; 25] = [
-    PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that nobody in the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: ThinAirRead, id: "TAP-a", name: "ThinAirRead", title: "Thin-air read", meaning: "a value was read that no transaction of the history wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: AbortedRead, id: "TAP-b", name: "AbortedRead", title: "Aborted read", meaning: "a value was read that only an aborted transaction wrote", adya: Some("G1a"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: FutureRead, id: "TAP-c", name: "FutureRead", title: "Future read", meaning: "a transaction read a value that it wrote itself only later", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NotMyOwnWrite, id: "TAP-d", name: "NotMyOwnWrite", title: "Not my own write", meaning: "after its own write to the key, a transaction read another transaction's version", adya: Some("internal"), level: RC, source: "Plume, Table 1" },
@@ -96,8 +96,8 @@ const ROWS: [PatternRow; 25] = [
     PatternRow { pattern: IntermediateRead, id: "TAP-f", name: "IntermediateRead", title: "Intermediate read", meaning: "a value was read that its writer had overwritten before it committed", adya: Some("G1b"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: IncompatibleOrder, id: "IncompatibleOrder", name: "IncompatibleOrder", title: "Incompatible order", meaning: "lists that were read of one key cannot come from one order of appends", adya: Some("incompatible-order, G0"), level: RC, source: "Elle, list-append" },
     PatternRow { pattern: DuplicateElement, id: "DuplicateElement", name: "DuplicateElement", title: "Duplicate element", meaning: "a list was read that contains an element twice, which was appended once", adya: Some("duplicate-elements"), level: RC, source: "Elle, list-append" },
-    PatternRow { pattern: CyclicCO, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges go in a circle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
-    PatternRow { pattern: VersionOrderCycle, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges go in a circle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
+    PatternRow { pattern: CyclicCO, id: "TAP-g", name: "CyclicCO", title: "Cyclic causal order", meaning: "session order and write-read edges form a cycle", adya: Some("G1c"), level: RC, source: "Plume, Table 1" },
+    PatternRow { pattern: VersionOrderCycle, id: "VersionOrderCycle", name: "VersionOrderCycle", title: "Version-order cycle", meaning: "the order of versions that lists show, session order and write-read edges form a cycle", adya: Some("G0, G1c"), level: RC, source: "Adya, PL-1 and PL-2; Elle, list-append" },
     PatternRow { pattern: NonMonoReadCO, id: "TAP-h", name: "NonMonoReadCO", title: "Non-monotonic read", meaning: "after reading from a transaction, a version was read that causally precedes what that transaction wrote", adya: Some("G-monotonic"), level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonMonoReadCM, id: "TAP-i", name: "NonMonoReadCM", title: "Non-monotonic read (commit order)", meaning: "after reading from a transaction, a version was read that every commit order puts before what that transaction wrote", adya: None, level: RC, source: "Plume, Table 1" },
     PatternRow { pattern: NonRepeatableRead, id: "TAP-j", name: "NonRepeatableRead", title: "Non-repeatable read", meaning: "two reads of a key in one transaction returned versions of different transactions", adya: Some("P2 fuzzy read"), level: CI, source: "Plume, Table 1" },
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_in_the_order_of_the_variants() {
+    fn rows_are_in_the_order_of_the_variants() {
         for (place, pattern) in Pattern::all().enumerate() {
             assert_eq!(pattern as usize, place, "{pattern}");
             assert_eq!(Pattern::parse(pattern.id()), Some(pattern));

@@ -19,10 +19,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
     for (place, violation) in chosen.iter().enumerate() {
-        let mut text = explain(&history, violation, arguments, &control);
-        if let Some(condition) = findings.condition_of(&history, violation) {
-            text = format!("Only if {condition}:\n\n{text}");
-        }
+        let text = explain(&history, &findings, violation, arguments, &control);
         let id = violation.id;
         let heading = if arguments.plain { format!("{id}\n") } else { format!("# {id}\n\n") };
         out.text(&format!("{}{heading}{text}", if place > 0 { "\n" } else { "" }));
@@ -86,9 +83,15 @@ fn nothing_to_explain(findings: &Findings) -> String {
     format!("No violation to explain. {}", parts.join("; "))
 }
 
-fn explain(history: &History, violation: &Violation, arguments: &ExplainArguments, control: &Control) -> String {
+fn explain(
+    history: &History,
+    findings: &Findings,
+    violation: &Violation,
+    arguments: &ExplainArguments,
+    control: &Control,
+) -> String {
     let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example);
+    let explanation = counterexample::explain(&example).within(history, findings, violation);
     let mut text = match arguments.plain {
         true => narrate::plain_text(&example, &explanation, history),
         false => narrate::markdown(&example, &explanation, history),

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
         .violation(id)
         .with_context(|| format!("{}: {}", arguments.file.display(), unknown_violation(id, &findings)))?;
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example);
+    let explanation = counterexample::explain(&example).within(&history, &findings, violation);
     let options = arguments.drawing.options(&history);
     let picture = compose(&example, &explanation, &history, &options);
     let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;

@@ -126,7 +126,7 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
     let resolution = relations::resolve(history, &Control::new())?;
     let brief = Brief {
         example: &example,
-        explanation: &counterexample::explain(&example),
+        explanation: &counterexample::explain(&example).within(history, findings, violation),
         violation,
         whole: history,
         findings,

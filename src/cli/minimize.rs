@@ -5,7 +5,7 @@ use super::{ExitCode, MinimizeArguments, complain, convert, disagreements, input
 use crate::audit;
 use crate::checkers::{Options, Verdict};
 use crate::control::Control;
-use crate::counterexample::{self, Counterexample, narrate};
+use crate::counterexample::{self, Counterexample};
 use crate::export;
 use std::time::Duration;
 
@@ -51,12 +51,11 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     convert::tell_words(format, &converted.words);
     output::write_file(&arguments.output, out, |file| Ok(converted.write(file)?))?;
     complain(&format!(
-        "{}: {} of {} transactions, {}; {}",
+        "{}: {} of {} transactions. {}",
         arguments.output.display(),
         example.history.n_transactions(),
         example.n_transactions_of_whole,
-        narrate::minimality(&example),
-        narrate::operations(&example, &history)
+        counterexample::size(&example)
     ));
     Ok(ExitCode::Satisfied)
 }

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         },
     };
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example);
+    let explanation = counterexample::explain(&example).within(&history, &findings, violation);
     let options = arguments.drawing.options(&history);
     let brief = Brief {
         example: &example,

@@ -1,6 +1,7 @@
 //! The long form of an explanation: every step with its definitions and axioms, the cases, how the argument comes about,
 //! and a run through it.
 
+use super::edge_words::capitalized;
 use super::narrate::{escape, sentence};
 use super::replay::{self, Explained};
 use super::{Counterexample, Explanation, Quotation, Step, StepRole, axioms, case_tree, interpret, signature};
@@ -94,10 +95,5 @@ fn step_at_length(example: &Counterexample, explanation: &Explanation, step: &St
     };
     let Some(reason) = reason else { return (sentence, None) };
     let roles = if reason.roles.is_empty() { String::new() } else { format!(" with {}", reason.roles) };
-    (format!("{sentence} {} ({}{roles})", reason.short, reason.quotation.name), Some(reason.quotation))
-}
-
-fn capitalized(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+    (format!("{sentence} ({}{roles})", reason.quotation.name), Some(reason.quotation))
 }

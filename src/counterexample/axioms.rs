@@ -86,14 +86,14 @@ const SESSION_ORDER: Quotation = Quotation {
 const WRITE_READ: Quotation = Quotation {
     name: "Write-read",
     formula: "(t1, t2) ∈ wr(x) ⇔ t2 reads x and the value it returns is the one that t1 left in x; wr ⊆ co",
-    words: "who reads a version commits after the one who wrote it",
+    words: "a transaction that reads a version commits after the one that wrote it",
     source: "Biswas & Enea 2019, Def. 2.1 and 2.2",
 };
 
 const ANTI_DEPENDENCY: Quotation = Quotation {
     name: "Anti-dependency",
     formula: "(t3, t2) ∈ rw(x) ⇔ t3 ≠ t2 ∧ ∃t1: (t1, t3) ∈ wr(x) ∧ (t1, t2) ∈ ww(x)",
-    words: "who reads a version of x that t2 overwrites does not see t2",
+    words: "a transaction that reads a version of x that t2 overwrites does not see t2",
     source: "Adya 1999, section 4.2; Cerone & Gotsman 2018, Def. 5",
 };
 
@@ -125,7 +125,7 @@ const PREFIX_CYCLES: Quotation = Quotation {
     formula: "some order < of starts S and commits C has S(t) < C(t); C(t1) < S(t2) for so ∪ wr; C(t1) < C(t2) for some \
               choice of ww; S(t1) < C(t2) for rw",
     words: "every transaction reads what had been committed when it started, so dependencies without two \
-            anti-dependencies in a row never go in a circle",
+            anti-dependencies in a row never form a cycle",
     source: "follows from Biswas & Enea 2019, Fig. 2d",
 };
 
@@ -139,7 +139,7 @@ const SNAPSHOT_CYCLES: Quotation = Quotation {
 const SERIAL_CYCLES: Quotation = Quotation {
     name: "Serializability by dependencies",
     formula: "some choice of ww makes so ∪ wr ∪ ww ∪ rw acyclic",
-    words: "dependencies never go in a circle, for some order of the versions of each key",
+    words: "dependencies form no cycle, for some order of the versions of each key",
     source: "Adya 1999, section 5.3; Cerone & Gotsman 2018, Theorem 8",
 };
 
@@ -187,7 +187,7 @@ pub(super) fn of_cycle(level: Level) -> Quotation {
 /// reads x and the value is one that t' wrote.
 pub(super) fn of_pattern(pattern: Pattern) -> Option<Quotation> {
     let formula = match pattern {
-        Pattern::ThinAirRead => "∃t, x, v: t reads v of x ∧ v ≠ initial ∧ nobody writes v to x",
+        Pattern::ThinAirRead => "∃t, x, v: t reads v of x ∧ v ≠ initial ∧ no transaction writes v to x",
         Pattern::AbortedRead => "∃t, t', x, v: t reads v of x ∧ t' writes v to x ∧ t' aborted",
         Pattern::FutureRead => "∃t, x, v: t reads v of x, and only later in program order writes v to x",
         Pattern::NotMyOwnWrite => "∃t, x, v: t writes x, and later reads v of x, which another transaction wrote",

@@ -25,7 +25,7 @@ pub enum Supposition {
     Answer(Supposed),
 }
 
-/// What is open in a case, and told apart by the cases inside it.
+/// What is open in a case, and decided by each of the cases inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Which of two transactions wrote a key first.
@@ -170,7 +170,7 @@ pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
     match &violation.proof {
         Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Combinations { .. } => return None,
         Proof::Appends { cases, .. } if cases.is_empty() => return None,
-        Proof::Clauses { lemmas, .. } => maker.tell_lemmas_apart(lemmas)?,
+        Proof::Clauses { lemmas, .. } => maker.divide(lemmas)?,
         proof => maker.follow_proof(proof)?,
     }
     Some(CaseTree { nodes: maker.nodes })
@@ -199,17 +199,11 @@ impl Maker<'_> {
         };
         let text = match supposes {
             Supposition::Nothing => String::new(),
-            Supposition::Order(edge) => format!("Suppose that {}.", self.words.older(edge)),
-            Supposition::Answer(Supposed::Writer { read, writer }) => {
-                format!("Suppose that {} wrote the {}.", self.words.transaction(writer), self.words.value_read(read))
+            Supposition::Order(edge) => {
+                let older = self.violation.edges.get(edge).map(|edge| self.words.older(edge));
+                format!("Suppose that {}.", older.unwrap_or_default())
             }
-            Supposition::Answer(Supposed::Append { read, place, append }) => {
-                let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
-                format!("Suppose that {who} appended the {what}.")
-            }
-            Supposition::Answer(Supposed::Outcome { transaction, committed }) => {
-                format!("Suppose that {}.", self.words.outcome(transaction, committed))
-            }
+            Supposition::Answer(supposed) => format!("Suppose that {}.", self.words.supposed(supposed)),
         };
         self.nodes.push(CaseNode {
             label,
@@ -259,7 +253,7 @@ impl Maker<'_> {
         let path = self.words.path(cycle);
         let node = &mut self.nodes[place];
         if !cycle.is_empty() {
-            node.text = format!("{} Then a circle closes: {path}.", node.text).trim_start().to_owned();
+            node.text = format!("{} Then a cycle closes: {path}.", node.text).trim_start().to_owned();
         }
         node.cycle = cycle.to_vec();
         node.reads = reads;
@@ -294,54 +288,49 @@ impl Maker<'_> {
                     open.extend(inside.into_iter().rev());
                 }
                 Proof::Writers { read, cases } => {
-                    self.asks(place, Question::Writer { read: *read });
-                    let inside: Vec<(usize, &Proof)> = cases
-                        .iter()
-                        .map(|(writer, proof)| {
-                            let supposes = Supposition::Answer(Supposed::Writer { read: *read, writer: *writer });
-                            (self.node(Some(place), supposes), proof)
-                        })
-                        .collect();
-                    open.extend(inside.into_iter().rev());
+                    let read = *read;
+                    self.asks(place, Question::Writer { read });
+                    let answers = cases.iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p));
+                    open.extend(self.answers(place, answers));
                 }
                 Proof::Appends { read, place: at, cases } if cases.is_empty() => {
                     self.ends(place, &[], vec![(Pattern::IncompatibleOrder, *read)]);
-                    let text = format!("Nobody can have appended the {}.", self.words.element_read(*read, *at));
+                    let text = format!("No append can have made the {}.", self.words.element_read(*read, *at));
                     let node = &mut self.nodes[place];
                     node.text = format!("{} {text}", node.text).trim_start().to_owned();
                 }
                 Proof::Appends { read, place: at, cases } => {
-                    self.asks(place, Question::Append { read: *read, place: *at });
-                    let inside: Vec<(usize, &Proof)> = cases
-                        .iter()
-                        .map(|(append, proof)| {
-                            let supposes =
-                                Supposition::Answer(Supposed::Append { read: *read, place: *at, append: *append });
-                            (self.node(Some(place), supposes), proof)
-                        })
-                        .collect();
-                    open.extend(inside.into_iter().rev());
+                    let (read, at) = (*read, *at);
+                    self.asks(place, Question::Append { read, place: at });
+                    let supposed = |append| Supposed::Append { read, place: at, append };
+                    let answers = cases.iter().map(|&(append, ref p)| (supposed(append), p));
+                    open.extend(self.answers(place, answers));
                 }
                 Proof::Outcomes { transaction, cases } => {
                     let transaction = *transaction;
                     self.asks(place, Question::Outcome { transaction });
-                    let inside: Vec<(usize, &Proof)> = cases
-                        .iter()
-                        .map(|&(committed, ref proof)| {
-                            let supposes = Supposition::Answer(Supposed::Outcome { transaction, committed });
-                            (self.node(Some(place), supposes), proof)
-                        })
-                        .collect();
-                    open.extend(inside.into_iter().rev());
+                    let supposed = |committed| Supposed::Outcome { transaction, committed };
+                    let answers = cases.iter().map(|&(committed, ref p)| (supposed(committed), p));
+                    open.extend(self.answers(place, answers));
                 }
             }
         }
         Some(())
     }
 
+    /// New cases inside a case, a case for each answer, the last one first.
+    fn answers<'p>(
+        &mut self,
+        place: usize,
+        answers: impl Iterator<Item = (Supposed, &'p Proof)>,
+    ) -> impl Iterator<Item = (usize, &'p Proof)> {
+        let node = |(supposed, proof)| (self.node(Some(place), Supposition::Answer(supposed)), proof);
+        answers.map(node).collect::<Vec<_>>().into_iter().rev()
+    }
+
     /// A tree of the orders that the cycles rest on: in each case the order that most of the shortest open cycles need
-    /// is told apart.
-    fn tell_lemmas_apart(&mut self, lemmas: &[Vec<EdgeIndex>]) -> Option<()> {
+    /// is decided both ways.
+    fn divide(&mut self, lemmas: &[Vec<EdgeIndex>]) -> Option<()> {
         let edges = &self.violation.edges;
         // By unordered pair and key: its two assumed edges.
         let mut sides: BTreeMap<(TransactionId, TransactionId, Option<KeyId>), [Option<EdgeIndex>; 2]> =

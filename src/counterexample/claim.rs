@@ -20,6 +20,8 @@ pub enum Sight {
     Read(OperationId),
     /// It could see it through others.
     Through,
+    /// It comes before it: the rest of the cycle says so, and no other write was missed on it.
+    Order,
 }
 
 /// What is wrong, in one of few ways.
@@ -32,7 +34,7 @@ pub enum Claim {
         /// The reads.
         reads: Vec<OperationId>,
     },
-    /// A read returned a version although its transaction saw one that is newer without a doubt.
+    /// A read returned a version although its transaction saw, or had to see, one that is newer.
     StaleRead {
         /// The read.
         read: OperationId,
@@ -107,7 +109,7 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
         return Claim::AgainstTheClock { clock, missed };
     }
     let named = match violation.id.pattern {
-        Pattern::Divergence | Pattern::LostUpdate => lost_write(history, violation),
+        Pattern::Divergence | Pattern::LostUpdate => lost_write(history, violation, cycle),
         Pattern::LongFork | Pattern::WriteSkew => two_missed(violation, cycle),
         _ => None,
     };
@@ -132,7 +134,7 @@ fn is_forced(edge: &Edge) -> bool {
 }
 
 /// Whether an edge follows from sessions, reads and lists.
-fn is_observed(edge: &Edge) -> bool {
+pub(super) fn is_observed(edge: &Edge) -> bool {
     matches!(
         edge.because,
         Reason::SessionOrder
@@ -229,24 +231,33 @@ fn observed_before(violation: &Violation, from: TransactionId, to: TransactionId
     from.is_initial() || reached.contains(&to)
 }
 
-fn lost_write(history: &History, violation: &Violation) -> Option<Claim> {
+/// Of readers of several versions only those on the cycle count.
+fn lost_write(history: &History, violation: &Violation, cycle: &[EdgeIndex]) -> Option<Claim> {
     let key = violation.key?;
     let writes = |t: TransactionId| {
         let mut operations = history.operations_of(t).map(|o| history.operation(o));
         operations.any(|o| o.kind == OperationKind::Write && o.key == key)
     };
-    let is_update = |edge: &&Edge| edge.relation == Relation::WriteRead && edge.key == Some(key) && writes(edge.to);
-    let writer = violation.edges.iter().find(is_update)?.from;
-    let mut readers: Vec<TransactionId> = Vec::new();
-    for edge in violation.edges.iter().filter(is_update) {
-        if edge.from != writer {
-            return None;
+    let update = |edge: &Edge| match edge.because {
+        _ if edge.key != Some(key) => None,
+        Reason::Reads => Some((edge.from, edge.to)).filter(|(_, reader)| writes(*reader)),
+        Reason::Overwrites { writer, .. } => Some((writer, edge.from)).filter(|(_, reader)| writes(*reader)),
+        _ => None,
+    };
+    let all: Vec<_> = violation.edges.iter().filter_map(update).collect();
+    let on_cycle: Vec<_> = cycle.iter().filter_map(|&e| violation.edges.get(e)).filter_map(update).collect();
+    [all, on_cycle].into_iter().find_map(|updates| {
+        let &(writer, _) = updates.first()?;
+        let mut readers: Vec<TransactionId> = Vec::new();
+        for (from, reader) in updates {
+            match from == writer {
+                true if !readers.contains(&reader) => readers.push(reader),
+                true => {}
+                false => return None,
+            }
         }
-        if !readers.contains(&edge.to) {
-            readers.push(edge.to);
-        }
-    }
-    Some(Claim::LostWrite { key, writer, readers })
+        Some(Claim::LostWrite { key, writer, readers })
+    })
 }
 
 /// A cycle with exactly two anti-dependencies: that of a long fork or, where one follows the other both ways, a write skew.
@@ -269,14 +280,25 @@ fn two_missed(violation: &Violation, cycle: &[EdgeIndex]) -> Option<Claim> {
     }
 }
 
+/// Several transactions each missed a write, or one of them did and the rest of the cycle says that it came before.
 fn ring(edges: &[(EdgeIndex, &Edge)]) -> Claim {
-    let missing = edges.iter().filter_map(|(_, edge)| match edge.because {
-        Reason::Overwrites { .. } => Some(edge.from),
-        Reason::Visible { reader, .. } => Some(reader),
-        _ => None,
-    });
+    let missed: Vec<_> = edges
+        .iter()
+        .filter_map(|(_, edge)| match edge.because {
+            Reason::Overwrites { writer, .. } => {
+                Some((edge.from, edge.from_operation, writer, (edge.to, edge.to_operation)))
+            }
+            Reason::Visible { reader, read, .. } => {
+                Some((reader, Some(read), edge.to, (edge.from, edge.from_operation)))
+            }
+            _ => None,
+        })
+        .collect();
+    if let [(_, Some(read), older, newer)] = missed.as_slice() {
+        return Claim::StaleRead { read: *read, older: *older, newer: *newer, sight: Sight::Order };
+    }
     let mut distinct: Vec<TransactionId> = Vec::new();
-    for t in missing {
+    for (t, ..) in missed {
         if !distinct.contains(&t) {
             distinct.push(t);
         }

@@ -1,4 +1,4 @@
-//! The part of an argument that a picture can show: one case of those that tell the writers of reads apart, one cycle of
+//! The part of an argument that a picture can show: one case of those that suppose the writers of reads, one cycle of
 //! those that exclude all orders of many pairs of writers.
 
 use crate::checkers::{Proof, Supposed, Violation};

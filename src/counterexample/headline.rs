@@ -1,22 +1,40 @@
 //! The words of a [`Claim`]: a headline, and one sentence that says who did what.
 
 use super::claim::{Claim, Sight, claim};
+use super::edge_words::capitalized;
 use super::words::Words;
 use crate::checkers::{Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
 use std::collections::BTreeSet;
 
-/// What happened, in a few words: "Half of a transaction was seen".
-pub fn title(history: &History, violation: &Violation) -> String {
-    title_of(&claim(history, violation), violation).to_owned()
+/// A claim with its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// What it claims.
+    pub claim: Claim,
+    /// What happened, in a few words: "Half of a transaction was seen".
+    pub title: String,
+    /// Who did it to which key, in one sentence with a full stop.
+    pub summary: String,
 }
 
-/// Who did it to which key, in one sentence with a full stop.
-pub fn summary(history: &History, violation: &Violation) -> String {
+/// The claim of a violation, in words. O(edges²).
+pub fn headline(history: &History, violation: &Violation) -> Headline {
+    let claim = claim(history, violation);
     let words = Words::new(history, &violation.edges);
-    let speaker = Speaker { words: &words, violation };
-    speaker.sentence(&claim(history, violation))
+    let summary = Speaker { words: &words, violation }.sentence(&claim);
+    Headline { title: title_of(&claim, violation).to_owned(), summary, claim }
+}
+
+/// The title of a [`headline`].
+pub fn title(history: &History, violation: &Violation) -> String {
+    headline(history, violation).title
+}
+
+/// The sentence of a [`headline`].
+pub fn summary(history: &History, violation: &Violation) -> String {
+    headline(history, violation).summary
 }
 
 /// The pattern with its codes, for those who know them: "Fractured read (TAP-k, G-single) on key 4".
@@ -36,6 +54,7 @@ fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A transaction read an older version than it had seen",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
         Claim::StaleRead { sight: Sight::Through, .. } => "A reply was seen without what it replied to",
+        Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",
         Claim::TwoReads { forced } if forced.len() == 2 => "Two reads that no single order explains",
         Claim::TwoReads { .. } => "Reads that no single order explains",
         Claim::Observed => "Reads and sessions form a cycle",
@@ -162,6 +181,9 @@ impl Speaker<'_> {
             Sight::Through => {
                 format!("{reader} could see {writer}, which wrote {new}, but it read the older {stale}.")
             }
+            Sight::Order => {
+                format!("{reader} read {stale}, although {writer}, which wrote the newer {new}, came before it.")
+            }
         }
     }
 
@@ -230,7 +252,7 @@ impl Speaker<'_> {
         let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();
         match missing.len() {
             0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
-            1 => format!("{} missed a write, and with it no order of commits is left.", names[0]),
+            1 => format!("{} missed several writes; together, that leaves no order of commits.", names[0]),
             n if n > TOLD => format!(
                 "{} and {} more transactions each missed a write; together, that leaves no order of commits.",
                 names.join(", "),
@@ -349,9 +371,4 @@ impl Speaker<'_> {
             _ => meaning(),
         }
     }
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -282,16 +282,16 @@ impl Play<'_> {
         let mut next = self.around(&cycle);
         let caption = match &violation.proof {
             Proof::Cycle(cycle) => {
-                format!("These transactions would have to come one after the other in a circle: {}.", words.path(cycle))
+                format!("Each of these transactions would have to come before the next: {}.", words.path(cycle))
             }
             Proof::Split { first, .. } => match violation.edges.get(first.0) {
                 Some(edge) => format!(
-                    "{} and {} both write {}, and whichever of them came first, a circle closes.",
+                    "{} and {} both write {}, and whichever of them came first, a cycle closes.",
                     words.transaction(edge.from),
                     words.transaction(edge.to),
                     words.key(edge.key)
                 ),
-                None => "Two transactions write a key, and whichever came first, a circle closes.".to_owned(),
+                None => "Two transactions write a key, and whichever came first, a cycle closes.".to_owned(),
             },
             Proof::Writers { read, .. } => {
                 next.operations.insert(*read);
@@ -315,7 +315,7 @@ impl Play<'_> {
                 )
             }
             Proof::Clauses { lemmas, .. } => {
-                format!("One of {} circles closes, whatever the order of the writers of each key.", lemmas.len())
+                format!("One of {} cycles closes, whatever the order of the writers of each key.", lemmas.len())
             }
             Proof::Read | Proof::Reads { .. } => {
                 next.operations.extend(involved_operations(violation));

@@ -8,6 +8,7 @@ mod at_length;
 mod axioms;
 mod cases;
 mod claim;
+mod edge_words;
 mod explain;
 mod first_case;
 mod groups;
@@ -18,6 +19,7 @@ pub mod narrate;
 mod reasons;
 pub mod replay;
 mod signature;
+mod standing;
 mod tell;
 mod translate;
 mod words;
@@ -26,14 +28,15 @@ pub use at_length::{markdown_at_length, plain_text_at_length};
 pub use axioms::Quotation;
 pub use cases::{CaseNode, CaseTree, Question, Supposition, case_tree};
 pub use claim::{Claim, Sight, claim};
-pub use explain::{edge_reason, explain, involved_operations};
+pub use explain::{edge_reason, explain, involved_operations, steps};
 pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, find_next, groups, next_independent};
-pub use headline::{codes, summary, title};
+pub use headline::{Headline, codes, headline, summary, title};
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
 pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly};
 pub use reasons::EdgeReason;
 pub use signature::signature;
+pub use standing::size;
 
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};
@@ -103,6 +106,8 @@ pub struct Counterexample {
 pub enum StepRole {
     /// What was observed.
     Observed,
+    /// What the level promises.
+    Rule,
     /// What is supposed in a case, or open.
     Supposed,
     /// What follows.
@@ -126,7 +131,7 @@ impl StepRole {
 pub struct Step {
     /// Its part in the argument.
     pub role: StepRole,
-    /// The sentence, without a full stop.
+    /// The sentence, without a full stop; begins with a capital letter, or with a name as the file has it.
     pub text: String,
     /// The same at length for those who want to check it: definitions and axioms, word for word. Whole sentences; empty
     /// where there is nothing to add.
@@ -152,12 +157,18 @@ pub struct Explanation {
     pub codes: String,
     /// What happened, in one sentence.
     pub summary: String,
+    /// Which levels allow these transactions and which forbid them, in one sentence.
+    pub verdicts: String,
+    /// The same of the whole history, where that is known.
+    pub whole: Option<String>,
+    /// What it takes for granted, clauses.
+    pub assumptions: Vec<String>,
     /// The argument, in order.
     pub steps: Vec<Step>,
     /// By edge of the violation: why it is there, in a sentence. The short form of [`reasons`](Self::reasons).
     pub edge_reasons: Vec<String>,
     /// By edge of the violation: why it is there, as data.
     pub reasons: Vec<EdgeReason>,
-    /// Which level is broken and what was tried about the size.
-    pub conclusion: String,
+    /// Of what it is minimal, in one sentence.
+    pub size: String,
 }

@@ -2,15 +2,15 @@
 //!
 //! Only puts together what [`explain`](super::explain) has said; ids, lines and names are those of the file.
 
-use super::{Counterexample, Explanation, Minimality, Step, StepRole, edges_to_draw, involved_operations};
-use crate::checkers::{Level, Proof, Verdict};
+use super::{Counterexample, Explanation, Step, StepRole, edge_words, edges_to_draw, involved_operations};
+use crate::checkers::Proof;
 use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
 use std::fmt::Write;
 
 /// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1, 3)".
 pub fn sentence(step: &Step) -> String {
-    format!("{}.{}", capitalized(&step.text), from(step))
+    format!("{}.{}", edge_words::sentence(&step.text), from(step))
 }
 
 /// " (from 1, 3)"; empty where a step follows from none, or says it in its own words.
@@ -22,36 +22,6 @@ pub fn from(step: &Step) -> String {
     format!(" (from {})", numbers.join(", "))
 }
 
-/// With a capital letter, unless it begins with a name, which stays as it is.
-fn capitalized(text: &str) -> String {
-    const OWN: [&str; 20] = [
-        "a ",
-        "two ",
-        "lists ",
-        "operations ",
-        "an ",
-        "after ",
-        "causally ",
-        "dependencies ",
-        "session ",
-        "one ",
-        "no ",
-        "nothing ",
-        "its ",
-        "these ",
-        "this ",
-        "for ",
-        "several ",
-        "whether ",
-        "and ",
-        "the ",
-    ];
-    match OWN.iter().any(|word| text.starts_with(word)) {
-        true => text[..1].to_ascii_uppercase() + &text[1..],
-        false => text.to_owned(),
-    }
-}
-
 /// The steps with their numbers, and with a heading where one begins.
 pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<&'static str>, usize, &Step)> {
     let headings = explanation.steps.iter().map(|step| step.role.heading());
@@ -60,66 +30,11 @@ pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<&'sta
     is_new.zip(&explanation.steps).enumerate().map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
-/// What is truly known about the size, as a clause.
-pub fn minimality(example: &Counterexample) -> String {
-    let level = example.level.code();
-    match example.minimality {
-        Minimality::Smallest => {
-            format!(
-                "smallest: no part of the history with fewer transactions will do, and without any one of these the \
-                     rest satisfies {level}"
-            )
-        }
-        Minimality::SmallestForPattern => {
-            format!(
-                "smallest for this pattern: no part of the history with fewer transactions shows it, though one violates \
-                     {level} in another way, and without any one of these the rest satisfies {level}"
-            )
-        }
-        Minimality::Irreducible => {
-            format!("irreducible: without any one of its transactions the rest satisfies {level}")
-        }
-        Minimality::IrreducibleForPattern => format!(
-            "irreducible for this pattern: without any one of its transactions it is gone, but a part of them still \
-             violates {level} in another way"
-        ),
-        Minimality::Reduced => "reduced, but not every removal could be tried".to_owned(),
-    }
-}
-
-/// What is truly known about its operations, as a clause: "5 of its 60 operations, none of which can be left out".
-/// `whole` is the history it was taken from.
-pub fn operations(example: &Counterexample, whole: &History) -> String {
-    let n = example.history.n_operations();
-    let of_transactions = example.renaming.transactions.iter();
-    let all: usize = of_transactions.map(|&t| whole.operation_range(t).len()).sum();
-    let what = match example.operation_minimality {
-        Minimality::Reduced => "",
-        Minimality::IrreducibleForPattern => ", none of which the pattern can do without",
-        Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            ", none of which can be left out"
-        }
-    };
-    format!("{n} of their {all} {}{what}", plural(all, "operation"))
-}
-
-/// The levels that the small history breaks, holds and leaves open, as codes.
-pub fn levels(example: &Counterexample) -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
-    let with = |wanted: fn(&Verdict) -> bool| -> Vec<&'static str> {
-        example.verdicts.iter().filter(|(_, verdict)| wanted(verdict)).map(|(level, _)| level.code()).collect()
-    };
-    (
-        with(|v| matches!(v, Verdict::Violated)),
-        with(|v| matches!(v, Verdict::Satisfied(_))),
-        with(|v| matches!(v, Verdict::Undecided(_))),
-    )
-}
-
 /// The counterexample in plain text, ending with a newline. `whole` is the history it was taken from.
 pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}\n{}\n", explanation.title, explanation.summary);
-    for line in level_lines(example, &explanation.codes) {
+    for line in explanation.facts() {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out);
@@ -129,7 +44,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
         }
         let _ = writeln!(out, "{number:4}  {}", sentence(step));
     }
-    let _ = writeln!(out, "\n{}\n", explanation.conclusion);
+    let _ = writeln!(out, "\n{}\n", explanation.size);
     let shown = involved_operations(&example.violation);
     for t in telling_order(example) {
         let session = example.history.session_name(example.history.session_of(t));
@@ -152,6 +67,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     if let Some(rest) = untold_edges(example) {
         let _ = writeln!(out, "{rest}");
     }
+    let _ = writeln!(out, "\nPattern: {}", explanation.codes);
     out
 }
 
@@ -160,7 +76,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
 pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &History) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "## {}\n\n{}\n", escape(&explanation.title), escape(&explanation.summary));
-    for line in level_lines(example, &explanation.codes) {
+    for line in explanation.facts() {
         let _ = writeln!(out, "- {}", escape(&line));
     }
     let path = &whole.origin().path;
@@ -176,7 +92,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
         }
         let _ = writeln!(out, "{number}. {}", escape(&sentence(step)));
     }
-    let _ = writeln!(out, "\n{}", escape(&explanation.conclusion));
+    let _ = writeln!(out, "\n{}", escape(&explanation.size));
     if !example.violation.edges.is_empty() {
         let _ = writeln!(out, "\n### Why each edge is there\n\n| edge | why |\n|---|---|");
         for (edge, reason) in told_edges(example, explanation) {
@@ -186,8 +102,7 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     if let Some(rest) = untold_edges(example) {
         let _ = writeln!(out, "\n{}", escape(&rest));
     }
-    let level = example.level;
-    let _ = writeln!(out, "\n{} ({}) promises: {}.", level.code(), level.long_name(), level.promise());
+    let _ = writeln!(out, "\nPattern: {}", escape(&explanation.codes));
     out
 }
 
@@ -274,21 +189,6 @@ pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     order
 }
 
-fn level_lines(example: &Counterexample, pattern: &str) -> Vec<String> {
-    let (broken, held, open) = levels(example);
-    let mut lines = vec![format!("Pattern: {pattern}"), format!("Broken: {}", broken.join(", "))];
-    if !held.is_empty() {
-        lines.push(format!("Held by these transactions: {}", held.join(", ")));
-    }
-    if !open.is_empty() {
-        lines.push(format!("Undecided: {}", open.join(", ")));
-    }
-    let n = example.history.n_transactions();
-    let whole = example.n_transactions_of_whole;
-    lines.push(format!("Size: {n} of {whole} transactions, {}", minimality(example)));
-    lines
-}
-
 /// `T297 → T295 CM 4`.
 pub fn edge_label(example: &Counterexample, edge: &Edge) -> String {
     let name = |t| example.history.transaction_name(t);
@@ -322,14 +222,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The headline of a bug report: name, what happened, what is broken.
+/// The headline of a bug report: what happened, and the weakest level that it breaks.
 pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
-    let stronger: Vec<&str> = Level::ALL
-        .into_iter()
-        .filter(|level| *level != example.level && example.violation.levels.contains(*level))
-        .filter(|level| *level < Level::StrictSerializability)
-        .map(Level::code)
-        .collect();
-    let hence = if stronger.is_empty() { String::new() } else { format!(", hence {}", stronger.join(", ")) };
-    format!("{}: {} Breaks {}{hence}.", explanation.title, explanation.summary, example.level.code())
+    format!("{}: {} Breaks {}.", explanation.title, explanation.summary, example.level.spoken())
 }

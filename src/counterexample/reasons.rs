@@ -34,7 +34,7 @@ pub(super) fn reasons(history: &History, edges: &[Edge], level: Level) -> Vec<Ed
 /// The reason of one edge.
 pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason {
     let quotation = axioms::of_edge(edge, level);
-    let short = words.reason(edge);
+    let short = words.reason(edge, level);
     let roles = roles(words, edge);
     let here = if roles.is_empty() { String::new() } else { format!(" Here {roles}.") };
     let mut operations: Vec<OperationId> = edge.from_operation.into_iter().chain(edge.to_operation).collect();

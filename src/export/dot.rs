@@ -11,7 +11,8 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
     let _ = writeln!(out, "digraph counterexample {{");
-    let _ = writeln!(out, "  label={};", quoted(&format!("{}\n{}", picture.title, picture.subtitle)));
+    let title = format!("{}\n{}\n{}", picture.title, picture.subtitle, picture.facts.join("\n"));
+    let _ = writeln!(out, "  label={};", quoted(&title));
     let _ = writeln!(out, "  labelloc=t; labeljust=l; newrank=true; rankdir=TB; bgcolor=white;");
     let _ = writeln!(out, "  fontname=\"monospace\";");
     let _ = writeln!(out, "  node [shape=plain, fontname=\"monospace\"];");

@@ -39,7 +39,7 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
         "schema": "isoscope.picture/1",
         "title": picture.title,
         "subtitle": picture.subtitle,
-        "verdicts": picture.verdicts.iter().map(|(verdict, _)| verdict).collect::<Vec<_>>(),
+        "facts": picture.facts,
         "bounds": rect(layout.bounds),
         "lanes": lanes.collect::<Vec<_>>(),
         "cards": cards.collect::<Vec<_>>(),

@@ -15,7 +15,7 @@ pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let diagram = &picture.diagram;
     let mut out = String::new();
     let _ = writeln!(out, "---\ntitle: {}\n---\nflowchart LR", quoted(&picture.title));
-    for fact in std::iter::once(&picture.subtitle).chain(&picture.footer) {
+    for fact in std::iter::once(&picture.subtitle).chain(&picture.facts).chain(&picture.footer) {
         let _ = writeln!(out, "  %% {}", escape(fact));
     }
     for relation in diagram.relations() {

@@ -22,7 +22,6 @@ const LEGEND_LINE: f32 = 24.0;
 /// Length of an arrow in the legend.
 const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
-const PILL: f32 = 13.0;
 /// Lines of text longer than this are hard to follow.
 const MAX_COLUMNS: usize = 110;
 
@@ -40,7 +39,9 @@ pub fn page(picture: &Picture) -> Scene {
     page.y += 2.0;
     page.paragraph(&picture.subtitle, SUBTITLE, false, Role::Subtitle, 22.0);
     page.y += 8.0;
-    page.pills(picture);
+    for fact in &picture.facts {
+        page.paragraph(fact, BODY, false, Role::Body, 21.0);
+    }
     page.y += 18.0;
     if !picture.diagram.cards.is_empty() {
         // A narrow diagram stands in the middle.
@@ -94,25 +95,6 @@ impl Writer {
         for line in wrap(&text.replace(" = ", "\u{a0}=\u{a0}"), self.max_columns(size)) {
             self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
             self.y += line_height;
-        }
-    }
-
-    fn pills(&mut self, picture: &Picture) {
-        let (height, mut x) = (25.0, self.left);
-        for (verdict, tone) in &picture.verdicts {
-            let pill = width(verdict, PILL) + 22.0;
-            if x > self.left && x + pill > self.left + self.width {
-                x = self.left;
-                self.y += height + 6.0;
-            }
-            let rect = Rect::from_min_size(pos2(x, self.y), vec2(pill, height));
-            let ground = Shape::Rect { rect, radius: height / 2.0 };
-            self.scene.marks.push(Mark { shape: ground, role: Role::Pill(*tone), target: None });
-            self.text(rect.center(), Align::Center, PILL, true, verdict, Role::PillText(*tone));
-            x += pill + 8.0;
-        }
-        if !picture.verdicts.is_empty() {
-            self.y += height;
         }
     }
 

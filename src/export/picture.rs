@@ -7,7 +7,6 @@ use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
 use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
-use crate::diagram::theme::Tone;
 use crate::diagram::{Diagram, Target};
 use crate::history::{History, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Relation};
@@ -36,8 +35,8 @@ pub struct Picture {
     pub title: String,
     /// What happened, in one sentence.
     pub subtitle: String,
-    /// `RC holds`, `RA broken`, …
-    pub verdicts: Vec<(String, Tone)>,
+    /// Which levels allow it and which forbid it, and what is assumed: a line each.
+    pub facts: Vec<String>,
     /// What is drawn.
     pub diagram: Diagram,
     /// Where.
@@ -161,9 +160,9 @@ pub fn compose(
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
-        verdicts: verdicts(example),
+        facts: explanation.facts().iter().map(|line| printable(line)).collect(),
         steps: steps.chain(otherwise).collect(),
-        conclusion: printable(&explanation.conclusion),
+        conclusion: printable(&explanation.size),
         footer,
         tooltips,
         markdown: narrate::markdown(example, explanation, whole),
@@ -187,16 +186,6 @@ fn mentions(example: &Counterexample, all: &[Edge], edges: &[EdgeIndex]) -> Vec<
     if all.len() > 2 { Vec::new() } else { all }
 }
 
-fn verdicts(example: &Counterexample) -> Vec<(String, Tone)> {
-    let said = |word: &str| match word {
-        "satisfied" => ("holds", Tone::Good),
-        "violated" => ("broken", Tone::Bad),
-        _ => ("undecided", Tone::Neutral),
-    };
-    let all = example.verdicts.iter().map(|(level, verdict)| (level.code(), said(verdict.word())));
-    all.map(|(code, (word, tone))| (format!("{code} {word}"), tone)).collect()
-}
-
 fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, case: Option<&str>) -> Vec<String> {
     let mut footer = Vec::new();
     let path = Path::new(&whole.origin().path);
@@ -205,12 +194,6 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
         footer.push(format!("{name} ({})", counted(example.n_transactions_of_whole, "transaction")));
     }
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
-    let n = example.history.n_transactions();
-    footer.push(match n {
-        1 => "verdicts of this transaction alone".to_owned(),
-        n => format!("verdicts of these {n} transactions alone"),
-    });
-    footer.push(example.minimality.word().to_owned());
     footer.extend(match case {
         Some(label) => Some(format!("drawn is case {label}")),
         None => drawn_part(&example.violation).map(|part| format!("drawn is the {part}")),

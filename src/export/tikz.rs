@@ -18,7 +18,7 @@ const SCALE: f32 = 0.42;
 pub(super) fn export(picture: &Picture) -> Vec<u8> {
     let marks = &picture.scene.marks;
     let mut out = String::new();
-    for fact in [&picture.title, &picture.subtitle].into_iter().chain(&picture.footer) {
+    for fact in [&picture.title, &picture.subtitle].into_iter().chain(&picture.facts).chain(&picture.footer) {
         let _ = writeln!(out, "% {fact}");
     }
     out.push_str("\\documentclass[tikz,border=4pt]{standalone}\n\\usepackage{iftex}\n");

@@ -59,7 +59,7 @@ const fn fault(
 /// All faults: Plume's patterns a to n, then those of stronger levels, weakest first.
 #[rustfmt::skip]
 pub const FAULTS: &[Fault] = &[
-    fault(&["thin-air-read", "TAP-a", "a"], &[("TAP-a", 1)], "a value is read that nobody wrote",
+    fault(&["thin-air-read", "TAP-a", "a"], &[("TAP-a", 1)], "a value is read that no transaction wrote",
         &[(0, OK, &[R(X, THIN_AIR)])]),
     fault(&["aborted-read", "TAP-b", "b"], &[("TAP-b", 1)], "a value is read whose writer rolled back",
         &[(0, NO, &[W(X, 1)]), (1, OK, &[R(X, 1)])]),

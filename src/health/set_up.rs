@@ -39,7 +39,7 @@ fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey)
     let who = names(history, &transactions, n);
     let shown = if n == 1 { format!("--init txn={who}") } else { "--init txn=… with their names".to_owned() };
     let text = format!(
-        "{who} at the beginning of session {} {} to {} of the keys that are read, and nobody reads an initial version of \
+        "{who} at the beginning of session {} {} to {} of the keys that are read, and no transaction reads an initial version of \
          them: {} like the set-up of the initial state, but {} as {} like others. {shown} puts {} before everything else.",
         history.session_name(session),
         by_number(n, "only writes,", "only write,"),
@@ -123,7 +123,7 @@ fn never_read(history: &History, survey: &Survey) -> Option<Finding> {
     let n = keys.len() as u64;
     let first = *keys.first()?;
     let text = format!(
-        "{} written and never read (first {}): {} versions can stand in any order.",
+        "{} written and never read (first {}): {} versions can have any order.",
         counted(n, "key") + by_number(n, " is", " are"),
         history.key_name(first),
         by_number(n, "its", "their"),

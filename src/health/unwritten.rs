@@ -241,7 +241,8 @@ fn beginning(phantoms: &[&Phantom]) -> (u64, String, Vec<OperationId>) {
         1 => "a value".to_owned(),
         n => format!("{} values", grouped(n as u64)),
     };
-    let text = format!("{} {} {values} that nobody wrote.", counted(n, "read"), by_number(n, "returns", "return"));
+    let text =
+        format!("{} {} {values} that no transaction wrote.", counted(n, "read"), by_number(n, "returns", "return"));
     (n, text, reads)
 }
 
@@ -270,7 +271,7 @@ fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Findi
         }
         false => {
             "Likeliest a session is missing in the log, or part of one: several sessions read the same values, so \
-             somebody wrote them"
+             a transaction wrote them"
         }
     };
     let text = format!(

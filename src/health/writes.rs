@@ -46,7 +46,7 @@ fn duplicates(history: &History, resolution: &Resolution, pairs: &[(OperationId,
     let affected = resolution.reads_with_multiple_sources().iter().filter(has_writers).count() as u64;
     let open = resolution.n_ambiguous() as u64;
     let consequence = match (affected, open) {
-        (0, _) => "Nobody who could tell the difference reads them.".to_owned(),
+        (0, _) => "No read depends on the difference.".to_owned(),
         (affected, 0) => {
             format!("{} could have several writers; all but one are ruled out each time.", counted(affected, "read"),)
         }
@@ -134,7 +134,7 @@ fn unknown(history: &History, resolution: &Resolution) -> Option<Finding> {
     }
     if left_out > 0 {
         parts.push(format!(
-            "{} left out, since nobody read from {}: no verdict depends on that",
+            "{} left out, since no transaction read from {}: no verdict depends on that",
             grouped(left_out) + by_number(left_out, " is", " are"),
             by_number(left_out, "it", "them")
         ));

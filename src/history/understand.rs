@@ -36,7 +36,7 @@ impl History {
         self.settle_set_up(&rules.set_up)?;
         if rules.duplicates == DuplicateRule::Last {
             self.assume(
-                "Where several transactions wrote the value that was read, the one that stands last in the history is \
+                "Where several transactions wrote the value that was read, the one that is last in the history is \
                  taken to be meant (--duplicates last)."
                     .to_owned(),
             );
@@ -188,7 +188,9 @@ impl History {
                 let value = self.value_called(name);
                 let value = value.ok_or_else(|| format!("--initial {name}: no operation has this value"))?;
                 self.initial_value = Some(value);
-                self.assume(format!("The initial version is {name} where nobody writes it (--initial {name})."));
+                self.assume(format!(
+                    "The initial version is {name} where no transaction writes it (--initial {name})."
+                ));
             }
         }
         Ok(())

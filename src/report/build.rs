@@ -193,7 +193,11 @@ impl<'a> Places<'a> {
         self.transactions.iter().map(|&t| transaction_entry(self.history, t)).collect()
     }
 
-    fn of(&mut self, t: TransactionId) -> usize {
+    pub(super) fn history(&self) -> &'a History {
+        self.history
+    }
+
+    pub(super) fn of(&mut self, t: TransactionId) -> usize {
         match self.transactions.iter().position(|&u| u == t) {
             Some(place) => place,
             None => {
@@ -210,6 +214,7 @@ impl<'a> Places<'a> {
             index: self.operation(operation),
             text: history.operation_text(operation),
             line: Some(history.line_of(operation)).filter(|&line| line > 0),
+            place: history.spot_of(operation).map(|spot| spot.text(history.origin())),
         }
     }
 
@@ -254,6 +259,7 @@ fn violation_entry(
     let edges = (0..violation.edges.len()).map(|e| edge_entry(violation, e, &mut places)).collect();
     let operations = violation.operations.iter().map(|&o| places.operation_entry(o)).collect();
     let proof = proof_entry(&mut places, &violation.proof);
+    let (claim, statements) = claim::argument(history, violation, level_of(violation), &mut places);
     let row = violation.id.pattern.row();
     let entry = ViolationEntry {
         id: violation.id.to_string(),
@@ -261,16 +267,23 @@ fn violation_entry(
         name: row.name.to_owned(),
         also: violation.also.clone(),
         levels,
+        claim: Some(claim),
         key: violation.key.map(|key| history.key_names().get(key.index())),
         transactions: places.entries(),
         edges,
         operations,
         proof,
+        statements,
         implied: violation.implied,
         group: violation.group,
         component: 0,
     };
     (entry, places.transactions)
+}
+
+/// The weakest level that a violation violates: what its argument is about.
+fn level_of(violation: &Violation) -> Level {
+    violation.levels.weakest().unwrap_or(Level::Serializability)
 }
 
 fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> EdgeEntry {
@@ -280,7 +293,7 @@ fn edge_entry(violation: &Violation, index: usize, places: &mut Places<'_>) -> E
         to: places.of(edge.to),
         kind: edge.relation.code().to_owned(),
         key: edge.key.map(|key| places.history.key_names().get(key.index())),
-        why: edge_reason(places.history, &violation.edges, index),
+        why: edge_reason(places.history, &violation.edges, index, level_of(violation)),
         from_operation: edge.from_operation.map(|o| places.operation(o)),
         to_operation: edge.to_operation.map(|o| places.operation(o)),
         reason: reason_entry(&edge.because, places),

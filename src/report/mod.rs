@@ -6,6 +6,7 @@
 //! transaction.
 
 mod build;
+mod claim;
 mod health;
 mod join;
 mod json;
@@ -14,6 +15,7 @@ mod part;
 mod statistics;
 
 pub use build::{Settings, violation};
+pub use claim::{ClaimEntry, ClaimKind, MissedEntry, SightWord, StatementEntry};
 pub use health::HealthEntry;
 pub use json::to_line;
 pub use merge::{MergeError, merge};
@@ -248,6 +250,9 @@ pub struct ViolationEntry {
     pub also: Vec<String>,
     /// Codes of the levels it violates.
     pub levels: Vec<String>,
+    /// What it claims: the headline, in words and as data. None in reports that do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimEntry>,
     /// The key on which the contradiction shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -259,6 +264,9 @@ pub struct ViolationEntry {
     pub operations: Vec<OperationEntry>,
     /// How the edges contradict each other.
     pub proof: ProofEntry,
+    /// The argument, statement by statement: what was observed, then what follows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementEntry>,
     /// The inferred edge already holds causally, so this instance adds nothing.
     pub implied: bool,
     /// Root cause: equal numbers belong together.
@@ -278,9 +286,12 @@ pub struct OperationEntry {
     pub index: usize,
     /// `r(x) = 3`.
     pub text: String,
-    /// Its line in the file, where known.
+    /// Its line in the file, where known; of a binary file the byte, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// Where it is in the file, in words: `line 12`, `byte 3660`, `T3.log byte 90`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// One edge of an argument.

@@ -3,7 +3,7 @@
 use super::read::operation;
 use super::resolution::Resolution;
 use super::scene::Scene;
-use super::{pattern, roles, scene};
+use super::{claim, pattern, roles, scene};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::report::{OperationEntry, OptionEntry, ProofEntry, ReasonEntry, ViolationEntry};
 use rustc_hash::FxHashSet;
@@ -19,7 +19,8 @@ pub(super) fn check(
     let form = Form { history, resolution, violation, transactions };
     let checks =
         [form.name(), form.texts(), form.participants(), form.key(told), form.other_names(told), form.operations(told)];
-    checks.into_iter().filter_map(Result::err).collect()
+    let claimed = claim::check(history, violation, transactions, &told.reads);
+    checks.into_iter().chain([claimed, claim::statements(violation)]).filter_map(Result::err).collect()
 }
 
 struct Form<'a> {
@@ -46,11 +47,18 @@ impl Form<'_> {
 
     /// Every operation that it spells out must be in the history as it says.
     fn texts(&self) -> Result<(), String> {
-        let entries = self.violation.operations.iter().chain(named(&self.violation.proof));
+        let stated = self.violation.statements.iter().flat_map(|statement| &statement.operations);
+        let entries = self.violation.operations.iter().chain(named(&self.violation.proof)).chain(stated);
+        let claimed = self.violation.claim.iter().flat_map(|claim| claim.operations());
+        let entries = entries.chain(claimed);
         entries.into_iter().try_for_each(|entry| {
             let o = operation(self.history, self.transactions, entry.transaction, entry.index)?;
             let (text, line) = (self.history.operation_text(o), self.history.line_of(o));
             let line = Some(line).filter(|&line| line > 0);
+            let place = self.history.spot_of(o).map(|spot| spot.text(self.history.origin()));
+            if entry.place.is_some() && entry.place != place {
+                return Err(format!("{text} is at {}", place.unwrap_or_else(|| "no known place".to_owned())));
+            }
             match (entry.text == text, entry.line == line) {
                 (true, true) => Ok(()),
                 (false, _) => Err(format!("operation {} is {text}, not {}", entry.index, entry.text)),
@@ -96,7 +104,10 @@ impl Form<'_> {
     /// Whether one of its reads may have read from a transaction, but from too many to tell them one by one.
     fn is_one_of_many(&self, t: TransactionId) -> bool {
         const MOST_TOLD: usize = 8;
-        let entries = self.violation.operations.iter().chain(named(&self.violation.proof));
+        let stated = self.violation.statements.iter().flat_map(|statement| &statement.operations);
+        let entries = self.violation.operations.iter().chain(named(&self.violation.proof)).chain(stated);
+        let claimed = self.violation.claim.iter().flat_map(|claim| claim.operations());
+        let entries = entries.chain(claimed);
         let of = |entry: &OperationEntry| operation(self.history, self.transactions, entry.transaction, entry.index);
         let operations = entries.filter_map(|entry| of(entry).ok());
         let mut reads = operations.filter(|&o| self.history.operation(o).kind == OperationKind::Read);

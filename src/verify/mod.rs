@@ -25,11 +25,14 @@
 //! Evidence may be exponential in the history, since to decide the strong levels is NP-complete, and so is every level
 //! where values repeat.
 //!
-//! Not checked: sentences (`why`, `reason`, `assumptions`), what is said of the history's health, names of checkers,
+//! The claim of a violation must follow from its edges and from the history (`claim`), its statements must follow from earlier ones.
+//!
+//! Not checked: sentences (`why`, `text`, `title`, `reason`, `assumptions`), what is said of the history's health, names of checkers,
 //! seconds, and the path.
 
 mod applicable;
 mod causal;
+mod claim;
 mod clauses;
 mod combinations;
 mod counts;

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use isoscope::history::History;
 use isoscope::report::{
-    AxiomWord, EdgeEntry, LevelEntry, OperationEntry, ProofEntry, ReasonEntry, Report, TransactionEntry, VerdictWord,
-    ViolationEntry,
+    AxiomWord, ClaimKind, EdgeEntry, LevelEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, Report,
+    SightWord, TransactionEntry, VerdictWord, ViolationEntry,
 };
 
 /// All patterns with their plain names.
@@ -61,6 +61,8 @@ pub(crate) enum Change {
     TransactionAdded,
     ViolationLevels,
     ViolationKey,
+    Claim,
+    Statement,
     Proof,
     Flags,
     WitnessOfAnother,
@@ -71,7 +73,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    pub(crate) const ALL: [Change; 27] = [
+    pub(crate) const ALL: [Change; 29] = [
         Change::Verdict,
         Change::VerdictWithoutEvidence,
         Change::ViolationsDeleted,
@@ -92,6 +94,8 @@ impl Change {
         Change::TransactionAdded,
         Change::ViolationLevels,
         Change::ViolationKey,
+        Change::Claim,
+        Change::Statement,
         Change::Proof,
         Change::Flags,
         Change::WitnessOfAnother,
@@ -275,6 +279,20 @@ fn of_violation(history: &History, violation: &mut ViolationEntry, change: Chang
             false => *any(&mut violation.levels, rng)? = one_of(&LEVELS, rng).to_owned(),
         },
         Change::ViolationKey => violation.key = another_key(history, &violation.key, rng),
+        Change::Claim => {
+            let places = n_transactions;
+            claim(&mut violation.claim.as_mut()?.says, places, rng)?;
+        }
+        Change::Statement => {
+            let statement = any(&mut violation.statements, rng)?;
+            match rng.u8(0..5) {
+                0 => statement.number += 1,
+                1 => statement.premises.push(statement.number),
+                2 => statement.edges.push(violation.edges.len()),
+                3 => statement.transactions.push(n_transactions),
+                _ => any(&mut statement.operations, rng)?.text += " ",
+            }
+        }
         Change::Proof => proof(violation, rng)?,
         Change::Flags => match rng.u8(0..2) {
             0 => violation.implied = !violation.implied,
@@ -289,6 +307,57 @@ fn of_violation(history: &History, violation: &mut ViolationEntry, change: Chang
             }
             edge(history, &mut violation.edges[place], (n_transactions, n_edges), change, rng)?;
         }
+    }
+    Some(())
+}
+
+/// Says something else of the same transactions.
+fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<()> {
+    if rng.u8(0..4) == 0 {
+        *claim = match rng.u8(0..4) {
+            0 => ClaimKind::Observed,
+            1 => ClaimKind::Cases,
+            2 => ClaimKind::Ring { missing: vec![rng.usize(0..n_transactions)] },
+            _ => ClaimKind::TwoReads { reads: Vec::new() },
+        };
+        return Some(());
+    }
+    let missed = |missed: &mut MissedEntry, rng: &mut Rng| match rng.bool() {
+        true => std::mem::swap(&mut missed.reader, &mut missed.writer),
+        false => missed.read = None,
+    };
+    match claim {
+        ClaimKind::WrongValue { pattern, reads } => match rng.bool() {
+            true => *pattern = one_of(&NAMES, rng).0.to_owned(),
+            false => any(reads, rng)?.index += 1,
+        },
+        ClaimKind::StaleRead { read, older, newer, write, sight, seen } => match rng.u8(0..6) {
+            0 => std::mem::swap(older, newer),
+            1 => *older = rng.usize(0..n_transactions),
+            2 => *newer = rng.usize(0..n_transactions),
+            3 => read.index += 1,
+            4 => *write = None,
+            _ => {
+                *sight = one_of(&[SightWord::OwnSession, SightWord::Read, SightWord::Order], rng);
+                *seen = if rng.bool() { Some(read.clone()) } else { None };
+            }
+        },
+        ClaimKind::TwoReads { reads } => drop(reads.pop()),
+        ClaimKind::LostWrite { key, writer, readers } => match rng.u8(0..3) {
+            0 => key.push('x'),
+            1 => *writer = rng.usize(0..n_transactions),
+            _ => readers.push(*writer),
+        },
+        ClaimKind::ReadersDisagree { missed: both } | ClaimKind::MissedEachOther { missed: both } => {
+            missed(any(both, rng)?, rng);
+        }
+        ClaimKind::Ring { missing } => match rng.bool() {
+            true => drop(missing.pop()),
+            false => missing.push(rng.usize(0..n_transactions)),
+        },
+        ClaimKind::AgainstTheClock { ended, began, .. } => std::mem::swap(ended, began),
+        ClaimKind::Observed => *claim = ClaimKind::Cases,
+        ClaimKind::Cases => *claim = ClaimKind::Observed,
     }
     Some(())
 }
@@ -371,6 +440,7 @@ fn operation(history: &History, violation: &mut ViolationEntry, change: Change, 
     let o = *operations.get(entry.index)?;
     entry.text = history.operation_text(o);
     entry.line = Some(history.line_of(o)).filter(|&line| line > 0);
+    entry.place = history.spot_of(o).map(|spot| spot.text(history.origin()));
     Some(())
 }
 

@@ -26,7 +26,7 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             (None, _) if document.complete && document.all_hold() => {
                 "No read contradicts any level asked for. The page Order (7) shows an order that explains them all."
             }
-            (None, _) if document.is_busy() => "Why the chosen anomaly is one stands here, as soon as one is found.",
+            (None, _) if document.is_busy() => "Why the chosen anomaly is one is said here, as soon as one is found.",
             (None, _) => "Select an anomaly to see why it is one.",
         };
         style::note(ui, text);
@@ -58,7 +58,7 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         }
         ui.add_space(2.0);
         super::cases::cases_ui(ui, picture, document, requests);
-        style::note(ui, &picture.argument.explanation.conclusion);
+        style::note(ui, &picture.argument.explanation.size);
         rule(ui);
         why_ui(ui, picture, document, requests);
         rule(ui);
@@ -88,18 +88,8 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     let example = &argument.counterexample;
     style::bold(ui, &argument.explanation.title, style::TITLE, palette.strong);
     ui.label(RichText::new(&argument.explanation.summary).color(palette.text));
-    let (broken, holds, _) = narrate::levels(example);
-    for (codes, colour, word) in [(broken, palette.bad, "break"), (holds, palette.good, "satisfy")] {
-        if codes.is_empty() {
-            continue;
-        }
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
-            style::note(ui, word).on_hover_text("Verdicts of these transactions alone");
-            for code in codes {
-                badge_ui(ui, code, colour, &format!("These transactions alone {word} {code}"));
-            }
-        });
+    for fact in argument.explanation.facts() {
+        style::note(ui, fact);
     }
     let also = match example.violation.also.as_slice() {
         [] => String::new(),
@@ -107,16 +97,6 @@ fn heading_ui(ui: &mut Ui, picture: &Picture) {
     };
     style::note(ui, format!("{}{also}", argument.explanation.codes));
     ui.add_space(GAP);
-}
-
-fn badge_ui(ui: &mut Ui, text: &str, colour: Color32, hover: &str) {
-    let palette = Palette::of(ui);
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), FontId::proportional(style::SMALL), colour);
-    let (area, response) = ui.allocate_exact_size(galley.size() + vec2(12.0, 4.0), Sense::hover());
-    ui.painter().rect_filled(area, CornerRadius::same(8), palette.tint(colour));
-    ui.painter().galley(area.center() - galley.size() / 2.0, galley, colour);
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, hover));
-    response.on_hover_text(hover);
 }
 
 fn step_colour(picture: &Picture, step: &Step, palette: &Palette) -> Color32 {

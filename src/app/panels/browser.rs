@@ -57,7 +57,7 @@ fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: Oper
                 note = "reads its own transaction's version".to_owned();
             }
             Source::Initial { .. } => note = "reads the initial version".to_owned(),
-            Source::ThinAir => note = "nobody wrote what it reads".to_owned(),
+            Source::ThinAir => note = "no transaction wrote what it reads".to_owned(),
             Source::Ambiguous => {
                 let writers = resolution.candidates(operation).iter().filter_map(|s| s.writer());
                 for writer in writers.filter(|t| !t.is_initial()).take(4) {
@@ -76,7 +76,7 @@ fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: Oper
                     links.push((format!("read by {}", name(*reader)), *reader, Some(*read)));
                 }
                 if readers.is_empty() {
-                    note = "read by nobody".to_owned();
+                    note = "never read".to_owned();
                 }
                 if let Some(next) = chain.rows.get(place + 1) {
                     links.push((format!("overwritten by {}", name(next.writer)), next.writer, next.write));

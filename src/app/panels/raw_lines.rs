@@ -57,6 +57,6 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
         }
     }
     if document.raw.lines.is_empty() && document.raw.trouble.is_none() {
-        style::note(ui, "This history does not say on which lines its operations stand.");
+        style::note(ui, "This history does not say on which lines its operations are.");
     }
 }

@@ -23,9 +23,9 @@ const ROWS: [RuleRow; 7] = [
         choices: &[
             ("format", "as the format says"),
             ("nothing", "only \"nothing\": every number is a value like others"),
-            ("any-unwritten", "for each key one value that nobody wrote"),
+            ("any-unwritten", "for each key one value that no transaction wrote"),
         ],
-        typed: Some(("", "this value, where nobody writes it")),
+        typed: Some(("", "this value, where no transaction writes it")),
     },
     RuleRow {
         name: "init",
@@ -43,7 +43,7 @@ const ROWS: [RuleRow; 7] = [
             ("auto", "as the database behaves, where the file names it"),
             ("drop", "the statement did nothing, the rest committed"),
             ("abort", "the whole transaction was rolled back"),
-            ("split", "rolled back up to the failure, what follows stands alone"),
+            ("split", "rolled back up to the failure, what follows is one of its own"),
         ],
         typed: None,
     },
@@ -51,7 +51,7 @@ const ROWS: [RuleRow; 7] = [
         name: "unknown",
         title: "Unknown outcomes",
         choices: &[
-            ("observed", "committed if somebody read from it, else left out"),
+            ("observed", "committed if some transaction read from it, else left out"),
             ("aborted", "like those known to have aborted"),
             ("committed", "like those known to have committed"),
         ],
@@ -60,7 +60,7 @@ const ROWS: [RuleRow; 7] = [
     RuleRow {
         name: "duplicates",
         title: "Values written twice",
-        choices: &[("any", "any of the writers may have been read"), ("last", "the one that stands last in the file")],
+        choices: &[("any", "any of the writers may have been read"), ("last", "the last one in the file")],
         typed: None,
     },
     RuleRow {

@@ -156,7 +156,7 @@ fn row_ui(ui: &mut Ui, shown: Shown<'_>, place: usize, card: Rect, requests: &mu
     let response = ui.interact(card, ui.id().with(("version", place)), Sense::click());
     let read_by: Vec<String> = row.readers.iter().take(READERS).map(|(t, _)| history.transaction_name(*t)).collect();
     let spoken = match read_by.is_empty() {
-        true => format!("Version {value} of {name}, read by nobody"),
+        true => format!("Version {value} of {name}, never read"),
         false => format!("Version {value} of {name}, read by {}", read_by.join(", ")),
     };
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &spoken));
@@ -199,7 +199,7 @@ fn readers_ui(ui: &mut Ui, shown: Shown<'_>, place: usize, card: Rect, requests:
     if let Some(blemish) = row.blemish {
         column.label(RichText::new(blemish).size(style::SMALL).color(palette.caution));
     }
-    let text = if row.readers.is_empty() { "read by nobody" } else { "read by" };
+    let text = if row.readers.is_empty() { "never read" } else { "read by" };
     style::note(&mut column, text);
     for (reader, _) in row.readers.iter().take(READERS) {
         let name = history.transaction_name(*reader);

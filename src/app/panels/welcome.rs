@@ -111,7 +111,7 @@ fn teach_ui(ui: &mut Ui, requests: &mut Requests) {
     heading_ui(ui, "How to read it");
     ui.label(
         RichText::new(
-            "An arrow from one transaction to another says that the first comes before the second. An anomaly is a circle \
+            "An arrow from one transaction to another says that the first comes before the second. An anomaly is a cycle \
              of arrows: each of them comes before itself.",
         )
         .color(palette.text),

@@ -76,13 +76,13 @@ impl C4Pattern {
     /// What happened, in one plain sentence without a full stop.
     pub fn meaning(self) -> &'static str {
         match self {
-            ThinAirRead => "a value was read that nobody in the history wrote",
+            ThinAirRead => "a value was read that no transaction of the history wrote",
             AbortedRead => "a value was read that only an aborted transaction wrote",
             FutureRead => "a transaction read a value that it wrote itself only later",
             NotMyOwnWrite => "after its own write to the key, a transaction read another transaction's version",
             IntermediateRead => "a value was read that its writer had overwritten before it committed",
             NonRepeatableRead => "two reads of a key in one transaction returned different values",
-            CyclicCO => "session order and write-read edges go in a circle",
+            CyclicCO => "session order and write-read edges form a cycle",
             FracturedReadCO => "one write of a transaction was seen, another key was read in a causally older version",
             FracturedReadCM => {
                 "one write of a transaction was seen, another key was read in a version forced to be older"

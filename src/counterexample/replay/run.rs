@@ -144,7 +144,7 @@ fn sentence(words: &Words<'_>, transaction: TransactionId, action: Action, expla
         Action::Begin => return format!("{name} begins."),
         Action::Abort => return format!("{name} aborts."),
         Action::Commit if words.history.outcome(transaction) == Outcome::Unknown => {
-            return format!("{name} ends; nobody told its client how.");
+            return format!("{name} ends; its client was not told how.");
         }
         Action::Commit => return format!("{name} commits."),
     };

@@ -40,6 +40,11 @@ impl<'a> Teller<'a> {
         self.violation.edges.get(index)
     }
 
+    /// Adds a step that speaks of operations, of no edge.
+    fn say(&mut self, role: StepRole, text: String, operations: Vec<OperationId>) {
+        self.step(role, text, (Vec::new(), Vec::new()), operations);
+    }
+
     /// Adds a step. It tells `edges`, and follows from the steps that told `premises`.
     fn step(
         &mut self,
@@ -76,7 +81,7 @@ impl<'a> Teller<'a> {
     /// What there is to add for those who want to check a step.
     fn long(&self, step: &Step) -> String {
         match step.role {
-            StepRole::Supposed => String::new(),
+            StepRole::Supposed | StepRole::Rule => String::new(),
             StepRole::Contradiction => axioms::of_contradiction(step, self.violation.id.pattern, self.level)
                 .map(|quotation| format!("{}.", quotation.text()))
                 .unwrap_or_default(),

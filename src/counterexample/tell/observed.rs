@@ -1,7 +1,7 @@
 //! What was observed, told before anything is concluded.
 
 use super::Teller;
-use crate::checkers::{Proof, Supposed};
+use crate::checkers::Proof;
 use crate::counterexample::first_case::is_evidence;
 use crate::counterexample::{StepRole, involved_operations};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
@@ -12,9 +12,8 @@ const MANY: usize = 8;
 
 impl Teller<'_> {
     pub(super) fn tell_observed(&mut self) {
-        let cycles = self.cycles();
+        let (cycles, open) = self.survey();
         let needed = self.needed(&cycles);
-        let open = self.open_reads();
         let is_plain = |edge: &Edge| match edge.because {
             Reason::SessionOrder => !edge.from.is_initial(),
             Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read)),
@@ -35,23 +34,33 @@ impl Teller<'_> {
         self.tell_commits();
     }
 
-    /// The cycles that are told: of a log of clauses and of combinations the first.
-    fn cycles(&self) -> Vec<EdgeIndex> {
-        let mut cycles = Vec::new();
+    /// The cycles that are told, of a log of clauses and of combinations the first, and the reads of which it is open what
+    /// they returned: their edges belong to cases.
+    fn survey(&self) -> (Vec<EdgeIndex>, Vec<OperationId>) {
+        let (mut cycles, mut reads) = (Vec::new(), Vec::new());
         let mut open = vec![&self.violation.proof];
         while let Some(proof) = open.pop() {
             match proof {
                 Proof::Read | Proof::Reads { .. } => {}
                 Proof::Cycle(cycle) => cycles.extend(cycle),
                 Proof::Split { first, second, .. } => open.extend([&*first.1, &*second.1]),
-                Proof::Writers { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
-                Proof::Appends { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
+                Proof::Writers { read, cases } => {
+                    reads.push(*read);
+                    open.extend(cases.iter().map(|(_, proof)| proof));
+                }
+                Proof::Appends { read, cases, .. } => {
+                    reads.push(*read);
+                    open.extend(cases.iter().map(|(_, proof)| proof));
+                }
                 Proof::Outcomes { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
                 Proof::Clauses { lemmas, .. } => cycles.extend(lemmas.first().into_iter().flatten()),
-                Proof::Combinations { excluded, .. } => open.extend(excluded.first().map(|(_, proof)| proof)),
+                Proof::Combinations { options, excluded, .. } => {
+                    reads.extend(options.iter().filter_map(|option| option.read()));
+                    open.extend(excluded.first().map(|(_, proof)| proof));
+                }
             }
         }
-        cycles
+        (cycles, reads)
     }
 
     /// By edge: whether these rest on it, directly or through others, or it is the read that makes one of them matter.
@@ -66,31 +75,6 @@ impl Teller<'_> {
             }
         }
         needed
-    }
-
-    /// The reads of which it is open what they returned: their edges belong to cases.
-    fn open_reads(&self) -> Vec<OperationId> {
-        let mut reads = Vec::new();
-        let mut open = vec![&self.violation.proof];
-        while let Some(proof) = open.pop() {
-            match proof {
-                Proof::Writers { read, cases } => {
-                    reads.push(*read);
-                    open.extend(cases.iter().map(|(_, proof)| proof));
-                }
-                Proof::Appends { read, cases, .. } => {
-                    reads.push(*read);
-                    open.extend(cases.iter().map(|(_, proof)| proof));
-                }
-                Proof::Outcomes { cases, .. } => open.extend(cases.iter().map(|(_, proof)| proof)),
-                Proof::Split { first, second, .. } => open.extend([&*first.1, &*second.1]),
-                Proof::Combinations { options, .. } => {
-                    reads.extend(options.iter().filter_map(|option: &Supposed| option.read()));
-                }
-                Proof::Read | Proof::Reads { .. } | Proof::Cycle(_) | Proof::Clauses { .. } => {}
-            }
-        }
-        reads
     }
 
     /// By edge: whether it is a read that a conclusion quotes and nothing else rests on.
@@ -132,7 +116,7 @@ impl Teller<'_> {
                     format!("{name} {verb} {content}{aborted}")
                 }
             };
-            self.step(StepRole::Observed, text, (Vec::new(), Vec::new()), vec![o]);
+            self.say(StepRole::Observed, text, vec![o]);
         }
     }
 
@@ -140,7 +124,11 @@ impl Teller<'_> {
     fn tell_commits(&mut self) {
         let history = self.words.history;
         let unknown = |t: TransactionId| !t.is_initial() && history.outcome(t) == Outcome::Unknown;
-        for t in history.transactions().filter(|&t| unknown(t)) {
+        let mut writers: Vec<TransactionId> =
+            self.violation.edges.iter().map(|e| e.from).filter(|&t| unknown(t)).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        for t in writers {
             let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to);
             let Some(index) = self.violation.edges.iter().position(shows) else { continue };
             let Some(edge) = self.edge(index) else { continue };

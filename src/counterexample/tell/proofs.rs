@@ -4,124 +4,125 @@ use super::{Teller, closing};
 use crate::checkers::{Proof, Supposed};
 use crate::counterexample::StepRole;
 use crate::history::{OperationId, Outcome, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Reason};
+use crate::relations::{EdgeIndex, Reason};
 
-/// What is left to tell: a proof or a case, with the edges assumed and the label of the case it is in.
-enum Task<'p> {
-    Prove(&'p Proof, Vec<EdgeIndex>, String),
-    Case(EdgeIndex, &'p Proof, Vec<EdgeIndex>, String),
-    Writer(WriterCase, &'p Proof, Vec<EdgeIndex>, String),
-    Append(AppendCase, &'p Proof, Vec<EdgeIndex>, String),
-    Outcome(OutcomeCase, &'p Proof, Vec<EdgeIndex>, String),
+/// What is left to tell, with the edges assumed and the label of the case it is in.
+struct Task<'p> {
+    what: What<'p>,
+    assumed: Vec<EdgeIndex>,
+    label: String,
+}
+
+enum What<'p> {
+    Prove(&'p Proof),
+    /// What follows if this edge is assumed.
+    Order(EdgeIndex, &'p Proof),
+    /// What follows from this answer to an open question, after what had been told before the first answer.
+    Answer(Supposed, Vec<Option<usize>>, &'p Proof),
     /// What follows after the first of so many combinations, in so many clauses.
-    Others(usize, usize, String),
-}
-
-/// An append that may have made an element of a list.
-struct AppendCase {
-    read: OperationId,
-    place: usize,
-    append: OperationId,
-    /// What had been told before the first case.
-    told: Vec<Option<usize>>,
-}
-
-/// An outcome of a transaction.
-struct OutcomeCase {
-    transaction: TransactionId,
-    committed: bool,
-    /// What had been told before the first case.
-    told: Vec<Option<usize>>,
-}
-
-/// A possible writer of a read.
-struct WriterCase {
-    read: OperationId,
-    writer: TransactionId,
-    /// What had been told before the first case.
-    told: Vec<Option<usize>>,
+    Others(usize, usize),
 }
 
 impl Teller<'_> {
     /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
     pub(super) fn tell_proof(&mut self) {
-        let mut stack = vec![Task::Prove(&self.violation.proof, Vec::new(), String::new())];
-        while let Some(task) = stack.pop() {
-            match task {
-                Task::Prove(Proof::Read, ..) => self.tell_read(),
-                Task::Prove(Proof::Reads { pattern, reads }, _, label) => self.tell_reads(*pattern, reads, &label),
-                Task::Prove(Proof::Cycle(cycle), assumed, label) => {
-                    self.tell_needed(cycle, &assumed);
-                    self.contradiction(cycle, &label);
-                }
-                Task::Prove(Proof::Clauses { lemmas, clauses }, assumed, label) => {
-                    self.tell_clauses(lemmas, clauses.len(), &assumed, &label);
-                }
-                Task::Prove(Proof::Combinations { options, excluded, clauses }, assumed, label) => {
-                    self.begin_combinations(options, excluded);
-                    stack.push(Task::Others(excluded.len(), clauses.len(), label));
-                    if let Some((_, proof)) = excluded.first() {
-                        stack.push(Task::Prove(proof, assumed, "this".to_owned()));
-                    }
-                }
-                Task::Others(n_combinations, n_clauses, label) => {
-                    self.end_combinations(n_combinations, n_clauses, &label);
-                }
-                Task::Prove(Proof::Split { first, second, .. }, assumed, label) => {
-                    stack.push(Task::Case(second.0, &second.1, assumed.clone(), inner(&label, 2)));
-                    stack.push(Task::Case(first.0, &first.1, assumed, inner(&label, 1)));
-                }
-                Task::Prove(Proof::Writers { read, cases }, assumed, label) => {
-                    self.tell_writers(*read, cases);
-                    for (place, (writer, proof)) in cases.iter().enumerate().rev() {
-                        let case = WriterCase { read: *read, writer: *writer, told: self.told.clone() };
-                        stack.push(Task::Writer(case, proof, assumed.clone(), inner(&label, place + 1)));
-                    }
-                }
-                Task::Prove(Proof::Appends { read, place, cases }, assumed, label) => {
-                    self.tell_appends((*read, *place), cases, &label);
-                    for (number, (append, proof)) in cases.iter().enumerate().rev() {
-                        let told = self.told.clone();
-                        let case = AppendCase { read: *read, place: *place, append: *append, told };
-                        stack.push(Task::Append(case, proof, assumed.clone(), inner(&label, number + 1)));
-                    }
-                }
-                Task::Prove(Proof::Outcomes { transaction, cases }, assumed, label) => {
-                    let text = format!("{} committed or not", self.words.transaction(*transaction));
-                    self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
-                    for (number, (committed, proof)) in cases.iter().enumerate().rev() {
-                        let told = self.told.clone();
-                        let case = OutcomeCase { transaction: *transaction, committed: *committed, told };
-                        stack.push(Task::Outcome(case, proof, assumed.clone(), inner(&label, number + 1)));
-                    }
-                }
-                Task::Outcome(case, proof, assumed, label) => {
-                    self.told = case.told;
-                    let what = self.words.outcome(case.transaction, case.committed);
-                    let so = if case.committed {
-                        "what it read must be explained, too"
-                    } else {
-                        "no transaction read from it"
-                    };
-                    let text = format!("case {label}: suppose that {what}, so that {so}");
-                    self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
-                    stack.push(Task::Prove(proof, assumed, label));
-                }
-                Task::Append(case, proof, assumed, label) => {
-                    self.tell_append(case, &label);
-                    stack.push(Task::Prove(proof, assumed, label));
-                }
-                Task::Case(edge, proof, mut assumed, label) => {
-                    self.tell_assumption(edge, &label);
+        let mut stack =
+            vec![Task { what: What::Prove(&self.violation.proof), assumed: Vec::new(), label: String::new() }];
+        while let Some(Task { what, mut assumed, label }) = stack.pop() {
+            match what {
+                What::Prove(proof) => self.prove(proof, &assumed, &label, &mut stack),
+                What::Others(n_combinations, n_clauses) => self.end_combinations(n_combinations, n_clauses, &label),
+                What::Order(edge, proof) => {
+                    let older = self.edge(edge).map(|edge| format!(": suppose that {}", self.words.older(edge)));
+                    let text = format!("Case {label}{}", older.unwrap_or_default());
+                    self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
                     assumed.push(edge);
-                    stack.push(Task::Prove(proof, assumed, label));
+                    stack.push(Task { what: What::Prove(proof), assumed, label });
                 }
-                Task::Writer(case, proof, assumed, label) => {
-                    self.tell_writer(case, &label);
-                    stack.push(Task::Prove(proof, assumed, label));
+                What::Answer(supposed, told, proof) => {
+                    self.told = told;
+                    self.tell_answer(supposed, &label);
+                    stack.push(Task { what: What::Prove(proof), assumed, label });
                 }
             }
         }
+    }
+
+    fn prove<'p>(&mut self, proof: &'p Proof, assumed: &[EdgeIndex], label: &str, stack: &mut Vec<Task<'p>>) {
+        let task = |what, label| Task { what, assumed: assumed.to_vec(), label };
+        let mut answers: Vec<(Supposed, &'p Proof)> = Vec::new();
+        match proof {
+            Proof::Read => self.tell_read(),
+            Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads, label),
+            Proof::Cycle(cycle) => {
+                self.tell_needed(cycle, assumed);
+                self.contradiction(cycle, label);
+            }
+            Proof::Clauses { lemmas, clauses } => self.tell_clauses(lemmas, clauses.len(), assumed, label),
+            Proof::Combinations { options, excluded, clauses } => {
+                self.begin_combinations(options, excluded);
+                stack.push(task(What::Others(excluded.len(), clauses.len()), label.to_owned()));
+                stack.extend(excluded.first().map(|(_, proof)| task(What::Prove(proof), "this".to_owned())));
+            }
+            Proof::Split { first, second, .. } => {
+                stack.push(task(What::Order(second.0, &second.1), inner(label, 2)));
+                stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
+            }
+            Proof::Writers { read, cases } => {
+                let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
+                let text = format!("{} wrote the {}", either(&names), self.words.value_read(*read));
+                self.say(StepRole::Supposed, text, vec![*read]);
+                let read = *read;
+                answers = cases.iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p)).collect();
+            }
+            Proof::Appends { read, place, cases } if cases.is_empty() => {
+                let text = format!(
+                    "No append can have made the {}: those of one transaction are next to each other in every list, each \
+                     append is there once, and its own appends before a read are at the end of it: {}",
+                    self.words.element_read(*read, *place),
+                    closing(label)
+                );
+                self.say(StepRole::Contradiction, text, vec![*read]);
+            }
+            Proof::Appends { read, place, cases } => {
+                let names: Vec<String> = cases.iter().map(|(append, _)| self.words.appender(*append)).collect();
+                let text = format!("{} appended the {}", either(&names), self.words.element_read(*read, *place));
+                self.say(StepRole::Supposed, text, vec![*read]);
+                let (read, place) = (*read, *place);
+                answers = cases.iter().map(|&(append, ref p)| (Supposed::Append { read, place, append }, p)).collect();
+            }
+            Proof::Outcomes { transaction, cases } => {
+                let text = format!("{} committed or not", self.words.transaction(*transaction));
+                self.say(StepRole::Supposed, text, Vec::new());
+                let transaction = *transaction;
+                let supposed = |committed| Supposed::Outcome { transaction, committed };
+                answers = cases.iter().map(|&(committed, ref p)| (supposed(committed), p)).collect();
+            }
+        }
+        for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
+            stack.push(task(What::Answer(supposed, self.told.clone(), proof), inner(label, place + 1)));
+        }
+    }
+
+    /// "Case 1: suppose that T1 wrote the 1 that T3 read of key 4".
+    fn tell_answer(&mut self, supposed: Supposed, label: &str) {
+        let history = self.words.history;
+        let must_have_committed = |t: TransactionId| match t.is_initial() || history.outcome(t) == Outcome::Committed {
+            true => String::new(),
+            false => format!(", so that {} must have committed", self.words.transaction(t)),
+        };
+        let (follows, operations) = match supposed {
+            Supposed::Writer { read, writer } => (must_have_committed(writer), vec![read]),
+            Supposed::Append { read, append, .. } => {
+                (must_have_committed(history.transaction_of(append)), vec![read, append])
+            }
+            Supposed::Outcome { committed: true, .. } => {
+                (", so that what it read must be explained, too".to_owned(), Vec::new())
+            }
+            Supposed::Outcome { .. } => (", so that no transaction read from it".to_owned(), Vec::new()),
+        };
+        let text = format!("Case {label}: suppose that {}{follows}", self.words.supposed(supposed));
+        self.say(StepRole::Supposed, text, operations);
     }
 
     /// It is open what many reads returned: the first combination is told, the others are counted.
@@ -131,46 +132,35 @@ impl Teller<'_> {
         reads.dedup();
         if !reads.is_empty() {
             let n = counted(reads.len(), "read");
-            let text = format!("several transactions may have written what {n} returned");
-            self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), reads);
+            self.say(StepRole::Supposed, format!("Several transactions may have written what {n} returned"), reads);
         }
         let outcomes = options.iter().filter(|option| matches!(option, Supposed::Outcome { committed: true, .. }));
         let outcomes = outcomes.count();
         if outcomes > 0 {
-            let text = format!("whether {} committed is unknown", counted(outcomes, "transaction"));
-            self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
+            let text = format!("Whether {} committed is unknown", counted(outcomes, "transaction"));
+            self.say(StepRole::Supposed, text, Vec::new());
         }
         let first = excluded.first().map_or(&[][..], |(together, _)| together);
-        for (place, option) in first.iter().filter_map(|&option| options.get(option)).enumerate() {
-            let what = match *option {
-                Supposed::Writer { read, writer } => {
-                    format!("{} wrote the {}", self.words.transaction(writer), self.words.value_read(read))
-                }
-                Supposed::Append { read, place, append } => {
-                    let (who, what) = (self.words.appender(append), self.words.element_read(read, place));
-                    format!("{who} appended the {what}")
-                }
-                Supposed::Outcome { transaction, committed } => self.words.outcome(transaction, committed),
-            };
-            let also = if place > 0 { "and" } else { "one combination: suppose" };
-            self.step(
-                StepRole::Supposed,
-                format!("{also} that {what}"),
-                (Vec::new(), Vec::new()),
-                option.read().into_iter().collect(),
-            );
+        for (place, &option) in first.iter().filter_map(|&option| options.get(option)).enumerate() {
+            let text = format!("{} that {}", combined(place == 0), self.words.supposed(option));
+            self.say(StepRole::Supposed, text, option.read().into_iter().collect());
         }
     }
 
     fn end_combinations(&mut self, n_combinations: usize, n_clauses: usize, label: &str) {
         let others = match n_combinations {
-            0 | 1 => "no other combination is left".to_owned(),
+            0 | 1 => "No other combination is left".to_owned(),
             2 => "1 other combination contradicts, too, and with it all that is left".to_owned(),
             n => format!("{} other combinations contradict, too, and together they exclude all", n - 1),
         };
-        let steps = counted(n_clauses + 1, "step");
+        self.tell_others(&others, n_clauses, label);
+    }
+
+    /// What excludes all that was not told.
+    fn tell_others(&mut self, others: &str, n_clauses: usize, label: &str) {
+        let steps = if n_clauses == 0 { "one step".to_owned() } else { counted(n_clauses + 1, "step") };
         let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(label));
-        self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), Vec::new());
+        self.say(StepRole::Contradiction, text, Vec::new());
     }
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
@@ -182,29 +172,24 @@ impl Teller<'_> {
         pairs.sort_unstable();
         pairs.dedup();
         let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
-        let text = format!("for {n_pairs} of transactions that write the same key it is open which one wrote first");
-        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), Vec::new());
+        let text = format!("For {n_pairs} of transactions that write the same key it is open which one wrote first");
+        self.say(StepRole::Supposed, text, Vec::new());
         let Some(shown) = lemmas.first() else { return };
         let mut within = assumed.to_vec();
         for edge in self.assumptions(shown.iter().copied(), assumed) {
-            let supposed = self.edge(edge).map(|e| self.older(e)).unwrap_or_default();
-            let also = if within.len() > assumed.len() { "and" } else { "one combination: suppose" };
-            self.step(StepRole::Supposed, format!("{also} that {supposed}"), (vec![edge], Vec::new()), Vec::new());
+            let supposed = self.edge(edge).map(|edge| self.words.older(edge)).unwrap_or_default();
+            let text = format!("{} that {supposed}", combined(within.len() == assumed.len()));
+            self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
             within.push(edge);
         }
         self.tell_needed(shown, &within);
         self.contradiction(shown, "this");
         let others = match n_cycles {
-            1 => "no other combination is left".to_owned(),
+            1 => "No other combination is left".to_owned(),
             2 => "1 other cycle excludes what is left".to_owned(),
             n => format!("{} other cycles exclude further combinations, and together they exclude all", n - 1),
         };
-        let steps = match n_clauses {
-            0 => "in one step".to_owned(),
-            n => format!("in {}", counted(n + 1, "step")),
-        };
-        let text = format!("{others} ({steps}, which `isoscope verify` follows): {}", closing(label));
-        self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), Vec::new());
+        self.tell_others(&others, n_clauses, label);
     }
 
     /// The assumed edges that these edges rest on, apart from those of the cases around.
@@ -221,73 +206,6 @@ impl Teller<'_> {
         of_all.filter(|&e| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed)).collect()
     }
 
-    /// "T1's version of key 4 is older than T2's".
-    fn older(&self, edge: &Edge) -> String {
-        let (from, to) = (self.words.transaction(edge.from), self.words.transaction(edge.to));
-        format!("{from}'s version of {} is older than {to}'s", self.words.key(edge.key))
-    }
-
-    fn tell_assumption(&mut self, edge: EdgeIndex, label: &str) {
-        let text = match self.edge(edge) {
-            Some(e) => format!("case {label}: suppose that {}", self.older(e)),
-            None => format!("case {label}"),
-        };
-        self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
-    }
-
-    /// "T1, T2 or the initial state wrote the 1 that T3 read of key 4".
-    fn tell_writers(&mut self, read: OperationId, cases: &[(TransactionId, Proof)]) {
-        let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
-        let text = format!("{} wrote the {}", either(&names), self.words.value_read(read));
-        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read]);
-    }
-
-    /// "case 1: suppose that T1 wrote the 1 that T3 read of key 4". What other cases have told is told again.
-    fn tell_writer(&mut self, case: WriterCase, label: &str) {
-        let WriterCase { read, writer, told } = case;
-        self.told = told;
-        let history = self.words.history;
-        let name = self.words.transaction(writer);
-        let committed = match writer.is_initial() || history.outcome(writer) == Outcome::Committed {
-            true => String::new(),
-            false => format!(", so that {name} must have committed"),
-        };
-        let text = format!("case {label}: suppose that {name} wrote the {}{committed}", self.words.value_read(read));
-        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read]);
-    }
-
-    /// "T1 or T2 appended the 1 in place 2 of the list that T3 read of key 4".
-    fn tell_appends(&mut self, (read, place): (OperationId, usize), cases: &[(OperationId, Proof)], label: &str) {
-        let element = self.words.element_read(read, place);
-        if cases.is_empty() {
-            let text = format!(
-                "no append can have made the {element}: those of one transaction stand together in every list, each append \
-                 is there once, and its own appends before a read are at the end of it: {}",
-                closing(label)
-            );
-            return self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), vec![read]);
-        }
-        let names: Vec<String> = cases.iter().map(|(append, _)| self.words.appender(*append)).collect();
-        let text = format!("{} appended the {element}", either(&names));
-        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read]);
-    }
-
-    /// "case 1: suppose that T1 appended the 1 in place 2 of the list that T3 read of key 4". What other cases have told is
-    /// told again.
-    fn tell_append(&mut self, case: AppendCase, label: &str) {
-        let AppendCase { read, place, append, told } = case;
-        self.told = told;
-        let history = self.words.history;
-        let t = history.transaction_of(append);
-        let committed = match history.outcome(t) == Outcome::Committed {
-            true => String::new(),
-            false => format!(", so that {} must have committed", self.words.transaction(t)),
-        };
-        let (who, element) = (self.words.appender(append), self.words.element_read(read, place));
-        let text = format!("case {label}: suppose that {who} appended the {element}{committed}");
-        self.step(StepRole::Supposed, text, (Vec::new(), Vec::new()), vec![read, append]);
-    }
-
     /// Tells what `cycle` rests on and has not been told yet, premises first.
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
         let needed = self.needed(cycle);
@@ -302,6 +220,11 @@ impl Teller<'_> {
     fn is_quoted_read(&self, e: EdgeIndex, cycle: &[EdgeIndex]) -> bool {
         !cycle.contains(&e) && self.edge(e).is_some_and(|edge| edge.because == Reason::Reads)
     }
+}
+
+/// How a supposition of the combination that is told begins.
+fn combined(is_first: bool) -> &'static str {
+    if is_first { "One combination: suppose" } else { "And" }
 }
 
 /// The label of a case inside another: `1`, then `1.2`.

@@ -2,9 +2,10 @@
 
 use super::{Teller, closing};
 use crate::checkers::Pattern;
+use crate::counterexample::edge_words::capitalized;
 use crate::counterexample::words::Words;
 use crate::counterexample::{StepRole, involved_operations};
-use crate::history::{History, OperationId, OperationKind, SessionId};
+use crate::history::{OperationId, OperationKind, SessionId};
 
 impl Teller<'_> {
     /// The operations alone contradict.
@@ -22,20 +23,17 @@ impl Teller<'_> {
     fn tell_wrong(&mut self, pattern: Pattern, reads: &[OperationId], involved: Vec<OperationId>, closing: &str) {
         let words = self.words;
         let Some(&read) = reads.first() else {
-            let text = format!("{}: {closing}", pattern.row().meaning);
-            return self.step(StepRole::Contradiction, text, (Vec::new(), Vec::new()), involved);
+            let text = format!("{}: {closing}", capitalized(pattern.row().meaning));
+            return self.say(StepRole::Contradiction, text, involved);
         };
         let t = words.transaction(words.history.transaction_of(read));
         if !self.steps.iter().any(|step| step.operations.contains(&read)) {
             let text = format!("{t} read {}", words.content(read));
-            self.step(StepRole::Concluded, text, (Vec::new(), Vec::new()), vec![read]);
+            self.say(StepRole::Concluded, text, vec![read]);
         }
         let text = match pattern {
-            Pattern::ThinAirRead => {
-                let known = known_writes(words.history, read);
-                format!("no transaction wrote that value ({known})")
-            }
-            Pattern::AbortedRead => "its only writer aborted, and no transaction may see an aborted write".to_owned(),
+            Pattern::ThinAirRead => "No transaction wrote that value".to_owned(),
+            Pattern::AbortedRead => "Its only writer aborted, and no transaction may see an aborted write".to_owned(),
             Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
                 format!("{t} had written the key before, and a transaction sees its own last write")
@@ -44,9 +42,9 @@ impl Teller<'_> {
                 format!("{t} had overwritten that value itself, and a transaction sees its own last write")
             }
             Pattern::IntermediateRead => {
-                "its writer overwrote that value before it committed, and others see only last writes".to_owned()
+                "Its writer overwrote that value before it committed, and others see only last writes".to_owned()
             }
-            Pattern::NonRepeatableRead => "these are versions of different transactions, and all reads of a key in \
+            Pattern::NonRepeatableRead => "These are versions of different transactions, and all reads of a key in \
                                            one transaction must return one version"
                 .to_owned(),
             Pattern::NoLinearOrder => {
@@ -61,9 +59,9 @@ impl Teller<'_> {
                     "{times}; in no order that respects {respects} each of them finds what it saw, whatever else wrote {keys}"
                 )
             }
-            pattern => pattern.row().meaning.to_owned(),
+            pattern => capitalized(pattern.row().meaning),
         };
-        self.step(StepRole::Contradiction, format!("{text}: {closing}"), (Vec::new(), Vec::new()), involved);
+        self.say(StepRole::Contradiction, format!("{text}: {closing}"), involved);
     }
 
     /// Whether two transactions of the violation are of one session.
@@ -81,23 +79,9 @@ impl Teller<'_> {
         let clauses: Vec<String> = told
             .map(|&t| match history.interval(t) {
                 Some(ran) => format!("{} ran from {} to {}", self.words.transaction(t), ran.start, ran.end),
-                None => format!("it is not known when {} ran", self.words.transaction(t)),
+                None => format!("{} ran at an unknown time", self.words.transaction(t)),
             })
             .collect();
         Words::list(&clauses)
-    }
-}
-
-/// What is known about the writes of the key of a thin-air read.
-fn known_writes(history: &History, read: OperationId) -> String {
-    let key = history.operation(read).key;
-    let operations = (0..history.n_operations()).map(OperationId::new);
-    let writes =
-        operations.filter(|&o| history.keys()[o.index()] == key && history.kinds()[o.index()] == OperationKind::Write);
-    let name = history.key_name(key);
-    match writes.count() {
-        0 => format!("none of these transactions writes key {name}"),
-        1 => format!("the one write of key {name} here wrote another value"),
-        n => format!("the {n} writes of key {name} here wrote other values"),
     }
 }

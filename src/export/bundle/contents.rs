@@ -1,4 +1,4 @@
-//! What stands in a report, in order: what happened, in which setting, why it is a contradiction, why to believe it, how
+//! What is in a report, in order: what happened, in which setting, why it is a contradiction, why to believe it, how
 //! often it happens, how to run it.
 
 use super::document::{Block, Document, Inline, Line, code, strong, text};
@@ -33,7 +33,7 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     let Brief { example, explanation, whole, health, .. } = parts.brief;
     let mut report = Document::default();
     report.heading(1, narrate::headline(example, explanation));
-    levels(&mut report, parts.brief);
+    report.blocks.push(Block::List(explanation.facts().into_iter().map(|line| vec![text(line)]).collect()));
     report.blocks.push(Block::Picture);
     report.heading(2, "What was observed");
     report.blocks.push(observed(example, whole, parts.plan));
@@ -64,23 +64,6 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
         digest.unwrap_or_default()
     ))]);
     report
-}
-
-fn levels(report: &mut Document, brief: &Brief<'_>) {
-    let Brief { example, findings, whole, violation, .. } = brief;
-    let (broken, held, open) = narrate::levels(example);
-    let mut line = vec![strong("Broken:"), text(format!(" {}", broken.join(", ")))];
-    line.extend(findings.condition_of(whole, violation).map(|condition| text(format!(" (only if {condition})"))));
-    for (what, levels) in [("held by these transactions: ", held), ("undecided: ", open)] {
-        if !levels.is_empty() {
-            line.extend([text("; "), text(what), text(levels.join(", "))]);
-        }
-    }
-    line.push(text("."));
-    report.paragraph(line);
-    let n = example.history.n_transactions();
-    let whole = grouped(example.n_transactions_of_whole as u64);
-    report.paragraph(vec![text(format!("{n} of {whole} transactions, {}.", narrate::minimality(example)))]);
 }
 
 /// Sessions as columns, transactions as rows in the order of the scripts, involved operations only.
@@ -133,7 +116,7 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
         };
         report.blocks.push(Block::List(part.iter().map(line).collect()));
     }
-    report.paragraph(vec![text(&explanation.conclusion)]);
+    report.paragraph(vec![text(&explanation.size)]);
     let told: Vec<_> = narrate::told_edges(example, explanation).collect();
     let rows: Vec<Vec<Line>> = told
         .iter()
@@ -148,9 +131,6 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
         report.paragraph(vec![text("What was inferred cannot be the other way round:")]);
         report.blocks.push(Block::List(otherwise));
     }
-    let level = example.level;
-    let promise = format!(" ({}) promises: {}.", level.long_name(), level.promise());
-    report.paragraph(vec![strong(level.code()), text(promise)]);
     // Word for word, each once, however many edges rest on it.
     let mut quoted: Vec<Quotation> = Vec::new();
     for reason in told.iter().filter_map(|(edge, _)| {
@@ -199,7 +179,7 @@ fn how_much(report: &mut Document, parts: &Parts<'_>) {
     report.blocks.push(Block::Table { header, rows: kinds });
     let pattern = parts.brief.violation.id.pattern;
     if let Some(extent) = trust::extent(findings, whole, pattern) {
-        report.paragraph(vec![text(format!("Those of this kind ({pattern}) stand in {extent} of the file."))]);
+        report.paragraph(vec![text(format!("Those of this kind ({pattern}) are in {extent} of the file."))]);
     }
 }
 

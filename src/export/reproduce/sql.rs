@@ -16,7 +16,7 @@ pub fn sql(reproduction: &Reproduction<'_>) -> String {
     let _ = writeln!(out, "--");
     let _ =
         writeln!(out, "-- Open one terminal for each session and type every statement into the one named before it,");
-    let _ = writeln!(out, "-- from top to bottom. What was observed stands behind each SELECT.");
+    let _ = writeln!(out, "-- from top to bottom. What was observed is behind each SELECT.");
     for said in expectations(reproduction) {
         let _ = writeln!(out, "-- {said}");
     }

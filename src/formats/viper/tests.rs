@@ -95,7 +95,7 @@ fn a_thin_air_read_is_not_made_an_initial_one() {
     for (history, what) in [
         (
             "initial: none\na: [r x 7]",
-            "the read r(x) = 7, because a value that nobody wrote would be the initial version",
+            "the read r(x) = 7, because a value that no transaction wrote would be the initial version",
         ),
         ("a: [r x 0, r x init]", "the read r(x) = initial, besides another word for the initial version"),
         ("a: [w x 0]", "the write w(x) = 0, because the initial version has this value, too"),

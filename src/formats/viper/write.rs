@@ -115,7 +115,7 @@ impl Initial {
                     continue;
                 }
                 let problem = match history.may_be_initial(key, value) {
-                    false => "because a value that nobody wrote would be the initial version",
+                    false => "because a value that no transaction wrote would be the initial version",
                     true if *initial.entry(key).or_insert(value) != value => {
                         "besides another word for the initial version"
                     }

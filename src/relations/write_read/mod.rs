@@ -215,7 +215,7 @@ fn assumptions(history: &History, resolution: &Resolution, set_up: &[Transaction
     let dropped = resolution.dropped().count();
     if dropped > 0 {
         sentences.push(format!(
-            "{dropped} transaction{} of unknown outcome {} left out: nobody read from {}, so no verdict depends on {}.",
+            "{dropped} transaction{} of unknown outcome {} left out: no transaction read from {}, so no verdict depends on {}.",
             plural(dropped),
             if dropped == 1 { "is" } else { "are" },
             if dropped == 1 { "it" } else { "them" },

@@ -1,0 +1,158 @@
+//! What an edge says, in one sentence: what was observed, and what follows at the level that the argument is about.
+
+use super::words::Words;
+use crate::checkers::Level;
+use crate::history::{KeyId, OperationId, TransactionId};
+use crate::relations::{Axiom, Edge, Reason, Relation};
+
+/// The beginning or the end of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    Started(TransactionId),
+    Committed(TransactionId),
+}
+
+impl Words<'_> {
+    /// Why an edge is there, in a sentence with a full stop, and the path that it rests on.
+    pub(super) fn reason(&self, edge: &Edge, level: Level) -> String {
+        let path = match edge.because.premises() {
+            premises @ [_, _, ..] => format!(" ({})", self.path(premises)),
+            _ => String::new(),
+        };
+        format!("{}{path}.", sentence(&self.edge(edge, level)))
+    }
+
+    /// What an edge says, without a full stop.
+    pub(super) fn edge(&self, edge: &Edge, level: Level) -> String {
+        let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
+        let content = |operation: Option<OperationId>| self.content_or_key(operation, edge.key);
+        let order = || self.order(edge, level);
+        match &edge.because {
+            Reason::SessionOrder if edge.from.is_initial() => format!("{from} comes before every transaction"),
+            Reason::SessionOrder if edge.relation == Relation::RealTime => format!("{to} began after {from} had ended"),
+            Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
+            Reason::Reads => self.has_read(edge),
+            Reason::Path { .. } => format!("{from} {} before {to}", verb(level)),
+            Reason::Visible { axiom, reader, read, .. } => {
+                let name = self.transaction(*reader);
+                let (old, new) = (self.content(*read), content(edge.from_operation));
+                let saw = match axiom {
+                    Axiom::CommitOrder if has_snapshots(level) => {
+                        format!("{from}, which wrote {new}, committed before {name} started")
+                    }
+                    Axiom::CommitOrder => format!("{from}, which wrote {new}, {} before {name}", verb(level)),
+                    Axiom::ReadCommitted => format!("{name} had already read from {from}, which wrote {new}"),
+                    Axiom::ReadAtomic | Axiom::Causal => format!("{name} saw {from}, which wrote {new}"),
+                };
+                if edge.to.is_initial() {
+                    return format!(
+                        "{saw}, but {name} read {old}: {from}'s version would be older than the initial one"
+                    );
+                }
+                let overlap = match moments(edge, level) {
+                    Some([_, Moment::Started(_)]) => ", and writers of one key do not overlap",
+                    _ => "",
+                };
+                format!("{saw}, but {name} read {old} of {to}{overlap}: so {}", order())
+            }
+            Reason::Overwrites { writer, .. } => {
+                let (old, new) = (self.read_of(edge.from_operation, edge.key, *writer), content(edge.to_operation));
+                match edge.key.is_some_and(|key| self.history.lists().is_list(key)) {
+                    true => {
+                        let old = old.trim_end_matches(',');
+                        format!("{from} read {old}, without what {to} appended, {new}: so {}", order())
+                    }
+                    false => format!("{from} read {old} and not the newer {new} of {to}: so {}", order()),
+                }
+            }
+            Reason::Conflict { .. } => {
+                let key = self.key(edge.key);
+                format!(
+                    "{from} and {to} both wrote {key}, so they did not overlap; {from} started before {to} committed: so {}",
+                    order()
+                )
+            }
+            Reason::ReadModifyWrite { read } => {
+                let read = self.edges.get(*read).and_then(|e| e.to_operation);
+                let old = self.read_of(read, edge.key, edge.from);
+                format!("{to} read {old} and then wrote {}, which is newer", content(edge.to_operation))
+            }
+            Reason::Listed { reader, read } => {
+                let (reader, list) = (self.transaction(*reader), self.content(*read));
+                let (first, then) = (content(edge.from_operation), content(edge.to_operation));
+                match self.listed_element(*read, edge.to_operation) {
+                    true => format!("{reader} read {list}: {from} appended {first} before {to} appended {then}"),
+                    false => {
+                        let lacks = format!("{reader} read {list}, which lacks what {to} appended ({then})");
+                        format!("{lacks}: so {from} {} before {to}", verb(level))
+                    }
+                }
+            }
+            Reason::Assumed => format!("in this case {}", self.older(edge)),
+        }
+    }
+
+    /// `4 = 3`, or `4 = 0, the initial version,`.
+    fn read_of(&self, read: Option<OperationId>, key: Option<KeyId>, writer: TransactionId) -> String {
+        match read {
+            Some(read) if writer.is_initial() => format!("{},", self.initial_read(read)),
+            read => self.content_or_key(read, key),
+        }
+    }
+
+    /// "T3 started before T2 committed", or what an edge says at a level without snapshots.
+    fn order(&self, edge: &Edge, level: Level) -> String {
+        match moments(edge, level) {
+            Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
+            None => format!("{} {} before {}", self.transaction(edge.from), verb(level), self.transaction(edge.to)),
+        }
+    }
+
+    /// "T3 started".
+    pub(super) fn moment(&self, moment: Moment) -> String {
+        match moment {
+            Moment::Started(t) => format!("{} started", self.transaction(t)),
+            Moment::Committed(t) => format!("{} committed", self.transaction(t)),
+        }
+    }
+}
+
+/// What transactions of which one precedes the other did: at serializability and above they ran one after the other.
+pub(super) fn verb(level: Level) -> &'static str {
+    if level >= Level::Serializability { "ran" } else { "came" }
+}
+
+/// Whether transactions of the level have a start and a commit that are ordered.
+fn has_snapshots(level: Level) -> bool {
+    matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation)
+}
+
+/// What an edge says in time, at the levels where transactions have snapshots.
+pub(super) fn moments(edge: &Edge, level: Level) -> Option<[Moment; 2]> {
+    use Moment::{Committed, Started};
+    let (from, to) = (edge.from, edge.to);
+    if !has_snapshots(level) {
+        return None;
+    }
+    match edge.relation {
+        Relation::AntiDependency => Some([Started(from), Committed(to)]),
+        Relation::SessionOrder | Relation::WriteRead | Relation::CausalOrder => Some([Committed(from), Started(to)]),
+        Relation::WriteWrite if level == Level::SnapshotIsolation => Some([Committed(from), Started(to)]),
+        Relation::WriteWrite | Relation::CommitOrder => Some([Committed(from), Committed(to)]),
+        Relation::RealTime => None,
+    }
+}
+
+/// The same with a capital letter where it begins with words, not with a name, which stays as it is in the file.
+pub(super) fn sentence(text: &str) -> String {
+    match ["the initial state", "in this case"].iter().any(|words| text.starts_with(words)) {
+        true => capitalized(text),
+        false => text.to_owned(),
+    }
+}
+
+/// With a capital letter.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,277 @@
+//! What a violation claims, and the statements of its argument, as data.
+
+use super::OperationEntry;
+use super::build::Places;
+use crate::checkers::{Level, Violation};
+use crate::counterexample::{self, Claim, Headline, Sight, Step, StepRole};
+use crate::history::{History, KeyId, OperationId, TransactionId};
+use crate::relations::{EdgeIndex, Reason};
+use serde::{Deserialize, Serialize};
+
+/// What is wrong: a claim that follows from the listed facts, with its words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimEntry {
+    /// "Half of a transaction was seen".
+    pub title: String,
+    /// The claim in one sentence.
+    pub text: String,
+    /// The same as data.
+    #[serde(flatten)]
+    pub says: ClaimKind,
+}
+
+/// The few kinds of claims. Numbers are places of transactions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ClaimKind {
+    /// These reads may not return what they returned, whatever the order.
+    WrongValue {
+        /// The pattern that says why.
+        pattern: String,
+        /// The reads.
+        reads: Vec<OperationEntry>,
+    },
+    /// A read returned a version although its transaction saw, or had to see, one that is newer.
+    StaleRead {
+        /// The read.
+        read: OperationEntry,
+        /// Who wrote what it returned.
+        older: usize,
+        /// Who wrote the newer version.
+        newer: usize,
+        /// With what.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        write: Option<OperationEntry>,
+        /// How the reader saw it.
+        sight: SightWord,
+        /// The read by which it saw it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<OperationEntry>,
+    },
+    /// Each of these reads is possible alone; together they close a cycle with what was observed.
+    TwoReads {
+        /// The reads.
+        reads: Vec<OperationEntry>,
+    },
+    /// What was observed closes a cycle by itself.
+    Observed,
+    /// Who read one version of a key and wrote the key: only one of the updates can survive.
+    LostWrite {
+        /// The key.
+        key: String,
+        /// Who wrote that version.
+        writer: usize,
+        /// Who read it and wrote the key.
+        readers: Vec<usize>,
+    },
+    /// Two readers saw one of two writes each, and not the other one.
+    ReadersDisagree {
+        /// What they missed.
+        missed: Vec<MissedEntry>,
+    },
+    /// Two transactions each missed what the other wrote.
+    MissedEachOther {
+        /// What they missed.
+        missed: Vec<MissedEntry>,
+    },
+    /// Transactions each missed a write; together that leaves no order.
+    Ring {
+        /// The transactions.
+        missing: Vec<usize>,
+    },
+    /// What was read contradicts real time.
+    AgainstTheClock {
+        /// This one had ended…
+        ended: usize,
+        /// … before this one began.
+        began: usize,
+        /// What the later one missed, where that is all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missed: Option<MissedEntry>,
+    },
+    /// Several answers are possible to an open question, and each contradicts.
+    Cases,
+}
+
+impl ClaimEntry {
+    /// The operations it names.
+    pub fn operations(&self) -> Vec<&OperationEntry> {
+        fn of_missed<'e>(missed: impl IntoIterator<Item = &'e MissedEntry>) -> Vec<&'e OperationEntry> {
+            missed.into_iter().flat_map(|missed| missed.read.iter().chain(&missed.write)).collect()
+        }
+        match &self.says {
+            ClaimKind::WrongValue { reads, .. } | ClaimKind::TwoReads { reads } => reads.iter().collect(),
+            ClaimKind::StaleRead { read, write, seen, .. } => [read].into_iter().chain(write).chain(seen).collect(),
+            ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => of_missed(missed),
+            ClaimKind::AgainstTheClock { missed, .. } => of_missed(missed),
+            ClaimKind::Observed | ClaimKind::LostWrite { .. } | ClaimKind::Ring { .. } | ClaimKind::Cases => Vec::new(),
+        }
+    }
+}
+
+/// A reader that did not see a newer version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MissedEntry {
+    /// The reader.
+    pub reader: usize,
+    /// Who wrote the newer version.
+    pub writer: usize,
+    /// The read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<OperationEntry>,
+    /// The write that it missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<OperationEntry>,
+}
+
+/// How a reader is known to see another transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SightWord {
+    /// It comes before it in its session.
+    OwnSession,
+    /// It read from it before the stale read.
+    ReadBefore,
+    /// It read from it.
+    Read,
+    /// A path of sessions and reads leads from it to the reader.
+    Through,
+    /// It comes before it in every order: the rest of the cycle says so.
+    Order,
+}
+
+/// One statement of an argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatementEntry {
+    /// Its number, from 1.
+    pub number: usize,
+    /// `observed`, `rule`, `supposed`, `concluded` or `contradiction`.
+    pub role: String,
+    /// The sentence.
+    pub text: String,
+    /// Places of the transactions it speaks of.
+    pub transactions: Vec<usize>,
+    /// The operations it speaks of.
+    pub operations: Vec<OperationEntry>,
+    /// The edges it speaks of, by place.
+    pub edges: Vec<usize>,
+    /// Numbers of the statements that it follows from.
+    pub premises: Vec<usize>,
+}
+
+/// What a violation claims, and its argument in statements.
+pub(super) fn argument(
+    history: &History,
+    violation: &Violation,
+    level: Level,
+    places: &mut Places<'_>,
+) -> (ClaimEntry, Vec<StatementEntry>) {
+    let Headline { claim, title, summary } = counterexample::headline(history, violation);
+    let says = Claims { violation, places }.entry(&claim);
+    let steps = counterexample::steps(history, violation, level);
+    let statements = steps.iter().enumerate().map(|(place, step)| statement(place + 1, step, places)).collect();
+    (ClaimEntry { title, text: summary, says }, statements)
+}
+
+fn statement(number: usize, step: &Step, places: &mut Places<'_>) -> StatementEntry {
+    let role = match step.role {
+        StepRole::Observed => "observed",
+        StepRole::Rule => "rule",
+        StepRole::Supposed => "supposed",
+        StepRole::Concluded => "concluded",
+        StepRole::Contradiction => "contradiction",
+    };
+    StatementEntry {
+        number,
+        role: role.to_owned(),
+        text: format!("{}.", step.text),
+        transactions: step.transactions.iter().map(|&t| places.of(t)).collect(),
+        operations: step.operations.iter().map(|&o| places.operation_entry(o)).collect(),
+        edges: step.edges.clone(),
+        premises: step.premises.iter().map(|place| place + 1).collect(),
+    }
+}
+
+struct Claims<'a, 'h> {
+    violation: &'a Violation,
+    places: &'a mut Places<'h>,
+}
+
+impl Claims<'_, '_> {
+    fn entry(&mut self, claim: &Claim) -> ClaimKind {
+        match claim {
+            Claim::WrongValue { pattern, reads } => {
+                ClaimKind::WrongValue { pattern: pattern.id().to_owned(), reads: self.operations(reads) }
+            }
+            Claim::StaleRead { read, older, newer: (newer, write), sight } => {
+                let (word, seen) = match *sight {
+                    Sight::OwnSession => (SightWord::OwnSession, None),
+                    Sight::ReadBefore(seen) => (SightWord::ReadBefore, Some(seen)),
+                    Sight::Read(seen) => (SightWord::Read, Some(seen)),
+                    Sight::Through => (SightWord::Through, None),
+                    Sight::Order => (SightWord::Order, None),
+                };
+                ClaimKind::StaleRead {
+                    read: self.places.operation_entry(*read),
+                    older: self.places.of(*older),
+                    newer: self.places.of(*newer),
+                    write: write.map(|write| self.places.operation_entry(write)),
+                    sight: word,
+                    seen: seen.map(|seen| self.places.operation_entry(seen)),
+                }
+            }
+            Claim::TwoReads { forced } => {
+                let read = |e: &EdgeIndex| match self.violation.edges.get(*e)?.because {
+                    Reason::Visible { read, .. } => Some(read),
+                    _ => None,
+                };
+                let reads: Vec<OperationId> = forced.iter().filter_map(read).collect();
+                ClaimKind::TwoReads { reads: self.operations(&reads) }
+            }
+            Claim::Observed => ClaimKind::Observed,
+            Claim::LostWrite { key, writer, readers } => ClaimKind::LostWrite {
+                key: self.places.key(*key),
+                writer: self.places.of(*writer),
+                readers: self.transactions(readers),
+            },
+            Claim::ReadersDisagree { missed } => ClaimKind::ReadersDisagree { missed: self.missed(missed) },
+            Claim::MissedEachOther { missed } => ClaimKind::MissedEachOther { missed: self.missed(missed) },
+            Claim::Ring { missing } => ClaimKind::Ring { missing: self.transactions(missing) },
+            Claim::AgainstTheClock { clock, missed } => {
+                let ends = self.violation.edges.get(*clock).map(|edge| (edge.from, edge.to));
+                let (ended, began) = ends.unwrap_or((TransactionId::INITIAL, TransactionId::INITIAL));
+                ClaimKind::AgainstTheClock {
+                    ended: self.places.of(ended),
+                    began: self.places.of(began),
+                    missed: self.missed(missed.as_slice()).pop(),
+                }
+            }
+            Claim::Cases => ClaimKind::Cases,
+        }
+    }
+
+    fn operations(&mut self, operations: &[OperationId]) -> Vec<OperationEntry> {
+        operations.iter().map(|&o| self.places.operation_entry(o)).collect()
+    }
+
+    fn transactions(&mut self, transactions: &[TransactionId]) -> Vec<usize> {
+        transactions.iter().map(|&t| self.places.of(t)).collect()
+    }
+
+    fn missed(&mut self, edges: &[EdgeIndex]) -> Vec<MissedEntry> {
+        let edges = edges.iter().filter_map(|&e| self.violation.edges.get(e));
+        let entry = |edge: &crate::relations::Edge| MissedEntry {
+            reader: self.places.of(edge.from),
+            writer: self.places.of(edge.to),
+            read: edge.from_operation.map(|read| self.places.operation_entry(read)),
+            write: edge.to_operation.map(|write| self.places.operation_entry(write)),
+        };
+        edges.map(entry).collect()
+    }
+}
+
+impl Places<'_> {
+    fn key(&self, key: KeyId) -> String {
+        self.history().key_names().get(key.index())
+    }
+}

@@ -1,0 +1,312 @@
+//! What a violation is said to show: does it follow from the history and from the edges, which hold by the time this is asked?
+
+use super::read::operation;
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::report::{
+    AxiomWord, ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord, ViolationEntry,
+};
+use rustc_hash::FxHashSet;
+
+/// Whether the claim of a violation is true. `wrong` are the reads that its proof shows to be wrong. O(edges²).
+pub(super) fn check(
+    history: &History,
+    violation: &ViolationEntry,
+    transactions: &[TransactionId],
+    wrong: &[OperationId],
+) -> Result<(), String> {
+    let Some(claim) = &violation.claim else { return Ok(()) };
+    let scene = Shown { history, violation, transactions };
+    let checked = match &claim.says {
+        ClaimKind::WrongValue { pattern, reads } => scene.wrong_value(pattern, reads, wrong),
+        ClaimKind::StaleRead { read, older, newer, write, sight, seen } => {
+            scene.stale_read(read, (*older, *newer), write.as_ref(), (*sight, seen.as_ref()))
+        }
+        ClaimKind::TwoReads { reads } => scene.two_reads(reads),
+        ClaimKind::Observed => {
+            expect(scene.cycle()?.iter().all(|e| is_observed(e)), "it rests on more than observations")
+        }
+        ClaimKind::LostWrite { key, writer, readers } => scene.lost_write(key, *writer, readers),
+        ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => {
+            let each_other = matches!(claim.says, ClaimKind::MissedEachOther { .. });
+            scene.two_missed(missed, each_other)
+        }
+        ClaimKind::Ring { missing } => scene.ring(missing),
+        ClaimKind::AgainstTheClock { ended, began, missed } => scene.clock(*ended, *began, missed.as_ref()),
+        ClaimKind::Cases => expect(scene.cycle().is_err() && !is_of_reads(&violation.proof), "it has no cases"),
+    };
+    checked.map_err(|message| format!("its claim does not hold: {message}"))
+}
+
+/// Whether each statement has its number, follows from earlier ones, and speaks of what there is.
+pub(super) fn statements(violation: &ViolationEntry) -> Result<(), String> {
+    for (place, statement) in violation.statements.iter().enumerate() {
+        let number = statement.number;
+        let wrong = |what: &str| Err(format!("statement {number} {what}"));
+        if number != place + 1 {
+            return wrong(&format!("is in place {}", place + 1));
+        }
+        if statement.premises.iter().any(|&premise| premise == 0 || premise >= number) {
+            return wrong("does not follow from earlier ones");
+        }
+        if statement.edges.iter().any(|&e| e >= violation.edges.len())
+            || statement.transactions.iter().any(|&t| t >= violation.transactions.len())
+        {
+            return wrong("speaks of what is not listed");
+        }
+    }
+    Ok(())
+}
+
+fn expect(holds: bool, otherwise: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
+fn is_of_reads(proof: &ProofEntry) -> bool {
+    matches!(proof, ProofEntry::Read | ProofEntry::Reads { .. })
+}
+
+/// Whether an edge follows from sessions, reads and lists.
+fn is_observed(edge: &EdgeEntry) -> bool {
+    use ReasonEntry::{Listed, Path, ReadModifyWrite, Reads, SessionOrder};
+    matches!(edge.reason, SessionOrder | Reads | Path { .. } | Listed { .. } | ReadModifyWrite { .. })
+}
+
+/// A read that did not return the newer of two versions: by place the reader, its read, and who wrote the two.
+struct Choice {
+    reader: usize,
+    read: Option<usize>,
+    older: usize,
+    newer: (usize, Option<usize>),
+}
+
+/// The choice that an edge rests on, if it rests on one.
+fn choice(edge: &EdgeEntry) -> Option<Choice> {
+    match edge.reason {
+        ReasonEntry::Visible { reader, read, .. } => {
+            Some(Choice { reader, read: Some(read), older: edge.to, newer: (edge.from, edge.from_operation) })
+        }
+        ReasonEntry::Overwrites { writer, .. } => Some(Choice {
+            reader: edge.from,
+            read: edge.from_operation,
+            older: writer,
+            newer: (edge.to, edge.to_operation),
+        }),
+        _ => None,
+    }
+}
+
+struct Shown<'a> {
+    history: &'a History,
+    violation: &'a ViolationEntry,
+    transactions: &'a [TransactionId],
+}
+
+impl Shown<'_> {
+    /// The edges of the only cycle.
+    fn cycle(&self) -> Result<Vec<&EdgeEntry>, String> {
+        match &self.violation.proof {
+            ProofEntry::Cycle { edges } => Ok(edges.iter().filter_map(|&e| self.violation.edges.get(e)).collect()),
+            _ => Err("it does not end in one cycle".to_owned()),
+        }
+    }
+
+    fn transaction(&self, place: usize) -> Result<TransactionId, String> {
+        self.transactions.get(place).copied().ok_or_else(|| format!("there is no transaction at place {place}"))
+    }
+
+    fn operation(&self, entry: &OperationEntry, kind: OperationKind) -> Result<OperationId, String> {
+        let o = operation(self.history, self.transactions, entry.transaction, entry.index)?;
+        match self.history.operation(o).kind == kind {
+            true => Ok(o),
+            false => Err(format!("{} is another kind of operation", entry.text)),
+        }
+    }
+
+    fn writes(&self, t: TransactionId, key: KeyId) -> bool {
+        let is_write = |o: OperationId| {
+            let o = self.history.operation(o);
+            o.kind == OperationKind::Write && o.key == key
+        };
+        !t.is_initial() && self.history.operations_of(t).any(is_write)
+    }
+
+    fn wrong_value(&self, pattern: &str, reads: &[OperationEntry], wrong: &[OperationId]) -> Result<(), String> {
+        let known = match &self.violation.proof {
+            ProofEntry::Reads { pattern, .. } => pattern,
+            _ => &self.violation.pattern,
+        };
+        expect(pattern == known, "it is of another pattern")?;
+        let reads =
+            reads.iter().map(|read| self.operation(read, OperationKind::Read)).collect::<Result<Vec<_>, _>>()?;
+        // Of two different versions in one transaction all reads of the key may be told.
+        let is_told = match pattern {
+            _ if wrong.is_empty() => true,
+            "TAP-j" => wrong.iter().all(|read| reads.contains(read)),
+            _ => reads.iter().all(|read| wrong.contains(read)) && !reads.is_empty(),
+        };
+        expect(is_told, "these reads are not the wrong ones")
+    }
+
+    fn stale_read(
+        &self,
+        entry: &OperationEntry,
+        (older, newer): (usize, usize),
+        write: Option<&OperationEntry>,
+        (sight, seen): (SightWord, Option<&OperationEntry>),
+    ) -> Result<(), String> {
+        let read = self.operation(entry, OperationKind::Read)?;
+        let key = self.history.operation(read).key;
+        let (reader, writer) = (self.transaction(entry.transaction)?, self.transaction(newer)?);
+        expect(older != newer && self.writes(writer, key), "the newer version is none of this key")?;
+        if let Some(write) = write {
+            let o = self.operation(write, OperationKind::Write)?;
+            let is_it = write.transaction == newer && self.history.operation(o).key == key;
+            expect(is_it, "the newer version is another write")?;
+        }
+        let cycle = self.cycle()?;
+        let is_it = |made: &Choice| {
+            (made.reader, made.read, made.older, made.newer.0) == (entry.transaction, Some(entry.index), older, newer)
+                && made.newer.1 == write.map(|write| write.index)
+        };
+        expect(
+            cycle.iter().filter_map(|e| choice(e)).any(|made| is_it(&made)),
+            "no edge says that it missed this version",
+        )?;
+        let read_from = |seen: &OperationEntry| {
+            let is_it = |e: &&EdgeEntry| {
+                let ends = (newer, entry.transaction, Some(seen.index));
+                matches!(e.reason, ReasonEntry::Reads) && (e.from, e.to, e.to_operation) == ends
+            };
+            expect(seen.transaction == entry.transaction, "it saw it by the read of another transaction")?;
+            expect(self.violation.edges.iter().any(|e| is_it(&e)), "no edge says that it read from it")
+        };
+        match (sight, seen) {
+            (SightWord::OwnSession, None) => {
+                // ⊥, which is of no session, writes no key.
+                let one = self.history.session_of(writer) == self.history.session_of(reader);
+                let before = self.history.position_of(writer) < self.history.position_of(reader);
+                expect(one && before, "the newer version was not written before in its session")?;
+            }
+            (SightWord::ReadBefore, Some(seen)) => {
+                read_from(seen)?;
+                expect(seen.index < entry.index, "it saw the newer version only later")?;
+            }
+            (SightWord::Read, Some(seen)) => read_from(seen)?,
+            (SightWord::Through, None) => {
+                expect(self.leads(newer, entry.transaction), "nothing observed leads from the one to the other")?;
+            }
+            (SightWord::Order, None) => {
+                let n = cycle.iter().filter(|e| choice(e).is_some()).count();
+                return expect(n == 1, "something else was missed, too");
+            }
+            _ => return Err("it does not say how the newer version was seen".to_owned()),
+        }
+        let is_initial = self.transaction(older)?.is_initial();
+        expect(is_initial || self.leads(older, newer), "nothing observed says that the version is older")
+    }
+
+    /// Whether observed edges lead from one transaction to another, by place.
+    fn leads(&self, from: usize, to: usize) -> bool {
+        let mut reached = FxHashSet::from_iter([from]);
+        let mut open = vec![from];
+        while let Some(place) = open.pop() {
+            for edge in self.violation.edges.iter().filter(|e| e.from == place && is_observed(e)) {
+                if reached.insert(edge.to) {
+                    open.push(edge.to);
+                }
+            }
+        }
+        reached.contains(&to)
+    }
+
+    fn two_reads(&self, reads: &[OperationEntry]) -> Result<(), String> {
+        let cycle = self.cycle()?;
+        let forced = cycle.iter().filter_map(|edge| match edge.reason {
+            ReasonEntry::Visible { axiom, reader, read, .. } if axiom != AxiomWord::CommitOrder => Some((reader, read)),
+            _ => None,
+        });
+        let said: Vec<(usize, usize)> = reads.iter().map(|read| (read.transaction, read.index)).collect();
+        expect(!said.is_empty() && forced.eq(said.iter().copied()), "other reads close the cycle")
+    }
+
+    fn lost_write(&self, key: &str, writer: usize, readers: &[usize]) -> Result<(), String> {
+        let took = |reader: usize| -> Result<bool, String> {
+            let t = self.transaction(reader)?;
+            Ok(self.violation.edges.iter().any(|edge| {
+                let read = match edge.reason {
+                    ReasonEntry::Reads if (edge.from, edge.to) == (writer, reader) => (edge.to, edge.to_operation),
+                    ReasonEntry::Overwrites { writer: of, .. } if (of, edge.from) == (writer, reader) => {
+                        (edge.from, edge.from_operation)
+                    }
+                    _ => return false,
+                };
+                let read = read.1.and_then(|index| operation(self.history, self.transactions, read.0, index).ok());
+                let of_key = read.map(|read| self.history.operation(read).key);
+                edge.key.as_deref() == Some(key) && of_key.is_some_and(|key| self.writes(t, key))
+            }))
+        };
+        expect(!readers.is_empty(), "no transaction updated the key")?;
+        readers.iter().try_for_each(|&reader| expect(took(reader)?, "one of them did not read and write it"))
+    }
+
+    /// Whether an edge of the cycle says that a reader missed a write.
+    fn is_missed(&self, missed: &MissedEntry) -> Result<(), String> {
+        let of = |entry: Option<&OperationEntry>, t: usize| match entry {
+            Some(entry) if entry.transaction != t => Err("an operation is of another transaction".to_owned()),
+            entry => Ok(entry.map(|entry| entry.index)),
+        };
+        let (read, write) = (of(missed.read.as_ref(), missed.reader)?, of(missed.write.as_ref(), missed.writer)?);
+        let is_it = |edge: &&EdgeEntry| {
+            matches!(edge.reason, ReasonEntry::Overwrites { .. })
+                && (edge.from, edge.to) == (missed.reader, missed.writer)
+                && (edge.from_operation, edge.to_operation) == (read, write)
+        };
+        expect(self.cycle()?.iter().any(|e| is_it(e)), "no edge says that it was missed")
+    }
+
+    fn two_missed(&self, missed: &[MissedEntry], each_other: bool) -> Result<(), String> {
+        let [a, b] = missed else { return Err("it takes two".to_owned()) };
+        self.is_missed(a)?;
+        self.is_missed(b)?;
+        let cycle = self.cycle()?;
+        if each_other {
+            return expect((a.reader, a.writer) == (b.writer, b.reader), "it was not of each other");
+        }
+        expect(
+            a.reader != b.writer && b.reader != a.writer && a.reader != b.reader,
+            "it is no two readers and two writers",
+        )?;
+        let saw = |edge: &&EdgeEntry| matches!(edge.kind.as_str(), "WR" | "SO" | "CO");
+        let others = cycle.iter().filter(|edge| edge.kind != "RW").all(|e| saw(e));
+        let n = cycle.iter().filter(|edge| edge.kind == "RW").count();
+        expect(others && n == 2, "they did not see the other write")
+    }
+
+    fn ring(&self, missing: &[usize]) -> Result<(), String> {
+        let cycle = self.cycle()?;
+        let readers: Vec<usize> = cycle.iter().filter_map(|e| choice(e)).map(|made| made.reader).collect();
+        expect(readers.len() != 1, "a single missed write is no ring")?;
+        let readers: FxHashSet<usize> = readers.into_iter().collect();
+        let said: FxHashSet<usize> = missing.iter().copied().collect();
+        expect(said == readers && said.len() == missing.len(), "others missed a write")
+    }
+
+    fn clock(&self, ended: usize, began: usize, missed: Option<&MissedEntry>) -> Result<(), String> {
+        let interval = |place: usize| -> Result<_, String> {
+            let t = self.transaction(place)?;
+            Ok(if t.is_initial() { None } else { self.history.interval(t) })
+        };
+        let in_order = matches!((interval(ended)?, interval(began)?), (Some(a), Some(b)) if a.end < b.start);
+        expect(in_order, "the one had not ended before the other began")?;
+        let cycle = self.cycle()?;
+        let is_there = cycle.iter().any(|edge| edge.kind == "RT" && (edge.from, edge.to) == (ended, began));
+        expect(is_there, "the cycle does not rest on it")?;
+        missed.map_or(Ok(()), |missed| {
+            expect(
+                (missed.reader, missed.writer) == (began, ended) && cycle.len() == 2,
+                "it is not of the earlier one",
+            )?;
+            self.is_missed(missed)
+        })
+    }
+}

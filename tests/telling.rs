@@ -1,0 +1,121 @@
+//! What is said of a counterexample besides its argument: verdicts, conditions, of what it is minimal, and its claim.
+
+mod common;
+
+use common::examine;
+use isoscope::checkers::{Findings, Level, Pattern, Violation};
+use isoscope::control::Control;
+use isoscope::counterexample::{self, Claim, Counterexample, Explanation, Minimality, Sight, StepRole, narrate};
+use isoscope::export::{ComposeOptions, ExportKind, compose, export};
+use isoscope::history::History;
+
+fn parsed(text: &str) -> History {
+    isoscope::formats::text::parse(text).expect("a history in our notation")
+}
+
+fn first_of(findings: &Findings, pattern: Pattern) -> &Violation {
+    findings.violations.iter().find(|violation| violation.id.pattern == pattern).expect("it is there")
+}
+
+fn explained(history: &History, findings: &Findings, violation: &Violation) -> (Counterexample, Explanation) {
+    let example = counterexample::minimize(history, violation, &Control::new());
+    let explanation = counterexample::explain(&example).within(history, findings, violation);
+    (example, explanation)
+}
+
+#[test]
+fn a_condition_is_named_in_every_export() {
+    let history = parsed("s: [w x 0]\na: [r x 0, w x 1]\nb: [r x 0, w x 2]\n");
+    let findings = examine::check(&history);
+    let violation = first_of(&findings, Pattern::LostUpdate);
+    let (example, explanation) = explained(&history, &findings, violation);
+    let condition = "Assumed: s1 set up the initial state; each value that was read has one possible writer";
+    let facts = explanation.facts();
+    assert!(facts.iter().any(|fact| fact.starts_with(condition)), "{facts:?}");
+    let picture = compose(&example, &explanation, &history, &ComposeOptions::default());
+    let kinds = [
+        ExportKind::Svg,
+        ExportKind::Dot,
+        ExportKind::Tikz,
+        ExportKind::Mermaid,
+        ExportKind::Json,
+        ExportKind::Markdown,
+        ExportKind::Text,
+    ];
+    for kind in kinds {
+        let bytes = export(kind, &picture).expect("it can be made");
+        assert!(String::from_utf8_lossy(&bytes).contains("s1 set up the initial state"), "{kind:?}");
+    }
+}
+
+#[test]
+fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
+    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
+    let findings = examine::check(&history);
+    let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
+    let these = "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and \
+                 everything stronger.";
+    assert_eq!(explanation.verdicts, these);
+    let whole = "Whole history: allowed by cut isolation, forbidden by read committed and everything stronger.";
+    assert_eq!(explanation.whole.as_deref(), Some(whole));
+}
+
+#[test]
+fn the_size_says_what_may_still_be_superfluous() {
+    let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\n");
+    let findings = examine::check(&history);
+    let (example, _) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
+    let size = |minimality, operation_minimality| {
+        counterexample::size(&Counterexample { minimality, operation_minimality, ..example.clone() })
+    };
+    let both = size(Minimality::Irreducible, Minimality::Irreducible);
+    assert_eq!(
+        both,
+        "Minimal: without any one of these 3 transactions or 5 operations the rest satisfies read atomic."
+    );
+    let first = size(Minimality::Irreducible, Minimality::Reduced);
+    assert!(first.starts_with("Minimal by transaction: "), "{first}");
+    assert!(first.ends_with("; some operations may still be superfluous."), "{first}");
+    let none = size(Minimality::Reduced, Minimality::Reduced);
+    assert!(none.starts_with("Reduced to 3 transactions of 3, some of which may still be superfluous"), "{none}");
+}
+
+#[test]
+fn the_rule_of_the_level_comes_right_before_the_first_contradiction() {
+    for (text, level) in [
+        ("a: [r x 0, w y 1]\nb: [r y 0, w x 1]\n", Level::Serializability),
+        ("a: [w x 1]\nb: [w y 1]\nc: [r x 1, r y 0]\nd: [r y 1, r x 0]\n", Level::PrefixConsistency),
+        ("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\n", Level::SnapshotIsolation),
+    ] {
+        let history = parsed(text);
+        let findings = examine::check(&history);
+        let violation = findings.violations.iter().find(|v| v.levels.weakest() == Some(level)).expect(text);
+        let (_, explanation) = explained(&history, &findings, violation);
+        let roles: Vec<StepRole> = explanation.steps.iter().map(|step| step.role).collect();
+        assert_eq!(roles[roles.len() - 2..], [StepRole::Rule, StepRole::Contradiction], "{text}");
+        let rule = &explanation.steps[roles.len() - 2].text;
+        assert!(rule.ends_with(level.promise()), "{rule}");
+        let end = narrate::sentence(explanation.steps.last().expect("it ends"));
+        assert!(end.contains(if level == Level::Serializability { " ran before " } else { " < " }), "{end}");
+    }
+}
+
+#[test]
+fn two_updates_of_one_version_are_a_lost_update_before_they_are_minimised() {
+    let history = parsed("a: [r x 0, w x 1]\nb: [r x 0, w x 2]\nc: [r x 1]\n");
+    let findings = examine::check(&history);
+    for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
+        let claim = counterexample::claim(&history, first_of(&findings, pattern));
+        assert!(matches!(claim, Claim::LostWrite { .. }), "{pattern}: {claim:?}");
+    }
+}
+
+#[test]
+fn a_single_missed_write_is_no_ring() {
+    let history = parsed("initial: none\n0: [a 1 1, a 2 1]\n1: [a 1 2, r 2 []]\n2: [r 1 [1 2]]\n");
+    let findings = examine::check(&history);
+    let headline = counterexample::headline(&history, first_of(&findings, Pattern::SICycle));
+    assert!(matches!(headline.claim, Claim::StaleRead { sight: Sight::Order, .. }), "{:?}", headline.claim);
+    assert_eq!(headline.title, "A write that came before was not seen");
+    assert!(headline.summary.ends_with("came before it."), "{}", headline.summary);
+}
