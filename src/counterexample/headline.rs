@@ -363,6 +363,14 @@ impl Speaker<'_> {
                     contents.join(", then ")
                 )
             }
+            Pattern::NoLinearOrder => {
+                let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
+                let names: Vec<String> = told.map(|&t| words.transaction(t)).collect();
+                let (names, more) = names.split_at(names.len().min(4));
+                let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+                let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
+                format!("In no order that respects real time does each of {names}{more} find what it saw.")
+            }
             Pattern::IncompatibleOrder | Pattern::DuplicateElement => {
                 const TOLD: usize = 3;
                 let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();

@@ -118,11 +118,14 @@ pub fn size(example: &Counterexample) -> String {
              violates {level} in another way"
         ),
         Minimality::Reduced => {
-            format!("Reduced to {transactions} of {whole}, some of which may still be superfluous")
+            format!("Reduced to {n} of {whole} transactions, some of which may still be superfluous")
         }
     };
     let of_operations = match example.operation_minimality {
         _ if m <= 1 => String::new(),
+        Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => {
+            ", and some of their operations".to_owned()
+        }
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
         Minimality::IrreducibleForPattern => format!("; none of the {operations} can go without the anomaly"),
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {

@@ -33,8 +33,8 @@ impl Teller<'_> {
                 What::Prove(proof) => self.prove(proof, &assumed, &label, &mut stack),
                 What::Others(n_combinations, n_clauses) => self.end_combinations(n_combinations, n_clauses, &label),
                 What::Order(edge, proof) => {
-                    let older = self.edge(edge).map(|edge| format!(": suppose that {}", self.words.older(edge)));
-                    let text = format!("Case {label}{}", older.unwrap_or_default());
+                    let older = self.edge(edge).map(|edge| format!(" suppose that {}", self.words.older(edge)));
+                    let text = format!("In case {label}{}", older.unwrap_or_default());
                     self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
                     assumed.push(edge);
                     stack.push(Task { what: What::Prove(proof), assumed, label });
@@ -104,7 +104,7 @@ impl Teller<'_> {
         }
     }
 
-    /// "Case 1: suppose that T1 wrote the 1 that T3 read of key 4".
+    /// "In case 1 suppose that T1 wrote the 1 that T3 read of key 4".
     fn tell_answer(&mut self, supposed: Supposed, label: &str) {
         let history = self.words.history;
         let must_have_committed = |t: TransactionId| match t.is_initial() || history.outcome(t) == Outcome::Committed {
@@ -121,7 +121,7 @@ impl Teller<'_> {
             }
             Supposed::Outcome { .. } => (", so that no transaction read from it".to_owned(), Vec::new()),
         };
-        let text = format!("Case {label}: suppose that {}{follows}", self.words.supposed(supposed));
+        let text = format!("In case {label} suppose that {}{follows}", self.words.supposed(supposed));
         self.say(StepRole::Supposed, text, operations);
     }
 
