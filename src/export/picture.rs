@@ -1,14 +1,14 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use super::drawing::{Drawing, Evidence, arranged, draw};
+use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::picks::Picks;
 use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
-use crate::diagram::layout::{Layout, LayoutStyle};
+use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Diagram, Target};
-use crate::history::History;
+use crate::history::{History, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,6 +55,15 @@ pub struct Picture {
     pub markdown: String,
     /// The whole as plain text.
     pub text: String,
+}
+
+impl Picture {
+    /// The relation of the arrows that the line with this number tells, if it is one.
+    pub(super) fn told_by(&self, number: usize) -> Option<Relation> {
+        let mut told = self.diagram.arrows.iter().filter(|arrow| arrow.number == Some(number));
+        let first = told.next()?.relation;
+        told.all(|arrow| arrow.relation == first).then_some(first)
+    }
 }
 
 /// A [`Target`] as a key that can be sorted.
@@ -109,7 +118,7 @@ pub fn compose(
     whole: &History,
     options: &ComposeOptions,
 ) -> Picture {
-    let drawing = draw(example, whole, options);
+    let drawing = draw(example, &explanation.steps, whole, options);
     let fits = |layout: &&Layout| {
         let rows =
             layout.cards.iter().zip(&drawing.diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
@@ -117,10 +126,13 @@ pub fn compose(
         rows && cards && layout.routes.len() == drawing.diagram.arrows.len()
     };
     let tooltips = tooltips(explanation, &drawing);
-    let (diagram, layout, all_committed) = match options.drawn.as_ref().filter(fits) {
-        Some(drawn) => (drawing.diagram.clone(), drawn.clone(), false),
-        None => arranged(&drawing.diagram, options.layout),
-    };
+    let drawn = options.drawn.as_ref().filter(fits).map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
+    // Cards that were put somewhere stay there, however small the text becomes.
+    let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.picks.moved.is_empty());
+    let Arranged { diagram, layout } = drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
+    let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
+    let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
+    let all_committed = says_no_outcome && diagram.cards.iter().all(|card| card.transactions().all(is_committed));
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.role.heading().to_owned(),
