@@ -123,7 +123,7 @@ impl Writer {
             heading = &step.heading;
             if let Some(number) = step.number {
                 let at = pos2(self.left + indent * 0.45, self.y + line_height / 2.0);
-                self.scene.marks.extend(numbered(at, number, picture.told_by(number), None));
+                self.scene.marks.extend(numbered(at, number, picture.told_by(step), None));
             }
             let mut used = 0;
             // `x = 1` stays on one line.

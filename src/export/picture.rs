@@ -7,7 +7,7 @@ use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
 use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
-use crate::diagram::{Diagram, Target};
+use crate::diagram::{Arrow, Diagram, Target};
 use crate::history::{History, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeMap;
@@ -60,9 +60,10 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The relation of the arrows that the line with this number tells, if it is one.
-    pub(super) fn told_by(&self, number: usize) -> Option<Relation> {
-        let mut told = self.diagram.arrows.iter().filter(|arrow| arrow.number == Some(number));
+    /// The relation of the arrows that have the number of this line and that it names, if it is one.
+    pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
+        let is_told = |arrow: &&Arrow| arrow.number == step.number && step.edges.contains(&arrow.edge);
+        let mut told = self.diagram.arrows.iter().filter(is_told);
         let first = told.next()?.relation;
         told.all(|arrow| arrow.relation == first).then_some(first)
     }

@@ -64,11 +64,11 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
     let mut edges = Vec::new();
     for &read in involved.iter().filter(|&&o| lists.read_by(o).is_some()) {
         let reader = history.transaction_of(read);
-        // Of a list with an element that should not be there the read is about that one.
-        let value = history.operation(read).value;
-        let Some(&last) = lists.recorded_by(read).and_then(<[_]>::last).filter(|last| **last == value) else {
+        let is_told = |e: &Edge| e.because == Reason::Reads && e.to_operation == Some(read);
+        let Some(&last) = lists.recorded_by(read).and_then(<[_]>::last) else { continue };
+        if violation.edges.iter().any(is_told) {
             continue;
-        };
+        }
         let appended = |o: &OperationId| key(*o) == key(read) && history.operation(*o).value == last;
         let appends: Vec<OperationId> =
             (0..history.n_operations()).map(OperationId::new).filter(is_write).filter(appended).collect();
