@@ -44,6 +44,7 @@ fn diagram(n: usize) -> Diagram {
         arrows.push(Arrow {
             edge,
             also: Vec::new(),
+            number: None,
             from: a,
             from_row: Some(random.usize(0..3)),
             to: b,

@@ -153,10 +153,7 @@ impl App {
         let redraw = transactions != document.hidden || arrangement.picks != document.picks;
         document.hidden = transactions;
         document.picks = arrangement.picks;
-        let kind = match arrangement.layout.as_str() {
-            "layers" => LayoutKind::Layered,
-            _ => LayoutKind::Lanes,
-        };
+        let kind = layout_of(&arrangement.layout);
         if self.state.layout != kind || redraw {
             self.state.layout = kind;
             let expanded = self.state.document.as_ref().and_then(|document| document.evidence.clone());
@@ -193,9 +190,16 @@ impl App {
 /// The name of a layout in project files and settings.
 pub fn layout_word(kind: LayoutKind) -> &'static str {
     match kind {
+        LayoutKind::Auto => "auto",
         LayoutKind::Lanes => "sessions",
         LayoutKind::Layered => "layers",
     }
+}
+
+/// The layout of this name; of any other the usual one.
+pub fn layout_of(word: &str) -> LayoutKind {
+    let all = [LayoutKind::Auto, LayoutKind::Lanes, LayoutKind::Layered];
+    all.into_iter().find(|kind| layout_word(*kind) == word).unwrap_or_default()
 }
 
 #[cfg(test)]

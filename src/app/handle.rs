@@ -246,8 +246,9 @@ impl App {
             Command::ZoomIn => self.zoom_by(ZOOM_STEP),
             Command::ZoomOut => self.zoom_by(1.0 / ZOOM_STEP),
             Command::SwitchLayout => self.set_layout(match self.state.layout {
-                LayoutKind::Lanes => LayoutKind::Layered,
+                LayoutKind::Auto => LayoutKind::Layered,
                 LayoutKind::Layered => LayoutKind::Lanes,
+                LayoutKind::Lanes => LayoutKind::Auto,
             }),
             Command::ShowGraph => self.show(Page::Graph),
             Command::ShowLanes => self.show(Page::Lanes),

@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::counterexample::{
     self, CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
 };
-use crate::diagram::layout::{self, LayoutStyle};
+use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
 use crate::export::{self, ComposeOptions, Evidence, Part, Picks};
 use crate::history::{History, SessionId, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
@@ -167,6 +167,9 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
     }
 }
 
+/// What a picture usually has room for in the window.
+const ROOM: egui::Vec2 = egui::vec2(1000.0, 700.0);
+
 /// Draws an argument taken from `whole`.
 pub fn draw(
     argument: Arc<Argument>,
@@ -178,7 +181,7 @@ pub fn draw(
 ) -> Picture {
     let drawing = |pinned: BTreeSet<EdgeIndex>| {
         let options = options(&argument, &hidden, &shows, pinned, ComposeOptions::default(), kind);
-        export::draw(&argument.counterexample, whole, &options)
+        export::draw(&argument.counterexample, &argument.explanation.steps, whole, &options)
     };
     let expanded = expanded.unwrap_or_else(|| {
         let all = expandable(&argument.counterexample.violation.edges);
@@ -190,13 +193,9 @@ pub fn draw(
     let mut drawn: Vec<EdgeIndex> =
         diagram.arrows.iter().flat_map(|a| [&[a.edge], a.also.as_slice()].concat()).collect();
     drawn.sort_unstable();
-    let (layout, note) = match kind {
-        LayoutKind::Lanes => (layout::lanes(&diagram), None),
-        LayoutKind::Layered => match layout::graphviz(&diagram) {
-            Ok(layout) => (layout, None),
-            Err(error) => (layout::lanes(&diagram), Some(error.to_string())),
-        },
-    };
+    let Arranged { diagram, layout } = layout::arrange(&diagram, kind, ROOM);
+    let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
+    let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
     let layout = shows.picks.moved(kind, &diagram, layout);
     let sketch = Arc::new(Sketch::new(diagram, layout));
     Picture { kind, expanded, drawn, sketch, note, hidden, shows, foldable, argument }

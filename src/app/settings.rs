@@ -1,8 +1,7 @@
 //! What the window keeps from one start to the next: theme, layout and the like. A small JSON file.
 
 use super::App;
-use super::arrangement::layout_word;
-use super::picture::LayoutKind;
+use super::arrangement::{layout_of, layout_word};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,9 +43,7 @@ impl App {
             "light" => ctx.set_theme(egui::Theme::Light),
             _ => {}
         }
-        if settings.layout == layout_word(LayoutKind::Layered) {
-            self.state.layout = LayoutKind::Layered;
-        }
+        self.state.layout = layout_of(&settings.layout);
         self.state.true_time = settings.true_time;
         self.state.all_lanes = settings.all_lanes;
     }

@@ -311,7 +311,7 @@ pub struct ReportArguments {
 #[derive(Args, Debug)]
 pub(super) struct DrawingArguments {
     /// How to arrange the transactions
-    #[arg(long, value_enum, default_value_t = LayoutName::Lanes)]
+    #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
     layout: LayoutName,
     /// Show all operations of the transactions, not only those the argument is about
     #[arg(long)]
@@ -340,6 +340,8 @@ impl DrawingArguments {
 /// How to arrange the transactions of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum LayoutName {
+    /// Whichever is easiest to read
+    Auto,
     /// A column per session
     Lanes,
     /// In layers along the edges
@@ -349,6 +351,7 @@ pub(super) enum LayoutName {
 impl From<LayoutName> for LayoutStyle {
     fn from(name: LayoutName) -> LayoutStyle {
         match name {
+            LayoutName::Auto => LayoutStyle::Auto,
             LayoutName::Lanes => LayoutStyle::Lanes,
             LayoutName::Layered => LayoutStyle::Layered,
         }

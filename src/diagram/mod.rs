@@ -89,6 +89,8 @@ pub struct Arrow {
     pub edge: EdgeIndex,
     /// Other edges of the same list that say the same.
     pub also: Vec<EdgeIndex>,
+    /// The number of the line of the argument that tells it.
+    pub number: Option<usize>,
     /// Place of the source in [`Diagram::cards`].
     pub from: usize,
     /// Row of the source card it leaves, else the card itself.

@@ -95,12 +95,17 @@ impl Path {
 
     /// The same path moved by `by`.
     pub fn translated(&self, by: Vec2) -> Path {
+        self.map(|p| p + by)
+    }
+
+    /// The same path with its points elsewhere.
+    pub fn map(&self, at: impl Fn(Pos2) -> Pos2) -> Path {
         let moved = |segment: &Segment| match *segment {
-            Segment::Line(a) => Segment::Line(a + by),
-            Segment::Quadratic(a, b) => Segment::Quadratic(a + by, b + by),
-            Segment::Cubic(a, b, c) => Segment::Cubic(a + by, b + by, c + by),
+            Segment::Line(a) => Segment::Line(at(a)),
+            Segment::Quadratic(a, b) => Segment::Quadratic(at(a), at(b)),
+            Segment::Cubic(a, b, c) => Segment::Cubic(at(a), at(b), at(c)),
         };
-        Path { start: self.start + by, segments: self.segments.iter().map(moved).collect() }
+        Path { start: at(self.start), segments: self.segments.iter().map(moved).collect() }
     }
 
     /// The smallest rectangle around it (of control points where it is curved).

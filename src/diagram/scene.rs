@@ -4,11 +4,13 @@
 //! belong to whoever shows it. Hover, click and tooltips share [`Scene::at`].
 
 use super::layout::{
-    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, label_text, row_text, title_text,
+    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, row_text,
+    title_text,
 };
 use super::path::{Path, distance_to_line};
 use super::theme::Role;
 use super::{Arrow, Card, Diagram, Emphasis, RowRole, Target};
+use crate::relations::Relation;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 
 /// Where a text stands in relation to its point.
@@ -93,21 +95,25 @@ impl Scene {
         nearest.filter(|(distance, _)| *distance <= tolerance).and_then(|(_, target)| target)
     }
 
-    /// Puts another scene's marks on top, moved by `by`; the bounds stay.
-    pub fn append(&mut self, other: &Scene, by: Vec2) {
-        self.marks.extend(other.marks.iter().map(|mark| Mark { shape: mark.shape.translated(by), ..mark.clone() }));
+    /// Puts another scene's marks on top, scaled from the origin and then moved by `by`; the bounds stay.
+    pub fn append(&mut self, other: &Scene, scale: f32, by: Vec2) {
+        let mark = |mark: &Mark| Mark { shape: mark.shape.transformed(scale, by), ..mark.clone() };
+        self.marks.extend(other.marks.iter().map(mark));
     }
 }
 
 impl Shape {
-    /// The same shape moved by `by`.
-    pub fn translated(&self, by: Vec2) -> Shape {
+    /// The same shape scaled from the origin and then moved by `by`.
+    pub fn transformed(&self, scale: f32, by: Vec2) -> Shape {
+        let at = |p: Pos2| p * scale + by;
         match self {
-            Shape::Rect { rect, radius } => Shape::Rect { rect: rect.translate(by), radius: *radius },
-            Shape::Line(path) => Shape::Line(path.translated(by)),
-            Shape::Head(points) => Shape::Head(points.map(|p| p + by)),
-            Shape::Text { at, align, size, bold, text } => {
-                Shape::Text { at: *at + by, align: *align, size: *size, bold: *bold, text: text.clone() }
+            Shape::Rect { rect, radius } => {
+                Shape::Rect { rect: Rect::from_min_max(at(rect.min), at(rect.max)), radius: radius * scale }
+            }
+            Shape::Line(path) => Shape::Line(path.map(at)),
+            Shape::Head(points) => Shape::Head(points.map(at)),
+            Shape::Text { at: place, align, size, bold, text } => {
+                Shape::Text { at: at(*place), align: *align, size: size * scale, bold: *bold, text: text.clone() }
             }
         }
     }
@@ -153,10 +159,25 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
         let target = Some(Target::Edge(arrow.edge));
         let ground = Shape::Rect { rect: route.label, radius: 4.0 };
         scene.marks.push(Mark { shape: ground, role: Role::Label(arrow.relation, arrow.emphasis), target });
-        let (at, role) = (route.label.center(), Role::LabelText(arrow.relation));
+        let mut at = route.label.center();
+        if let Some(number) = arrow.number {
+            let half = disc_size(number).x / 2.0;
+            let center = route.label.left_center() + vec2(half + 0.5, 0.0);
+            scene.marks.extend(numbered(center, number, Some(arrow.relation), target));
+            at.x += half;
+        }
+        let role = Role::LabelText(arrow.relation);
         scene.marks.push(text(at, Align::Center, LABEL_FONT, true, label_text(arrow), role, target));
     }
     scene
+}
+
+/// A line's number in a disc.
+pub fn numbered(center: Pos2, number: usize, relation: Option<Relation>, target: Option<Target>) -> [Mark; 2] {
+    let size = disc_size(number);
+    let disc = Shape::Rect { rect: Rect::from_center_size(center, size), radius: size.y / 2.0 };
+    let number = text(center, Align::Center, SMALL_FONT, true, number.to_string(), Role::NumberText, target);
+    [Mark { shape: disc, role: Role::Number(relation), target }, number]
 }
 
 /// What was ruled out first, then evidence, so that the cycle lies on top.

@@ -2,7 +2,8 @@
 //!
 //! Edge hues are those of Okabe & Ito ("Color Universal Design", 2008), darkened or lightened until strokes have a
 //! contrast of at least 3:1 and text of at least 4.5:1 on their grounds (WCAG 2.2, 1.4.3 and 1.4.11). Colour is never
-//! the only sign: every relation also has its own dash and its letters.
+//! the only sign: every relation also has its own dash and its letters. What was observed is solid or dotted, what was
+//! concluded is dashed; edges of the cycle are heavy and of full colour, evidence is thin and paler.
 
 use super::Emphasis;
 use crate::relations::Relation;
@@ -98,6 +99,10 @@ pub enum Role {
     Label(Relation, Emphasis),
     /// The text of its label.
     LabelText(Relation),
+    /// The disc of a line's number; of the line of an edge in its colour.
+    Number(Option<Relation>),
+    /// The number in it.
+    NumberText,
     /// A page's title.
     Title,
     /// The sentence under it.
@@ -141,6 +146,8 @@ impl Role {
             Role::Head(relation, emphasis) => edge("head", relation, emphasis),
             Role::Label(relation, emphasis) => edge("label", relation, emphasis),
             Role::LabelText(relation) => format!("label-text {}", relation.code()),
+            Role::Number(relation) => format!("number {}", relation.map_or("none", Relation::code)),
+            Role::NumberText => "number-text".into(),
             Role::Title => "title".into(),
             Role::Subtitle => "subtitle".into(),
             Role::Pill(tone) => format!("pill {}", tone_class(tone)),
@@ -196,10 +203,10 @@ pub fn dash(relation: Relation) -> &'static [f32] {
         Relation::SessionOrder => &[2.0, 4.0],
         Relation::WriteRead => &[],
         Relation::WriteWrite => &[16.0, 4.0],
-        Relation::AntiDependency => &[10.0, 3.5, 2.5, 3.5],
-        Relation::CausalOrder => &[8.0, 3.0, 2.0, 3.0, 2.0, 3.0],
-        Relation::CommitOrder => &[7.0, 4.0],
-        Relation::RealTime => &[3.5, 3.5],
+        Relation::AntiDependency => &[10.0, 4.0],
+        Relation::CausalOrder => &[14.0, 3.0, 5.0, 3.0],
+        Relation::CommitOrder => &[6.0, 4.0],
+        Relation::RealTime => &[2.0, 8.0],
     }
 }
 
@@ -301,6 +308,14 @@ impl Theme {
         self.edges[relation as usize]
     }
 
+    /// The same paler, as far as it still has a contrast of 3:1 on all grounds.
+    fn pale(&self, relation: Relation) -> Color {
+        let color = self.edge(relation);
+        let pale = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].map(|share| color.mixed(self.page, share));
+        let is_seen = |color: &Color| [self.page, self.lane, self.card].iter().all(|g| color.contrast(*g) > 3.0);
+        pale.into_iter().find(is_seen).unwrap_or(color)
+    }
+
     fn tone(&self, tone: Tone) -> (Color, Color) {
         match tone {
             Tone::Good => self.good,
@@ -334,17 +349,25 @@ impl Theme {
             Role::Edge(relation, Emphasis::Rejected) => {
                 Style { fill: None, stroke: line(self.edge(relation), 1.5, REJECTED) }
             }
-            Role::Edge(relation, emphasis) => {
-                let width = if emphasis == Emphasis::Cycle { 2.4 } else { 1.5 };
-                Style { fill: None, stroke: line(self.edge(relation), width, dash(relation)) }
+            Role::Edge(relation, Emphasis::Cycle) => {
+                Style { fill: None, stroke: line(self.edge(relation), 2.6, dash(relation)) }
             }
-            Role::Head(relation, _) | Role::LabelText(relation) => fill(self.edge(relation)),
+            Role::Edge(relation, Emphasis::Evidence) => {
+                Style { fill: None, stroke: line(self.pale(relation), 1.3, dash(relation)) }
+            }
+            Role::Head(relation, Emphasis::Evidence) => fill(self.pale(relation)),
+            Role::Head(relation, _) | Role::LabelText(relation) | Role::Number(Some(relation)) => {
+                fill(self.edge(relation))
+            }
+            Role::Number(None) => fill(self.faint_ink),
+            Role::NumberText => fill(self.card),
             Role::Label(relation, Emphasis::Rejected) => {
                 Style { fill: Some(self.card), stroke: line(self.edge(relation), 1.0, &[3.0, 2.0]) }
             }
             Role::Label(relation, emphasis) => {
-                let width = if emphasis == Emphasis::Cycle { 1.4 } else { 1.0 };
-                Style { fill: Some(self.card), stroke: line(self.edge(relation), width, &[]) }
+                let is_cycle = emphasis == Emphasis::Cycle;
+                let (color, width) = if is_cycle { (self.edge(relation), 1.4) } else { (self.pale(relation), 1.0) };
+                Style { fill: Some(self.card), stroke: line(color, width, &[]) }
             }
             Role::Pill(tone) => Style { fill: Some(self.tone(tone).0), stroke: line(self.tone(tone).1, 1.2, &[]) },
             Role::PillText(tone) => fill(self.tone(tone).1),
@@ -364,6 +387,10 @@ mod tests {
                 for ground in [theme.page, theme.lane, theme.card, theme.row] {
                     assert!(color.contrast(ground) >= 3.0, "{} {relation:?} on {ground}", theme.name);
                 }
+                for ground in [theme.page, theme.lane, theme.card] {
+                    assert!(theme.pale(relation).contrast(ground) > 3.0, "{} pale {relation:?}", theme.name);
+                }
+                assert!(theme.pale(relation).contrast(theme.page) < color.contrast(theme.page), "{relation:?}");
                 assert!(color.contrast(theme.card) >= 4.5, "{} {relation:?} label", theme.name);
             }
             for ground in [theme.page, theme.lane, theme.card, theme.row] {

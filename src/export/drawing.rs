@@ -3,12 +3,14 @@
 use super::picks::{Part, Picks};
 use super::picture::ComposeOptions;
 use crate::counterexample::{
-    Alternative, Counterexample, case_tree, edges_to_draw, interpret, involved_operations, transactions_to_draw,
+    Alternative, Counterexample, Step, StepRole, case_tree, edges_to_draw, interpret, involved_operations,
+    transactions_to_draw,
 };
-use crate::diagram::layout::{Layout, LayoutStyle, Problem, graphviz, lanes, problems};
+use crate::diagram::layout::{Arranged, LEAST_SCALE, LayoutStyle, arrange};
 use crate::diagram::{Diagram, Emphasis, Row, Subject, diagram};
 use crate::history::{History, OperationId, SessionId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
+use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
 
 /// Which edges are drawn beside those of the contradiction.
@@ -95,7 +97,9 @@ impl Material {
 }
 
 /// The diagram that `options` ask for. `whole` is the history that the counterexample was taken from.
-pub fn draw(example: &Counterexample, whole: &History, options: &ComposeOptions) -> Drawing {
+///
+/// An arrow has the number of the first of these steps that tells it, or else of the one that contradicts it.
+pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: &ComposeOptions) -> Drawing {
     let violation = &example.violation;
     let n = violation.edges.len();
     let Material { needed, cycle, reads, case } = Material::of(example, options.case);
@@ -142,6 +146,17 @@ pub fn draw(example: &Counterexample, whole: &History, options: &ComposeOptions)
         all_operations: options.all_operations,
         n_operations: &|t| whole.operation_range(example.renaming.old_transaction(t)).len(),
     });
+    for arrow in &mut diagram.arrows {
+        let all: Vec<EdgeIndex> = std::iter::once(arrow.edge).chain(arrow.also.iter().copied()).collect();
+        // A list that was read is told with the order that it shows.
+        let read = edges[arrow.edge].to_operation.filter(|_| arrow.relation == Relation::WriteRead);
+        let shows = |e: EdgeIndex| matches!(edges[e].because, Reason::Listed { read: list, .. } if Some(list) == read);
+        let tells = |step: &Step| step.edges.iter().any(|&e| all.contains(&e) || shows(e));
+        let first = steps.iter().position(|step| step.role != StepRole::Contradiction && tells(step));
+        let reads = |step: &Step| read.is_some_and(|read| step.operations.contains(&read));
+        let place = first.or_else(|| steps.iter().position(tells)).or_else(|| steps.iter().position(reads));
+        arrow.number = place.map(|place| place + 1);
+    }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {
         let is_supposed = alternatives.iter().any(|alternative| alternative.edge == arrow.edge);
         arrow.emphasis = Emphasis::Rejected;
@@ -226,60 +241,16 @@ fn leave_rows_out(diagram: &mut Diagram, picks: &Picks) {
     }
 }
 
-/// A page wider than this is hard to read when it is shown 800 pixels wide.
-const WIDE: f32 = 940.0;
+/// Room for a diagram on a page, which is read from above to below.
+const ROOM: Vec2 = vec2(super::page::CONTENT, f32::INFINITY);
 
-/// Coordinates, and the diagram they are of: where it would be too wide to read, labels say no keys that stand in their
-/// rows, and then rows say no lines and cards no usual outcomes; where even that is too wide for columns, layers take their
-/// place, and cards say their session. Says whether outcomes were left out.
-pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> (Diagram, Layout, bool) {
-    let arrange = |diagram: &Diagram| match style {
-        LayoutStyle::Lanes => lanes(diagram),
-        LayoutStyle::Layered => graphviz(diagram).unwrap_or_else(|_| lanes(diagram)),
-    };
-    let usual = arrange(diagram);
-    if usual.bounds.width() <= WIDE {
-        return (diagram.clone(), usual, false);
-    }
-    let mut short = diagram.clone();
-    for arrow in short.arrows.iter_mut().filter(|arrow| arrow.from_row.is_some() || arrow.to_row.is_some()) {
-        let code = arrow.relation.code();
-        let end = arrow.label.find(code).map_or(arrow.label.len(), |at| at + code.len());
-        arrow.label.truncate(end);
-    }
-    let layout = arrange(&short);
-    if layout.bounds.width() <= WIDE {
-        return (short, layout, false);
-    }
-    let all_committed = short.cards.iter().all(|card| card.status == "committed" || card.transaction.is_initial());
-    for card in &mut short.cards {
-        card.rows.iter_mut().for_each(|row| row.place.clear());
-        if all_committed || card.transaction.is_initial() {
-            card.status.clear();
-        }
-    }
-    for lane in short.lanes.iter_mut().filter(|lane| lane.session.is_none()) {
-        lane.title = "initial".to_owned();
-    }
-    let layout = arrange(&short);
-    if layout.bounds.width() > WIDE
-        && let Some((layered, layout)) = in_layers(diagram, all_committed, layout.bounds.width())
-    {
-        return (layered, layout, all_committed);
-    }
-    (short, layout, all_committed)
+/// The diagram laid out so that it can be read on a page: in this style where that is possible, else in another.
+pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> Arranged {
+    let wanted = arrange(diagram, style, ROOM);
+    if style == LayoutStyle::Auto || is_legible(&wanted) { wanted } else { arrange(diagram, LayoutStyle::Auto, ROOM) }
 }
 
-/// The diagram in layers, if that is narrower than `width` and nothing lies on anything else. What columns would say
-/// stands on the cards.
-fn in_layers(diagram: &Diagram, all_committed: bool, width: f32) -> Option<(Diagram, Layout)> {
-    let mut layered = diagram.clone();
-    for card in layered.cards.iter_mut().filter(|card| !card.transaction.is_initial()) {
-        let session = &diagram.lanes[card.lane].title;
-        card.status = if all_committed { session.clone() } else { format!("{session}, {}", card.status) };
-    }
-    let layout = graphviz(&layered).ok()?;
-    // Edges end at cards there, not at rows.
-    let is_clear = problems(&layered, &layout).iter().all(|problem| matches!(problem, Problem::LooseEnd(_)));
-    (is_clear && layout.bounds.width() < width).then_some((layered, layout))
+/// Whether the smallest text is large enough on a page.
+pub(super) fn is_legible(arranged: &Arranged) -> bool {
+    arranged.scale(ROOM) >= LEAST_SCALE
 }

@@ -3,37 +3,35 @@
 use super::Picture;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
-use crate::diagram::scene::{Align, Mark, Scene, Shape, head};
+use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
 use crate::diagram::text_size::{columns, elide, width, wrap};
 use crate::diagram::theme::Role;
 use crate::relations::Relation;
 use emath::{Pos2, Rect, pos2, vec2};
 
 const MARGIN: f32 = 30.0;
-/// Least width of what is between the margins.
-const CONTENT: f32 = 840.0;
+/// Width of a page.
+const WIDTH: f32 = 1000.0;
+/// Width of what is between the margins.
+pub(super) const CONTENT: f32 = WIDTH - 2.0 * MARGIN;
 const TITLE: f32 = 24.0;
 const SUBTITLE: f32 = 15.0;
 const BODY: f32 = 14.5;
 const LEGEND: f32 = 13.0;
+const LEGEND_LINE: f32 = 24.0;
+/// Length of an arrow in the legend.
+const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
 /// Lines of text longer than this are hard to follow.
 const MAX_COLUMNS: usize = 110;
 
 /// The page as a scene whose bounds start at the origin.
 ///
-/// Up to a width of 1,000 units the smallest text (12.5 units) is at least 10 pixels high when the page is shown 800
-/// pixels wide. On a wider page the words around the diagram grow with it, and the footer says how wide it is.
+/// It is 1,000 units wide. A diagram that is wider is scaled down to it; those that [`compose`](super::compose) lays out
+/// need so little of it that their smallest text has at least 11 units.
 pub fn page(picture: &Picture) -> Scene {
-    let content = picture.scene.bounds.width().max(CONTENT);
-    let scale = ((content + 2.0 * MARGIN) / 1000.0).clamp(1.0, 1.8);
-    let mut page = Writer {
-        scene: Scene { bounds: Rect::ZERO, marks: Vec::new() },
-        left: MARGIN,
-        width: content,
-        y: MARGIN,
-        scale,
-    };
+    let mut page =
+        Writer { scene: Scene { bounds: Rect::ZERO, marks: Vec::new() }, left: MARGIN, width: CONTENT, y: MARGIN };
     // The ground is drawn first and gets its size last.
     let ground = Shape::Rect { rect: Rect::ZERO, radius: 0.0 };
     page.scene.marks.push(Mark { shape: ground, role: Role::Page, target: None });
@@ -47,10 +45,11 @@ pub fn page(picture: &Picture) -> Scene {
     page.y += 18.0;
     if !picture.diagram.cards.is_empty() {
         // A narrow diagram stands in the middle.
-        let by =
-            vec2(MARGIN + (content - picture.scene.bounds.width()) / 2.0, page.y) - picture.scene.bounds.min.to_vec2();
-        page.scene.append(&picture.scene, by);
-        page.y += picture.scene.bounds.height() + 22.0;
+        let bounds = picture.scene.bounds;
+        let scale = (CONTENT / bounds.width()).min(1.0);
+        let to = vec2(MARGIN + (CONTENT - bounds.width() * scale) / 2.0, page.y);
+        page.scene.append(&picture.scene, scale, to - bounds.min.to_vec2() * scale);
+        page.y += bounds.height() * scale + 22.0;
     }
     page.steps(picture);
     if !picture.conclusion.is_empty() {
@@ -61,14 +60,9 @@ pub fn page(picture: &Picture) -> Scene {
     page.rule();
     page.y += 10.0;
     page.legend(picture);
-    let total = content + 2.0 * MARGIN;
-    let mut footer = picture.footer.clone();
-    if total > 1000.0 {
-        footer.push(format!("{total:.0} units wide: enlarge to read"));
-    }
     page.y += 4.0;
-    page.items(&footer, FOOTER, Role::Footer, 20.0);
-    let bounds = Rect::from_min_max(Pos2::ZERO, pos2(total.ceil(), (page.y + MARGIN - 8.0).ceil()));
+    page.items(&picture.footer, FOOTER, Role::Footer, 20.0);
+    let bounds = Rect::from_min_max(Pos2::ZERO, pos2(WIDTH, (page.y + MARGIN - 8.0).ceil()));
     page.scene.marks[0].shape = Shape::Rect { rect: bounds, radius: 0.0 };
     page.scene.bounds = bounds;
     page.scene
@@ -81,30 +75,22 @@ struct Writer {
     width: f32,
     /// Top of what comes next.
     y: f32,
-    /// By how much words are larger than usual.
-    scale: f32,
 }
 
 impl Writer {
-    /// Sizes and widths are given as at scale 1.
     fn text(&mut self, at: Pos2, align: Align, size: f32, bold: bool, text: &str, role: Role) {
-        let shape = Shape::Text { at, align, size: size * self.scale, bold, text: text.to_owned() };
+        let shape = Shape::Text { at, align, size, bold, text: text.to_owned() };
         self.scene.marks.push(Mark { shape, role, target: None });
     }
 
-    fn text_width(&self, text: &str, size: f32) -> f32 {
-        width(text, size) * self.scale
-    }
-
     fn max_columns(&self, size: f32) -> usize {
-        ((self.width / self.text_width("x", size)) as usize).clamp(1, MAX_COLUMNS)
+        ((self.width / width("x", size)) as usize).clamp(1, MAX_COLUMNS)
     }
 
     fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
         if text.is_empty() {
             return;
         }
-        let line_height = line_height * self.scale;
         // `x = 1` stays on one line.
         for line in wrap(&text.replace(" = ", "\u{a0}=\u{a0}"), self.max_columns(size)) {
             self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
@@ -116,8 +102,8 @@ impl Writer {
     /// their colours.
     fn steps(&mut self, picture: &Picture) {
         const INDENT: usize = 4;
-        let line_height = 22.0 * self.scale;
-        let indent = self.text_width(&" ".repeat(INDENT), BODY);
+        let line_height = 22.0;
+        let indent = width(&" ".repeat(INDENT), BODY);
         let max = self.max_columns(BODY).saturating_sub(INDENT).max(20);
         let mut heading = "";
         for step in &picture.steps {
@@ -136,8 +122,8 @@ impl Writer {
             }
             heading = &step.heading;
             if let Some(number) = step.number {
-                let at = pos2(self.left + indent * 0.7, self.y + line_height / 2.0);
-                self.text(at, Align::Right, BODY, true, &number.to_string(), Role::Lead);
+                let at = pos2(self.left + indent * 0.45, self.y + line_height / 2.0);
+                self.scene.marks.extend(numbered(at, number, picture.told_by(step), None));
             }
             let mut used = 0;
             // `x = 1` stays on one line.
@@ -155,7 +141,7 @@ impl Writer {
                     self.y += line_height;
                 }
                 let column = if used > 0 { used + 2 } else { 0 };
-                let x = self.left + indent + self.text_width(&" ".repeat(column), BODY);
+                let x = self.left + indent + width(&" ".repeat(column), BODY);
                 let at = pos2(x, self.y - line_height / 2.0);
                 self.text(at, Align::Left, BODY, true, &mention, Role::LabelText(*relation));
                 used = column + columns(&mention);
@@ -168,47 +154,43 @@ impl Writer {
         self.scene.marks.push(Mark { shape: Shape::Line(line), role: Role::Rule, target: None });
     }
 
+    /// What was observed on a line, what was concluded on another, then what the weights mean.
     fn legend(&mut self, picture: &Picture) {
-        let (sample, gap, line_height) = (46.0 * self.scale, 24.0 * self.scale, 26.0 * self.scale);
         let relations = picture.diagram.relations();
-        if relations.is_empty() {
-            return;
+        let has = |emphasis| picture.diagram.arrows.iter().find(|arrow| arrow.emphasis == emphasis);
+        for (heading, is_observed) in [("observed", true), ("concluded", false)] {
+            let mut x = self.left;
+            for relation in relations.iter().copied().filter(|relation| relation.is_observed() == is_observed) {
+                let (code, name) = (relation.code(), relation.name());
+                let needed = SAMPLE + 24.0 + width(code, LEGEND) + width(name, LEGEND);
+                if x == self.left {
+                    x = self.legend_text(x, heading, false, Role::Legend).max(self.left + width("concluded ", LEGEND));
+                } else if x + needed > self.left + self.width {
+                    self.y += LEGEND_LINE;
+                    x = self.left + width("concluded ", LEGEND);
+                }
+                self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
+                x = self.legend_text(x + SAMPLE + 8.0, code, true, Role::LabelText(relation));
+                x = self.legend_text(x, name, false, Role::Legend) + 16.0;
+            }
+            self.y += if x > self.left { LEGEND_LINE } else { 0.0 };
         }
         let mut x = self.left;
-        let mut room = |writer: &mut Writer, wide: f32| {
-            if x > writer.left && x + wide > writer.left + writer.width {
-                x = writer.left;
-                writer.y += line_height;
-            }
-            let at = pos2(x, writer.y + line_height / 2.0);
-            x += wide + gap;
-            at
-        };
-        for relation in relations {
-            let name = relation.name();
-            let code = relation.code();
-            let (code_width, name_width) = (self.text_width(code, LEGEND), self.text_width(name, LEGEND));
-            let at = room(self, sample + 8.0 + code_width + 8.0 + name_width);
-            self.sample(at, sample, relation, Emphasis::Cycle);
-            let text_x = at.x + sample + 8.0;
-            self.text(pos2(text_x, at.y), Align::Left, LEGEND, true, code, Role::LabelText(relation));
-            self.text(pos2(text_x + code_width + 8.0, at.y), Align::Left, LEGEND, false, name, Role::Legend);
+        if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
+            x = self.legend_text(x, "heavy: the contradiction, thin: evidence", false, Role::Legend) + 16.0;
         }
-        let is = |emphasis| picture.diagram.arrows.iter().any(|arrow| arrow.emphasis == emphasis);
-        if is(Emphasis::Cycle) && is(Emphasis::Evidence) {
-            let text = "thick: on the cycle";
-            let wide = self.text_width(text, LEGEND);
-            let at = room(self, wide);
-            self.text(at, Align::Left, LEGEND, false, text, Role::Legend);
-        }
-        if let Some(arrow) = picture.diagram.arrows.iter().find(|arrow| arrow.emphasis == Emphasis::Rejected) {
+        if let Some(arrow) = has(Emphasis::Rejected) {
+            self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, arrow.relation, Emphasis::Rejected);
             let text = "if, then: an order that was ruled out";
-            let wide = self.text_width(text, LEGEND);
-            let at = room(self, sample + 8.0 + wide);
-            self.sample(at, sample, arrow.relation, Emphasis::Rejected);
-            self.text(pos2(at.x + sample + 8.0, at.y), Align::Left, LEGEND, false, text, Role::Legend);
+            x = self.legend_text(x + SAMPLE + 8.0, text, false, Role::Legend);
         }
-        self.y += line_height;
+        self.y += if x > self.left { LEGEND_LINE } else { 0.0 };
+    }
+
+    /// Writes a text of the legend and says where the next begins.
+    fn legend_text(&mut self, x: f32, text: &str, bold: bool, role: Role) -> f32 {
+        self.text(pos2(x, self.y + LEGEND_LINE / 2.0), Align::Left, LEGEND, bold, text, role);
+        x + width(text, LEGEND) + 8.0
     }
 
     fn sample(&mut self, at: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {

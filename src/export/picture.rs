@@ -1,14 +1,14 @@
 //! Everything that belongs on the page of one counterexample.
 
 use super::digest::shortened;
-use super::drawing::{Drawing, Evidence, arranged, draw};
+use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::picks::Picks;
 use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
-use crate::diagram::layout::{Layout, LayoutStyle};
+use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
-use crate::diagram::{Diagram, Target};
-use crate::history::History;
+use crate::diagram::{Arrow, Diagram, Target};
+use crate::history::{History, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,6 +35,8 @@ pub struct Picture {
     pub title: String,
     /// What happened, in one sentence.
     pub subtitle: String,
+    /// `RC holds`, `RA broken`, …: for programs.
+    pub verdicts: Vec<String>,
     /// Which levels allow it and which forbid it, and what is assumed: a line each.
     pub facts: Vec<String>,
     /// What is drawn.
@@ -55,6 +57,16 @@ pub struct Picture {
     pub markdown: String,
     /// The whole as plain text.
     pub text: String,
+}
+
+impl Picture {
+    /// The relation of the arrows that have the number of this line and that it names, if it is one.
+    pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
+        let is_told = |arrow: &&Arrow| arrow.number == step.number && step.edges.contains(&arrow.edge);
+        let mut told = self.diagram.arrows.iter().filter(is_told);
+        let first = told.next()?.relation;
+        told.all(|arrow| arrow.relation == first).then_some(first)
+    }
 }
 
 /// A [`Target`] as a key that can be sorted.
@@ -109,7 +121,7 @@ pub fn compose(
     whole: &History,
     options: &ComposeOptions,
 ) -> Picture {
-    let drawing = draw(example, whole, options);
+    let drawing = draw(example, &explanation.steps, whole, options);
     let fits = |layout: &&Layout| {
         let rows =
             layout.cards.iter().zip(&drawing.diagram.cards).all(|(space, card)| space.rows.len() == card.rows.len());
@@ -117,10 +129,13 @@ pub fn compose(
         rows && cards && layout.routes.len() == drawing.diagram.arrows.len()
     };
     let tooltips = tooltips(explanation, &drawing);
-    let (diagram, layout, all_committed) = match options.drawn.as_ref().filter(fits) {
-        Some(drawn) => (drawing.diagram.clone(), drawn.clone(), false),
-        None => arranged(&drawing.diagram, options.layout),
-    };
+    let drawn = options.drawn.as_ref().filter(fits).map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
+    // Cards that were put somewhere stay there, however small the text becomes.
+    let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.picks.moved.is_empty());
+    let Arranged { diagram, layout } = drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
+    let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
+    let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
+    let all_committed = says_no_outcome && diagram.cards.iter().all(|card| card.transactions().all(is_committed));
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.role.heading().to_owned(),
@@ -148,6 +163,7 @@ pub fn compose(
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
+        verdicts: verdicts(example),
         facts: explanation.facts().iter().map(|line| printable(line)).collect(),
         steps: steps.chain(otherwise).collect(),
         conclusion: printable(&explanation.size),
@@ -172,6 +188,15 @@ fn mentions(example: &Counterexample, all: &[Edge], edges: &[EdgeIndex]) -> Vec<
     let name = |t| printable(&example.history.transaction_name(t));
     let all: Vec<_> = known.map(|e| (format!("{} → {}", name(e.from), name(e.to)), e.relation)).collect();
     if all.len() > 2 { Vec::new() } else { all }
+}
+
+fn verdicts(example: &Counterexample) -> Vec<String> {
+    let said = |word: &str| match word {
+        "satisfied" => "holds",
+        "violated" => "broken",
+        _ => "undecided",
+    };
+    example.verdicts.iter().map(|(level, verdict)| format!("{level} {}", said(verdict.word()))).collect()
 }
 
 fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, case: Option<&str>) -> Vec<String> {

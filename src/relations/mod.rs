@@ -88,6 +88,11 @@ impl Relation {
         Relation::RealTime,
     ];
 
+    /// Whether a history shows it as it is: SO, WR, RT. The others are concluded.
+    pub fn is_observed(self) -> bool {
+        matches!(self, Relation::SessionOrder | Relation::WriteRead | Relation::RealTime)
+    }
+
     /// Two letters, as in reports and pictures.
     pub fn code(self) -> &'static str {
         match self {

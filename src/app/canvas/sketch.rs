@@ -109,7 +109,9 @@ impl Parts {
                 (Some(Target::Edge(edge)), role) => {
                     let Some(edge) = place.get(&edge).and_then(|&at| edges.get_mut(at)) else { continue };
                     match role {
-                        Role::Label(..) | Role::LabelText(_) => edge.label_marks.push(mark),
+                        Role::Label(..) | Role::LabelText(_) | Role::Number(_) | Role::NumberText => {
+                            edge.label_marks.push(mark);
+                        }
                         _ => edge.marks.push(mark),
                     }
                 }

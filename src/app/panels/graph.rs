@@ -260,7 +260,7 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
 
 /// How the picture of an anomaly is drawn.
 fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
-    for (kind, name) in [(LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
+    for (kind, name) in [(LayoutKind::Auto, "Auto"), (LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
         let button = egui::Button::selectable(state.layout == kind, name);
         if ui.add(button).on_hover_text(super::tooltip(Command::SwitchLayout)).clicked() {
             requests.push(Request::Layout(kind));

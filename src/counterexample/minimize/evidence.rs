@@ -51,6 +51,37 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
     }
 }
 
+/// Connects the transactions that no edge touches and that matter because of a list: with an edge from who appended the
+/// last element to who read the list, where that is certain. Nothing that was there changes its place. O(operations).
+pub(super) fn connect(history: &History, violation: &mut Violation) {
+    let is_touched = |t: TransactionId| violation.edges.iter().any(|edge| edge.from == t || edge.to == t);
+    if violation.transactions.iter().all(|&t| is_touched(t)) || history.lists().is_empty() {
+        return;
+    }
+    let involved = involved_operations(violation);
+    let (lists, key) = (history.lists(), |o: OperationId| history.operation(o).key);
+    let is_write = |o: &OperationId| history.operation(*o).kind == OperationKind::Write;
+    let mut edges = Vec::new();
+    for &read in involved.iter().filter(|&&o| lists.read_by(o).is_some()) {
+        let reader = history.transaction_of(read);
+        let is_told = |e: &Edge| e.because == Reason::Reads && e.to_operation == Some(read);
+        let Some(&last) = lists.recorded_by(read).and_then(<[_]>::last) else { continue };
+        if violation.edges.iter().any(is_told) {
+            continue;
+        }
+        let appended = |o: &OperationId| key(*o) == key(read) && history.operation(*o).value == last;
+        let appends: Vec<OperationId> =
+            (0..history.n_operations()).map(OperationId::new).filter(is_write).filter(appended).collect();
+        let [append] = appends[..] else { continue };
+        let writer = history.transaction_of(append);
+        let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
+        if !has_own && !(is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer) {
+            edges.push(read_of(history, writer, Some(append), read));
+        }
+    }
+    violation.edges.extend(edges);
+}
+
 /// Says which reads contradict, so that others beside them mean no more than that they are there. Where an edge takes one of
 /// several writers for granted, or comes from an aborted transaction, only the operations together are the proof.
 fn spell_out(history: &History, resolution: &Resolution, violation: &mut Violation) {
@@ -81,13 +112,17 @@ fn write_read(history: &History, resolution: &Resolution, writer: TransactionId,
         Source::Initial { .. } if writer.is_initial() => None,
         _ => return None,
     };
-    Some(Edge {
+    Some(read_of(history, writer, from_operation, read))
+}
+
+fn read_of(history: &History, writer: TransactionId, append: Option<OperationId>, read: OperationId) -> Edge {
+    Edge {
         from: writer,
         to: history.transaction_of(read),
         relation: Relation::WriteRead,
         key: Some(history.operation(read).key),
-        from_operation,
+        from_operation: append,
         to_operation: Some(read),
         because: Reason::Reads,
-    })
+    }
 }

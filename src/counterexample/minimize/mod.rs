@@ -145,15 +145,19 @@ impl Cutter<'_> {
     }
 
     fn counterexample(&self, found: Found, minimality: Minimality, operation_minimality: Minimality) -> Counterexample {
+        let verdicts = self.verdicts(&found);
+        let history = found.history.with_lists_as_recorded(self.history, &found.renaming);
+        let mut violation = found.violation;
+        evidence::connect(&history, &mut violation);
         Counterexample {
             level: self.level,
-            verdicts: self.verdicts(&found),
+            verdicts,
             minimality,
             operation_minimality,
             n_transactions_of_whole: self.history.n_transactions(),
-            history: found.history.with_lists_as_recorded(self.history, &found.renaming),
+            history,
             renaming: found.renaming,
-            violation: found.violation,
+            violation,
         }
     }
 }

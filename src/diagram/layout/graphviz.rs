@@ -44,13 +44,20 @@ pub struct TooManyCards {
     pub arrows: usize,
 }
 
+impl TooManyCards {
+    /// Said of this diagram.
+    pub fn of(diagram: &Diagram) -> TooManyCards {
+        TooManyCards { cards: diagram.cards.len(), arrows: diagram.arrows.len() }
+    }
+}
+
 /// Lays out a diagram in layers. Takes up to some seconds for [`MAX_CARDS`] cards and cannot be interrupted.
 pub fn graphviz(diagram: &Diagram) -> Result<Layout, TooManyCards> {
-    let (cards, arrows) = (diagram.cards.len(), diagram.arrows.len());
-    if cards > MAX_CARDS || arrows > MAX_ARROWS {
-        return Err(TooManyCards { cards, arrows });
+    let size = TooManyCards::of(diagram);
+    if size.cards > MAX_CARDS || size.arrows > MAX_ARROWS {
+        return Err(size);
     }
-    if cards == 0 {
+    if size.cards == 0 {
         return Ok(Layout::default());
     }
     let run = || {
@@ -138,7 +145,7 @@ fn reversed(path: &Path) -> Path {
 }
 
 fn shapes(diagram: &Diagram) -> Vec<CardShape> {
-    ports(diagram, &vec![Way::Down; diagram.arrows.len()], |_, _| 0.0).shapes
+    ports(diagram, &vec![Way::Straight; diagram.arrows.len()], |_, _| 0.0).shapes
 }
 
 /// Ranks of cards in an order that as many edges as possible follow: edges are taken by relation (session order first,
@@ -264,21 +271,14 @@ fn finish(diagram: &Diagram, drawn: Drawn) -> Layout {
         let places = places_along(chords.line(arrow));
         let rect = |center: &Pos2| Rect::from_center_size(*center, size);
         let free = |rect: &Rect| is_free(*rect, arrow, &layout.cards, &layout.routes, &chords);
-        let off_others = |rect: &Rect| {
-            !layout.cards.iter().any(|card| card.rect.intersects(*rect))
-                && !layout.routes.iter().any(|route| route.label.intersects(*rect))
-        };
+        let off_cards = |rect: &Rect| !layout.cards.iter().any(|card| card.rect.intersects(*rect));
+        let off_others =
+            |rect: &Rect| off_cards(rect) && !layout.routes.iter().any(|route| route.label.intersects(*rect));
         let place = places.iter().map(rect).find(free).or_else(|| places.iter().map(rect).find(off_others));
+        let place = place.or_else(|| places.iter().map(rect).find(off_cards));
         layout.routes[arrow].label = place.unwrap_or_else(|| rect(&places[0]));
     }
-    let mut bounds = Rect::NOTHING;
-    for card in &layout.cards {
-        bounds = bounds.union(card.rect);
-    }
-    for route in &layout.routes {
-        bounds = bounds.union(route.path.bounds()).union(route.label);
-    }
-    layout.bounds = bounds.expand(16.0);
+    layout.bounds = layout.content().expand(16.0);
     layout.at_origin()
 }
 

@@ -56,6 +56,29 @@ pub fn problems(diagram: &Diagram, layout: &Layout) -> Vec<Problem> {
     found
 }
 
+/// How often lines of different arrows cross each other. O(edges²).
+pub fn crossings(layout: &Layout) -> usize {
+    let lines: Vec<(Rect, Vec<Pos2>)> =
+        layout.routes.iter().map(|route| (route.path.bounds().expand(0.5), route.path.flatten(4))).collect();
+    let mut n = 0;
+    for (i, (bounds, line)) in lines.iter().enumerate() {
+        for (_, other) in lines[i + 1..].iter().filter(|(others, _)| others.intersects(*bounds)) {
+            let pairs = line.windows(2).flat_map(|a| other.windows(2).map(move |b| (a, b)));
+            n += pairs.filter(|(a, b)| cross([a[0], a[1]], [b[0], b[1]])).count();
+        }
+    }
+    n
+}
+
+/// Whether two chords cross between their ends.
+fn cross(a: [Pos2; 2], b: [Pos2; 2]) -> bool {
+    let side = |line: [Pos2; 2], p: Pos2| {
+        let (along, to) = (line[1] - line[0], p - line[0]);
+        along.x * to.y - along.y * to.x
+    };
+    side(a, b[0]) * side(a, b[1]) < 0.0 && side(b, a[0]) * side(b, a[1]) < 0.0
+}
+
 fn overlap(a: Rect, b: Rect) -> bool {
     a.min.x < b.max.x && b.min.x < a.max.x && a.min.y < b.max.y && b.min.y < a.max.y
 }
@@ -81,8 +104,10 @@ fn lines(diagram: &Diagram, layout: &Layout, found: &mut Vec<Problem>) {
     let lines: Vec<Vec<Pos2>> = layout.routes.iter().map(|route| route.path.flatten(4)).collect();
     for (i, (arrow, route)) in diagram.arrows.iter().zip(&layout.routes).enumerate() {
         let (from, to) = (&layout.cards[arrow.from], &layout.cards[arrow.to]);
-        let start = on_border(from.rect, from.part(arrow.from_row), arrow.from_row.is_some(), route.path.start);
-        let end = on_border(to.rect, to.part(arrow.to_row), arrow.to_row.is_some(), route.path.end());
+        // Only in columns by session every end is beside its row.
+        let by_row = |row: Option<usize>| row.is_some() && !layout.lanes.is_empty();
+        let start = on_border(from.rect, from.part(arrow.from_row), by_row(arrow.from_row), route.path.start);
+        let end = on_border(to.rect, to.part(arrow.to_row), by_row(arrow.to_row), route.path.end());
         if !start || !end {
             found.push(Problem::LooseEnd(i));
         }

@@ -22,6 +22,7 @@ use super::{CardBox, Layout, Route, labels};
 use crate::diagram::Diagram;
 use crate::diagram::path::Path;
 use emath::{Pos2, Rect, pos2};
+use std::collections::BTreeMap;
 
 /// Least room beside a card: an arrow head and a corner.
 const ZONE: f32 = 26.0;
@@ -45,10 +46,27 @@ pub fn lanes(diagram: &Diagram) -> Layout {
     if diagram.cards.is_empty() {
         return Layout::default();
     }
-    let order = lane_order(diagram);
-    let grid = Grid::new(diagram, &order);
-    let ways = ways(diagram, &grid);
-    let frame = Frame::new(diagram, &grid, &ways);
+    lanes_in_order(diagram, &lane_order(diagram))
+}
+
+/// The same with the lanes in this order.
+pub(super) fn lanes_in_order(diagram: &Diagram, order: &[usize]) -> Layout {
+    let (gutters, cards, routes) = arranged(diagram, &Grid::new(diagram, order));
+    finish(order, &gutters, cards, routes)
+}
+
+/// The same with cards in these columns, whatever their session; arrows between cards one below the other run straight.
+/// The layout has no lanes.
+pub(super) fn columns_of(diagram: &Diagram, columns: Vec<Vec<usize>>) -> Layout {
+    let (_, cards, routes) = arranged(diagram, &Grid::of(columns));
+    let mut layout = Layout { bounds: Rect::NOTHING, lanes: Vec::new(), cards, routes };
+    layout.bounds = layout.content().expand(LANE_PAD / 2.0);
+    layout.at_origin()
+}
+
+fn arranged(diagram: &Diagram, grid: &Grid) -> (Gutters, Vec<CardBox>, Vec<Route>) {
+    let ways = ways(diagram, grid);
+    let frame = Frame::new(diagram, grid, &ways);
     let gutters = Gutters::new(&frame, diagram, &ways);
     let cards: Vec<CardBox> = (0..diagram.cards.len())
         .map(|card| card_box(&frame.ports.shapes[card], frame.tops[card], gutters.lane_x[grid.lane_of[card]]))
@@ -56,7 +74,7 @@ pub fn lanes(diagram: &Diagram) -> Layout {
     let mut routes: Vec<Route> =
         (0..diagram.arrows.len()).map(|arrow| route(diagram, &frame, &gutters, &cards, arrow)).collect();
     labels::move_to_free_middles(&cards, &mut routes);
-    finish(&order, &gutters, cards, routes)
+    (gutters, cards, routes)
 }
 
 /// Heights: where cards stand and edges run.
@@ -71,7 +89,9 @@ impl<'a> Frame<'a> {
     fn new(diagram: &Diagram, grid: &'a Grid, ways: &[Way]) -> Frame<'a> {
         let mut down = vec![false; diagram.cards.len()];
         for (arrow, way) in diagram.arrows.iter().zip(ways) {
-            down[arrow.from] |= *way == Way::Down;
+            if let Some(upper) = grid.upper(arrow.from, arrow.to).filter(|_| *way == Way::Straight) {
+                down[upper] = true;
+            }
         }
         // Gap `k` of a lane is above its card `k`.
         let mut passages = vec![0usize; diagram.cards.len()];
@@ -161,6 +181,8 @@ struct Gutters {
     lane_x: Vec<(f32, f32)>,
     /// By arrow and hop: x of its vertical piece; none where the pieces before and after are level.
     tracks: Vec<Vec<Option<f32>>>,
+    /// By arrow: whether its label is where it arrives.
+    at_target: Vec<bool>,
     /// Left and right end of everything.
     ends: (f32, f32),
 }
@@ -183,8 +205,8 @@ impl Gutters {
             for hop in 0..hops {
                 let (gutter, from_left, to_left) = course.hop(hop);
                 let zone = &mut zones[gutter];
-                let width =
-                    if hop == 0 { label_size(&diagram.arrows[arrow]).x + 2.0 * label_gap(n) + CORNER } else { ZONE };
+                let is_labelled = hop == 0 && !course.is_level();
+                let width = if is_labelled { label_room(diagram, arrow, n) } else { ZONE };
                 let source = if from_left { &mut zone.0 } else { &mut zone.1 };
                 *source = source.max(width);
                 let target = if to_left { &mut zone.0 } else { &mut zone.1 };
@@ -195,6 +217,31 @@ impl Gutters {
                 }
             }
         }
+        // What runs level from card to card has its label on the side where there is room. By gutter and whether on the
+        // left of it: the heights of lines and labels there.
+        let mut heights: BTreeMap<(usize, bool), Vec<(f32, usize)>> = BTreeMap::new();
+        for (arrow, course) in frame.courses.iter().enumerate() {
+            let Some(course) = course else { continue };
+            for hop in 0..course.lanes.len() - 1 {
+                let (gutter, from_left, to_left) = course.hop(hop);
+                heights.entry((gutter, from_left)).or_default().push((course.levels[hop], arrow));
+                heights.entry((gutter, to_left)).or_default().push((course.levels[hop + 1], arrow));
+            }
+        }
+        let mut at_target = vec![false; diagram.arrows.len()];
+        for (arrow, course) in frame.courses.iter().enumerate() {
+            let Some(course) = course.as_ref().filter(|course| course.is_level()) else { continue };
+            let (gutter, from_left, _) = course.hop(0);
+            let zone = &mut zones[gutter];
+            let (source, target) = if from_left { (&mut zone.0, zone.1) } else { (&mut zone.1, zone.0) };
+            let room = label_room(diagram, arrow, n);
+            let near = |&(y, other): &(f32, usize)| other != arrow && (y - course.levels[0]).abs() <= LABEL_HEIGHT;
+            let is_free = !heights.get(&(gutter, !from_left)).is_some_and(|heights| heights.iter().any(near));
+            at_target[arrow] = *source < room && room <= target && is_free;
+            if !at_target[arrow] {
+                *source = source.max(room);
+            }
+        }
         let lane_width = |lane: usize| {
             let widest =
                 frame.grid.lanes[lane].iter().map(|&card| card_width(&diagram.cards[card])).fold(0.0, f32::max);
@@ -202,7 +249,7 @@ impl Gutters {
                 .arrows
                 .iter()
                 .zip(ways)
-                .filter(|(a, way)| **way == Way::Down && frame.grid.lane_of[a.from] == lane);
+                .filter(|(a, way)| **way == Way::Straight && frame.grid.lane_of[a.from] == lane);
             straight.map(|(arrow, _)| label_size(arrow).x + 2.0 * label_gap(n)).fold(widest, f32::max)
         };
         let packed: Vec<(Vec<usize>, usize)> = pieces.iter().map(|pieces| columns(pieces)).collect();
@@ -223,12 +270,17 @@ impl Gutters {
                 x += widths[gutter];
             }
         }
-        Gutters { lane_x, tracks, ends: (0.0, x) }
+        Gutters { lane_x, tracks, at_target, ends: (0.0, x) }
     }
 }
 
 fn label_gap(n_lanes: usize) -> f32 {
     if n_lanes <= 3 { LABEL_GAP.0 } else { LABEL_GAP.1 }
+}
+
+/// Room that a label needs beside the card.
+fn label_room(diagram: &Diagram, arrow: usize, n_lanes: usize) -> f32 {
+    label_size(&diagram.arrows[arrow]).x + 2.0 * label_gap(n_lanes) + CORNER
 }
 
 /// A card's boxes.
@@ -247,10 +299,13 @@ fn route(diagram: &Diagram, frame: &Frame<'_>, gutters: &Gutters, cards: &[CardB
     let (from, to) = (cards[content.from].rect, cards[content.to].rect);
     let size = label_size(content);
     let Some(course) = &frame.courses[arrow] else {
-        let (start, end) = (pos2(from.center().x, from.bottom()), pos2(from.center().x, to.top()));
-        // Passages stay in the lower part of the gap, so the label is free near the upper card.
-        let center = pos2(start.x, start.y + 8.0 + LABEL_HEIGHT / 2.0);
-        return Route { path: Path::line(start, end), label: Rect::from_center_size(center, size) };
+        let is_down = from.top() < to.top();
+        let (upper, lower) = if is_down { (from, to) } else { (to, from) };
+        let (start, end) = (pos2(from.center().x, upper.bottom()), pos2(from.center().x, lower.top()));
+        // Passages stay in the lower part of the gap, so the label is free near the upper card; a head there, too.
+        let center = pos2(start.x, start.y + if is_down { 8.0 } else { 15.0 } + LABEL_HEIGHT / 2.0);
+        let path = if is_down { Path::line(start, end) } else { Path::line(end, start) };
+        return Route { path, label: Rect::from_center_size(center, size) };
     };
     let side = |card: Rect, side: Side| if side == Side::Left { card.left() } else { card.right() };
     let enter = if content.from == content.to || course.lanes[0] == course.lanes[course.lanes.len() - 1] {
@@ -269,15 +324,20 @@ fn route(diagram: &Diagram, frame: &Frame<'_>, gutters: &Gutters, cards: &[CardB
     }
     points.push(Pos2::new(side(to, enter), course.levels[course.levels.len() - 1]));
     let away = if course.exit == Side::Right { 1.0 } else { -1.0 };
-    let center = pos2(start.x + away * (label_gap(frame.grid.lanes.len()) + size.x / 2.0), start.y);
+    let gap = label_gap(frame.grid.lanes.len()) + size.x / 2.0;
+    let x = if gutters.at_target[arrow] {
+        // Behind the head.
+        side(to, enter) - away * (gap + CORNER)
+    } else {
+        start.x + away * gap
+    };
+    let center = pos2(x, start.y);
     Route { path: Path::rounded(&points, CORNER), label: Rect::from_center_size(center, size) }
 }
 
 fn finish(order: &[usize], gutters: &Gutters, cards: Vec<CardBox>, routes: Vec<Route>) -> Layout {
-    let mut content = Rect::NOTHING;
-    for rect in cards.iter().map(|card| card.rect).chain(routes.iter().flat_map(|r| [r.path.bounds(), r.label])) {
-        content = content.union(rect);
-    }
+    let mut layout = Layout { bounds: Rect::NOTHING, lanes: Vec::new(), cards, routes };
+    let content = layout.content();
     let (top, bottom) = (content.top() - LANE_TITLE, content.bottom() + LANE_PAD);
     let mut lanes = vec![Rect::NOTHING; order.len()];
     for (place, &lane) in order.iter().enumerate() {
@@ -287,6 +347,7 @@ fn finish(order: &[usize], gutters: &Gutters, cards: Vec<CardBox>, routes: Vec<R
         let right = if place + 1 == order.len() { gutters.ends.1.max(content.right()) } else { right } + LANE_PAD;
         lanes[lane] = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
     }
-    let bounds = lanes.iter().fold(content, |bounds, lane| bounds.union(*lane));
-    Layout { bounds, lanes, cards, routes }.at_origin()
+    layout.bounds = lanes.iter().fold(content, |bounds, lane| bounds.union(*lane));
+    layout.lanes = lanes;
+    layout.at_origin()
 }

@@ -25,6 +25,8 @@ pub(super) const CARD_FOOT: f32 = 5.0;
 pub(crate) const CARD_PAD: f32 = 12.0;
 /// Height of a label's ground: less than the distance of two labelled ports.
 pub(super) const LABEL_HEIGHT: f32 = 19.0;
+/// Height of the disc of a number, and its width with one digit.
+const DISC: f32 = 18.0;
 /// Radius of rounded corners of edges.
 pub(super) const CORNER: f32 = 7.0;
 
@@ -80,9 +82,15 @@ pub(super) fn card_width(card: &Card) -> f32 {
     (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(least)
 }
 
-/// Size of an arrow's label.
+/// Size of the disc that a number is in.
+pub fn disc_size(number: usize) -> Vec2 {
+    vec2(DISC + 7.0 * (columns(&number.to_string()) - 1) as f32, DISC)
+}
+
+/// Size of an arrow's label, with its number.
 pub(super) fn label_size(arrow: &Arrow) -> Vec2 {
-    vec2((width(&label_text(arrow), LABEL_FONT) + 12.0).ceil(), LABEL_HEIGHT)
+    let number = arrow.number.map_or(0.0, |number| disc_size(number).x);
+    vec2((width(&label_text(arrow), LABEL_FONT) + 12.0 + number).ceil(), LABEL_HEIGHT)
 }
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! Where things are drawn: coordinates for the cards and arrows of a [`Diagram`](super::Diagram).
 //!
-//! Three ways to make a [`Layout`]: [`lanes`] (sessions as columns; no edge passes through a card), [`lanes_moved`] (the
-//! same with some cards put elsewhere by hand) and [`graphviz`] (layers, by layout-rs). [`problems`] says what is wrong
-//! with one. The unit is a point at zoom 1; y grows downwards. The same diagram always gives the same layout.
+//! [`arrange`] makes several layouts of a diagram, measures them and takes the one that is easiest to read. The ways to make
+//! a [`Layout`]: [`lanes`] (sessions as columns; no edge passes through a card), rings and grids of cards with the same
+//! engine, [`graphviz`] (layers, by layout-rs), and [`lanes_moved`] (one with some cards put elsewhere by hand). [`problems`]
+//! says what is wrong with one. The unit is a point at zoom 1; y grows downwards. The same diagram always gives the same
+//! layout.
 
+mod choose;
 mod graphviz;
+mod grid;
 mod gutters;
 mod invariants;
 mod labels;
@@ -16,11 +20,12 @@ mod placement;
 mod ports;
 mod routes;
 
+pub use choose::{Arranged, LEAST_SCALE, arrange};
 pub use graphviz::{MAX_CARDS, TooManyCards, graphviz};
-pub use invariants::{Problem, problems};
+pub use invariants::{Problem, crossings, problems};
 pub use lanes::lanes;
 pub(crate) use measure::{CARD_PAD, folded_text};
-pub use measure::{LABEL_FONT, ROW_FONT, SMALL_FONT, TITLE_FONT, label_text, row_text, title_text};
+pub use measure::{LABEL_FONT, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text, row_text, title_text};
 pub use moved::lanes_moved;
 
 use super::path::Path;
@@ -29,8 +34,11 @@ use emath::{Rect, Vec2};
 /// Which layout is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum LayoutStyle {
-    /// Sessions as columns.
+    /// Whichever is easiest to read.
     #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// Sessions as columns.
     #[serde(rename = "sessions")]
     Lanes,
     /// Layers as Graphviz draws them.
@@ -94,6 +102,12 @@ impl Default for Layout {
 }
 
 impl Layout {
+    /// What cards, lines and labels take.
+    fn content(&self) -> Rect {
+        let lines = self.routes.iter().flat_map(|route| [route.path.bounds(), route.label]);
+        self.cards.iter().map(|card| card.rect).chain(lines).fold(Rect::NOTHING, Rect::union)
+    }
+
     /// Moves everything so that the bounds start at the origin.
     fn at_origin(mut self) -> Layout {
         let by = -self.bounds.min.to_vec2();

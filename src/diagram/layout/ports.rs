@@ -20,8 +20,8 @@ pub(super) enum Side {
 /// How an edge runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Straight down to the next card of the lane.
-    Down,
+    /// Straight to the card above or below in the lane.
+    Straight,
     /// From a side of the source to a side of the target; the same side when both are in one lane.
     Around {
         /// Where it leaves.
@@ -39,39 +39,55 @@ pub(super) struct Grid {
     pub lane_of: Vec<usize>,
     /// By card: its place in the lane.
     pub place_of: Vec<usize>,
+    /// Whether lanes are sessions: then only session order runs straight, and everything else from row to row.
+    pub is_by_session: bool,
 }
 
 impl Grid {
     pub(super) fn new(diagram: &Diagram, order: &[usize]) -> Grid {
-        let mut place_of_lane = vec![0; order.len()];
-        for (place, &lane) in order.iter().enumerate() {
-            place_of_lane[lane] = place;
+        let cards_of = |lane: &usize| (0..diagram.cards.len()).filter(|&c| diagram.cards[c].lane == *lane).collect();
+        Grid { is_by_session: true, ..Grid::of(order.iter().map(cards_of).collect()) }
+    }
+
+    /// With these columns, each of which holds cards top down.
+    pub(super) fn of(lanes: Vec<Vec<usize>>) -> Grid {
+        let n = lanes.iter().map(Vec::len).sum();
+        let (mut lane_of, mut place_of) = (vec![0; n], vec![0; n]);
+        for (lane, cards) in lanes.iter().enumerate() {
+            for (place, &card) in cards.iter().enumerate() {
+                (lane_of[card], place_of[card]) = (lane, place);
+            }
         }
-        let mut lanes = vec![Vec::new(); order.len()];
-        let mut place_of = Vec::with_capacity(diagram.cards.len());
-        let mut lane_of = Vec::with_capacity(diagram.cards.len());
-        for (card, content) in diagram.cards.iter().enumerate() {
-            let lane = place_of_lane[content.lane];
-            place_of.push(lanes[lane].len());
-            lane_of.push(lane);
-            lanes[lane].push(card);
-        }
-        Grid { lanes, lane_of, place_of }
+        Grid { lanes, lane_of, place_of, is_by_session: false }
+    }
+
+    /// The upper one of two neighbours in a lane.
+    pub(super) fn upper(&self, a: usize, b: usize) -> Option<usize> {
+        let is_next = self.lane_of[a] == self.lane_of[b] && self.place_of[a].abs_diff(self.place_of[b]) == 1;
+        is_next.then(|| if self.place_of[a] < self.place_of[b] { a } else { b })
     }
 }
 
-/// By arrow: how it runs. Session order between neighbours of a lane runs straight down; other edges within a lane take
-/// the side with less traffic.
+/// By arrow: how it runs. Between neighbours of a lane one arrow runs straight: of sessions the session order, else the
+/// first of the cycle or, if there is none, the first. Other edges within a lane take the side with less traffic.
 pub(super) fn ways(diagram: &Diagram, grid: &Grid) -> Vec<Way> {
-    let mut down_taken = vec![false; diagram.cards.len()];
+    // By card: the arrow that runs straight between it and the one below.
+    let mut straight: Vec<Option<usize>> = vec![None; diagram.cards.len()];
+    for (index, arrow) in diagram.arrows.iter().enumerate() {
+        let may = !grid.is_by_session
+            || arrow.relation == Relation::SessionOrder && grid.place_of[arrow.from] < grid.place_of[arrow.to];
+        let Some(upper) = grid.upper(arrow.from, arrow.to).filter(|_| may) else { continue };
+        let is_better = |old: usize| arrow.emphasis < diagram.arrows[old].emphasis;
+        if straight[upper].is_none_or(is_better) {
+            straight[upper] = Some(index);
+        }
+    }
     let mut traffic = vec![0usize; grid.lanes.len() + 1];
     let mut ways: Vec<Option<Way>> = Vec::with_capacity(diagram.arrows.len());
-    for arrow in &diagram.arrows {
+    for (index, arrow) in diagram.arrows.iter().enumerate() {
         let (from, to) = (grid.lane_of[arrow.from], grid.lane_of[arrow.to]);
-        let next = from == to && grid.place_of[arrow.to] == grid.place_of[arrow.from] + 1;
-        if arrow.relation == Relation::SessionOrder && next && !down_taken[arrow.from] {
-            down_taken[arrow.from] = true;
-            ways.push(Some(Way::Down));
+        if grid.upper(arrow.from, arrow.to).is_some_and(|upper| straight[upper] == Some(index)) {
+            ways.push(Some(Way::Straight));
         } else if from == to {
             ways.push(None);
         } else {
@@ -110,7 +126,7 @@ pub(super) struct Ports {
     /// By card.
     pub shapes: Vec<CardShape>,
     /// By arrow: height of its source port and of its target port, from the tops of their cards. Unused for
-    /// [`Way::Down`].
+    /// [`Way::Straight`].
     pub offsets: Vec<[f32; 2]>,
 }
 

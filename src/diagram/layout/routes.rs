@@ -19,6 +19,11 @@ pub(super) struct Course {
 }
 
 impl Course {
+    /// Whether it runs from card to card without a corner.
+    pub(super) fn is_level(&self) -> bool {
+        self.lanes.len() == 2 && self.lanes[0] != self.lanes[1] && self.levels[0] == self.levels[1]
+    }
+
     /// The gutter of hop `hop`, and whether the piece before comes from the left of it, and whether the piece after
     /// does. Gutter g is left of lane g.
     pub(super) fn hop(&self, hop: usize) -> (usize, bool, bool) {

@@ -1,0 +1,97 @@
+//! Which layout: several are made and measured.
+
+use super::grid::grids;
+use super::lane_order::lane_order;
+use super::lanes::{columns_of, lanes_in_order};
+use super::{Layout, LayoutStyle, Problem, crossings, graphviz, lanes, problems};
+use crate::diagram::path::Segment;
+use crate::diagram::{Diagram, Emphasis};
+use emath::Vec2;
+
+/// Texts may be shown this much smaller, which is 11 units for the smallest.
+pub const LEAST_SCALE: f32 = 0.88;
+
+/// Layers are tried with up to this many cards and arrows.
+const LAYERED: (usize, usize) = (24, 60);
+/// Grids are tried with up to this many arrows.
+const GRID_ARROWS: usize = 400;
+
+/// A layout, and the diagram it is of: without columns by session the cards say their session.
+#[derive(Clone, Debug)]
+pub struct Arranged {
+    /// What is drawn.
+    pub diagram: Diagram,
+    /// Where.
+    pub layout: Layout,
+}
+
+impl Arranged {
+    /// A diagram in a layout of it.
+    pub fn new(diagram: &Diagram, layout: Layout) -> Arranged {
+        let diagram = if layout.lanes.is_empty() { diagram.without_lanes() } else { diagram.clone() };
+        Arranged { diagram, layout }
+    }
+
+    /// By how much it is scaled so that it has room, at most 1.
+    pub fn scale(&self, room: Vec2) -> f32 {
+        let size = self.layout.bounds.size();
+        (room.x / size.x.max(1.0)).min(room.y / size.y.max(1.0)).min(1.0)
+    }
+}
+
+/// Lays out a diagram in this style. Of several layouts the one is taken in which nothing lies on anything else, whose text
+/// is large enough in this `room`, and that has the best of few crossings and corners, large text, sessions in their order,
+/// and little height. In the style [`Auto`](LayoutStyle::Auto) these are columns by session, rings, grids, and layers.
+pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
+    let plain = diagram.without_lanes();
+    let mut candidates: Vec<(f32, Layout)> = Vec::new();
+    if style != LayoutStyle::Layered {
+        let in_order: Vec<usize> = (0..diagram.lanes.len()).collect();
+        if lane_order(diagram) != in_order {
+            candidates.push((0.5, lanes(diagram)));
+        }
+        candidates.push((0.0, lanes_in_order(diagram, &in_order)));
+    }
+    if style == LayoutStyle::Auto && diagram.cards.len() > 1 && diagram.arrows.len() <= GRID_ARROWS {
+        candidates.extend(grids(&plain).into_iter().map(|columns| (1.0, columns_of(&plain, columns))));
+    }
+    let is_small = diagram.cards.len() <= LAYERED.0 && diagram.arrows.len() <= LAYERED.1;
+    if style == LayoutStyle::Layered || style == LayoutStyle::Auto && is_small {
+        candidates.extend(graphviz(&plain).ok().map(|layout| (2.0, layout)));
+    }
+    let measured = candidates.into_iter().map(|(strangeness, layout)| {
+        let arranged = Arranged::new(diagram, layout);
+        let cost = cost(&arranged, strangeness, room);
+        (cost, arranged)
+    });
+    let best = measured.min_by(|(a, _), (b, _)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    best.map_or_else(|| Arranged::new(diagram, lanes(diagram)), |(_, arranged)| arranged)
+}
+
+/// What is wrong with it, by how much its text is too small, and what it takes to read it.
+fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) {
+    let Arranged { diagram, layout } = arranged;
+    let is_unclear = |problem: &Problem| !matches!(problem, Problem::LooseEnd(_));
+    let unclear = problems(diagram, layout).iter().filter(|problem| is_unclear(problem)).count();
+    let scale = arranged.scale(room);
+    let corner = |emphasis: Emphasis| if emphasis == Emphasis::Cycle { 0.3 } else { 0.1 };
+    let corners = diagram.arrows.iter().zip(&layout.routes).map(|(arrow, route)| {
+        let n = route.path.segments.iter().filter(|segment| !matches!(segment, Segment::Line(_))).count();
+        n as f32 * corner(arrow.emphasis)
+    });
+    let shape = corners.sum::<f32>() + layout.bounds.height() / 200.0;
+    (unclear, (LEAST_SCALE - scale).max(0.0), crossings(layout) as f32 + 20.0 * (1.0 - scale) + shape + strangeness)
+}
+
+impl Diagram {
+    /// The same with the session on each card, in place of the usual outcome.
+    fn without_lanes(&self) -> Diagram {
+        let mut diagram = self.clone();
+        for card in diagram.cards.iter_mut().filter(|card| !card.transaction.is_initial()) {
+            let session = self.lanes.get(card.lane).map_or("", |lane| lane.title.as_str());
+            let outcome = if card.status == "committed" { String::new() } else { format!(", {}", card.status) };
+            card.status = format!("{session}{outcome}");
+        }
+        diagram
+    }
+}
