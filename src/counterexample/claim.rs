@@ -6,7 +6,7 @@
 
 use super::involved_operations;
 use crate::checkers::{Pattern, Proof, Violation};
-use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId};
+use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
 /// How a reader is known to see another transaction.
@@ -148,6 +148,9 @@ pub(super) fn is_observed(edge: &Edge) -> bool {
 /// The reads that are wrong, without those that only show which transactions took part.
 fn wrong_value(history: &History, violation: &Violation) -> Claim {
     let pattern = match &violation.proof {
+        Proof::Reads { pattern, reads } if !reads.is_empty() => {
+            return Claim::WrongValue { pattern: *pattern, reads: reads.clone() };
+        }
         Proof::Reads { pattern, .. } => *pattern,
         _ => violation.id.pattern,
     };
@@ -182,10 +185,13 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
         }
         Pattern::IntermediateRead => writes.any(|w| history.transaction_of(w) != reader && is_returned(w)),
         Pattern::ThinAirRead => {
-            let mut all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
-            let is_it =
-                |o: Operation| o.kind == OperationKind::Write && (o.key, o.value) == (returned.key, returned.value);
-            !history.may_be_initial(returned.key, returned.value) && !all.any(is_it)
+            let all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
+            let written: Vec<Value> = all
+                .filter(|o| o.kind == OperationKind::Write && o.key == returned.key)
+                .map(|write: Operation| write.value)
+                .collect();
+            let values = history.lists().read_by(read).unwrap_or(std::slice::from_ref(&returned.value));
+            values.iter().any(|value| !history.may_be_initial(returned.key, *value) && !written.contains(value))
         }
         _ => true,
     }

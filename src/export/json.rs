@@ -39,6 +39,7 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
         "schema": "isoscope.picture/1",
         "title": picture.title,
         "subtitle": picture.subtitle,
+        "verdicts": picture.verdicts,
         "facts": picture.facts,
         "bounds": rect(layout.bounds),
         "lanes": lanes.collect::<Vec<_>>(),

@@ -35,6 +35,8 @@ pub struct Picture {
     pub title: String,
     /// What happened, in one sentence.
     pub subtitle: String,
+    /// `RC holds`, `RA broken`, …: for programs.
+    pub verdicts: Vec<String>,
     /// Which levels allow it and which forbid it, and what is assumed: a line each.
     pub facts: Vec<String>,
     /// What is drawn.
@@ -161,6 +163,7 @@ pub fn compose(
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
+        verdicts: verdicts(example),
         facts: explanation.facts().iter().map(|line| printable(line)).collect(),
         steps: steps.chain(otherwise).collect(),
         conclusion: printable(&explanation.size),
@@ -185,6 +188,15 @@ fn mentions(example: &Counterexample, all: &[Edge], edges: &[EdgeIndex]) -> Vec<
     let name = |t| printable(&example.history.transaction_name(t));
     let all: Vec<_> = known.map(|e| (format!("{} → {}", name(e.from), name(e.to)), e.relation)).collect();
     if all.len() > 2 { Vec::new() } else { all }
+}
+
+fn verdicts(example: &Counterexample) -> Vec<String> {
+    let said = |word: &str| match word {
+        "satisfied" => "holds",
+        "violated" => "broken",
+        _ => "undecided",
+    };
+    example.verdicts.iter().map(|(level, verdict)| format!("{level} {}", said(verdict.word()))).collect()
 }
 
 fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, case: Option<&str>) -> Vec<String> {
