@@ -75,7 +75,7 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         let [append] = appends[..] else { continue };
         let writer = history.transaction_of(append);
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
-        if !has_own && !(is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer) {
+        if !(has_own || is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer) {
             edges.push(read_of(history, writer, Some(append), read));
         }
     }

@@ -53,11 +53,11 @@ pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
         candidates.push((0.0, lanes_in_order(diagram, &in_order)));
     }
     if style == LayoutStyle::Auto && diagram.cards.len() > 1 && diagram.arrows.len() <= GRID_ARROWS {
-        candidates.extend(grids(&plain).into_iter().map(|columns| (1.0, columns_of(&plain, columns))));
+        candidates.extend(grids(&plain).into_iter().map(|columns| (2.0, columns_of(&plain, columns))));
     }
     let is_small = diagram.cards.len() <= LAYERED.0 && diagram.arrows.len() <= LAYERED.1;
     if style == LayoutStyle::Layered || style == LayoutStyle::Auto && is_small {
-        candidates.extend(graphviz(&plain).ok().map(|layout| (2.0, layout)));
+        candidates.extend(graphviz(&plain).ok().map(|layout| (3.0, layout)));
     }
     let measured = candidates.into_iter().map(|(strangeness, layout)| {
         let arranged = Arranged::new(diagram, layout);
