@@ -261,7 +261,7 @@ impl Shown<'_> {
                 && (edge.from, edge.to) == (missed.reader, missed.writer)
                 && (edge.from_operation, edge.to_operation) == (read, write)
         };
-        expect(self.cycle()?.iter().any(|e| is_it(e)), "no edge says that it was missed")
+        expect(self.cycle()?.iter().any(is_it), "no edge says that it was missed")
     }
 
     fn two_missed(&self, missed: &[MissedEntry], each_other: bool) -> Result<(), String> {
@@ -277,7 +277,7 @@ impl Shown<'_> {
             "it is no two readers and two writers",
         )?;
         let saw = |edge: &&EdgeEntry| matches!(edge.kind.as_str(), "WR" | "SO" | "CO");
-        let others = cycle.iter().filter(|edge| edge.kind != "RW").all(|e| saw(e));
+        let others = cycle.iter().filter(|edge| edge.kind != "RW").all(saw);
         let n = cycle.iter().filter(|edge| edge.kind == "RW").count();
         expect(others && n == 2, "they did not see the other write")
     }
