@@ -529,7 +529,7 @@ fn explanations_name_operations_and_levels() {
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
         "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and everything stronger.",
-        "Whole history: allowed by cut isolation and read committed, forbidden by read atomic and everything stronger.",
+        "Whole history: the same.",
         "Assumed: each value that was read has one possible writer; operations are listed in program order",
         "Read atomic: a transaction sees all of what another one wrote or nothing of it",
         "Smallest: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \

@@ -42,7 +42,7 @@ fn of_corpus(name: &str) -> Option<History> {
 #[test]
 fn doubts_stand_before_the_verdicts_and_notes_do_not() {
     let output = text(&run(&["check", &sample("tap-a-thin-air-read.txt")]));
-    let doubt = output.find("warning  1 read returns a value that nobody wrote").expect("it is said");
+    let doubt = output.find("warning  1 read returns a value that no transaction wrote").expect("it is said");
     assert!(doubt < output.find("CI    satisfied").expect("a verdict"), "{output}");
     let output = text(&run(&["check", &sample("web-shop.txt")]));
     assert!(!output.contains("be trusted") && !output.contains("never read"), "{output}");

@@ -116,7 +116,9 @@ impl Level {
             Level::SnapshotIsolation => {
                 "each transaction reads from a snapshot, and two writers of one key do not overlap"
             }
-            Level::Serializability => "the transactions ran as if one after the other",
+            Level::Serializability => {
+                "the transactions ran as if one after the other, those of a session in their order"
+            }
             Level::StrictSerializability => "the transactions ran as if one after the other, in the order of real time",
             Level::Linearizability => {
                 "each operation on a key, failed ones included, took effect at one moment while it ran"

@@ -194,7 +194,7 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
             history.transaction_of(other) == reader
                 && again.kind == OperationKind::Read
                 && again.key == returned.key
-                && again.value != returned.value
+                && (again.value != returned.value || history.lists().read_by(other) != history.lists().read_by(read))
         }),
         Pattern::ThinAirRead => {
             let all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
@@ -291,7 +291,8 @@ fn two_missed(violation: &Violation, cycle: &[EdgeIndex]) -> Option<Claim> {
     };
     match (there, back) {
         (true, true) => Some(Claim::MissedEachOther { missed: [*a, *b] }),
-        (false, false) if cycle.iter().all(|e| missed.contains(e) || saw(*e)) => {
+        // A transaction may miss one write, see another, and miss that one later.
+        (false, false) if first.from != second.from && cycle.iter().all(|e| missed.contains(e) || saw(*e)) => {
             Some(Claim::ReadersDisagree { missed: [*a, *b] })
         }
         _ => None,

@@ -33,7 +33,7 @@ impl Words<'_> {
             Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
             Reason::Reads => self.has_read(edge),
             Reason::Path { .. } => format!("{from} {} before {to}", verb(level)),
-            Reason::Visible { axiom, reader, read, .. } => {
+            Reason::Visible { axiom, reader, read, seen } => {
                 let name = self.transaction(*reader);
                 let (old, new) = (self.content(*read), content(edge.from_operation));
                 let saw = match axiom {
@@ -42,7 +42,13 @@ impl Words<'_> {
                     }
                     Axiom::CommitOrder => format!("{from}, which wrote {new}, {} before {name}", verb(level)),
                     Axiom::ReadCommitted => format!("{name} had already read from {from}, which wrote {new}"),
-                    Axiom::ReadAtomic | Axiom::Causal => format!("{name} saw {from}, which wrote {new}"),
+                    // It read what the other one wrote, or comes later.
+                    Axiom::ReadAtomic | Axiom::Causal => match seen.as_slice() {
+                        &[e] if self.edges[e].relation == Relation::WriteRead => {
+                            format!("{name} saw {from}, which wrote {new}")
+                        }
+                        _ => format!("{name} had to see {from}, which wrote {new}"),
+                    },
                 };
                 if edge.to.is_initial() {
                     return format!(

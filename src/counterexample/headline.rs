@@ -3,7 +3,7 @@
 use super::claim::{Claim, Sight, claim};
 use super::edge_words::capitalized;
 use super::words::Words;
-use crate::checkers::{Pattern, Proof, Supposed, Violation};
+use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A transaction read an older version than it had seen",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
-        Claim::StaleRead { sight: Sight::Through, .. } => "A reply was seen without what it replied to",
+        Claim::StaleRead { sight: Sight::Through, .. } => "A later write was seen without an earlier one",
         Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",
         Claim::TwoReads { forced } if forced.len() == 2 => "Two reads that no single order explains",
         Claim::TwoReads { .. } => "Reads that no single order explains",
@@ -249,16 +249,20 @@ impl Speaker<'_> {
 
     fn ring(&self, missing: &[TransactionId]) -> String {
         const TOLD: usize = 4;
+        let order = match self.violation.levels.weakest() {
+            Some(level) if level >= Level::Serializability => "no serial order",
+            _ => "no order of commits",
+        };
         let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();
         match missing.len() {
             0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
-            1 => format!("{} missed several writes; together, that leaves no order of commits.", names[0]),
+            1 => format!("{} missed several writes; together, that leaves {order}.", names[0]),
             n if n > TOLD => format!(
-                "{} and {} more transactions each missed a write; together, that leaves no order of commits.",
+                "{} and {} more transactions each missed a write; together, that leaves {order}.",
                 names.join(", "),
                 n - TOLD
             ),
-            _ => format!("{} each missed a write; together, that leaves no order of commits.", Words::list(&names)),
+            _ => format!("{} each missed a write; together, that leaves {order}.", Words::list(&names)),
         }
     }
 

@@ -12,7 +12,9 @@ impl Explanation {
             findings.levels.iter().map(|result| (result.level, &result.verdict)).collect();
         // Of a check that is not done yet this would be half the truth.
         if Level::of(whole).iter().all(|level| findings.level(*level).is_some()) {
-            self.whole = Some(format!("Whole history: {}.", standing(&verdicts)));
+            let standing = standing(&verdicts);
+            let is_same = self.verdicts.ends_with(&format!(": {standing}."));
+            self.whole = Some(format!("Whole history: {}.", if is_same { "the same" } else { &standing }));
         }
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self
@@ -55,6 +57,9 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
         .copied()
         .filter(|&level| !broken.iter().any(|&other| other != level && level.implies(other)))
         .collect();
+    if held.is_empty() && open.is_empty() {
+        return "forbidden by every level".to_owned();
+    }
     let stronger = if broken.len() > weakest.len() { " and everything stronger" } else { "" };
     let parts = [("allowed by", strongest, ""), ("forbidden by", weakest, stronger), ("undecided:", open, "")];
     let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());

@@ -77,10 +77,8 @@ impl Teller<'_> {
         }
         let mut text = String::new();
         for (e, edge) in cycle.iter().filter_map(|&e| Some((e, self.edge(e)?))) {
-            if text.is_empty() {
-                text = format!("{} {}", self.words.transaction(edge.from), verb(self.level));
-            }
-            text += &format!(" before {}{}", self.words.transaction(edge.to), number(e));
+            let who = if text.is_empty() { self.words.transaction(edge.from) } else { ", which".to_owned() };
+            text += &format!("{who} {} before {}{}", verb(self.level), self.words.transaction(edge.to), number(e));
         }
         text
     }
