@@ -167,8 +167,8 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
     }
 }
 
-/// What a picture usually has room for in the window.
-const ROOM: egui::Vec2 = egui::vec2(1000.0, 700.0);
+/// What a picture has room for in a window of a laptop: larger ones are enlarged alike.
+const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
 
 /// Draws an argument taken from `whole`.
 pub fn draw(

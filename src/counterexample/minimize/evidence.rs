@@ -4,7 +4,7 @@ use super::cutter::Found;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::control::Control;
 use crate::counterexample::involved_operations;
-use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{self, Edge, Reason, Relation, Resolution, Source};
 
 /// Adds to the violation of a part in which every operation matters what it does not speak of yet: for each read that an
@@ -75,7 +75,9 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         let [append] = appends[..] else { continue };
         let writer = history.transaction_of(append);
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
-        if !(has_own || is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer) {
+        let is_certain = !has_own && history.outcome(writer) != Outcome::Aborted;
+        let is_new = !(is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer);
+        if is_certain && is_new {
             edges.push(read_of(history, writer, Some(append), read));
         }
     }
