@@ -416,6 +416,7 @@ fn how_many_more(findings: &Findings, shown: usize, simpler: &[Option<usize>]) -
     match (more, consequences) {
         (0, _) => String::new(),
         (_, 0) => format!("  and {} more\n", grouped(more)),
+        (1, 1) => "  and 1 more, which contains one of these\n".to_owned(),
         _ if consequences == more => format!("  and {} more, which contain one of these\n", grouped(more)),
         _ => format!("  and {} more, of which {} contain a simpler one\n", grouped(more), grouped(consequences)),
     }

@@ -106,7 +106,7 @@ pub(super) fn needs(
 }
 
 /// C4 calls a fractured read h or i if its reader also read another key from the newer writer, else k or l. Where every
-/// such read is hopeless and the violation does not rest on it, the reader may have read from another writer.
+/// such read has only writers that read committed rules out, and the violation does not rest on it, the writer is not certain.
 pub(super) fn name_without_doubt(
     history: &History,
     resolution: &Resolution,

@@ -104,7 +104,7 @@ fn lines(diagram: &Diagram, layout: &Layout, found: &mut Vec<Problem>) {
     let lines: Vec<Vec<Pos2>> = layout.routes.iter().map(|route| route.path.flatten(4)).collect();
     for (i, (arrow, route)) in diagram.arrows.iter().zip(&layout.routes).enumerate() {
         let (from, to) = (&layout.cards[arrow.from], &layout.cards[arrow.to]);
-        // Only in columns by session every end is beside its row.
+        // Only in columns by session does every arrow end at its row.
         let by_row = |row: Option<usize>| row.is_some() && !layout.lanes.is_empty();
         let start = on_border(from.rect, from.part(arrow.from_row), by_row(arrow.from_row), route.path.start);
         let end = on_border(to.rect, to.part(arrow.to_row), by_row(arrow.to_row), route.path.end());

@@ -278,7 +278,7 @@ fn label_gap(n_lanes: usize) -> f32 {
     if n_lanes <= 3 { LABEL_GAP.0 } else { LABEL_GAP.1 }
 }
 
-/// Room that a label needs beside the card.
+/// Room that a label takes between two cards.
 fn label_room(diagram: &Diagram, arrow: usize, n_lanes: usize) -> f32 {
     label_size(&diagram.arrows[arrow]).x + 2.0 * label_gap(n_lanes) + CORNER
 }
