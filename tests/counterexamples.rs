@@ -358,15 +358,6 @@ fn what_no_single_cycle_explains_is_told_case_by_case() {
     assert_eq!(open.len(), 2, "one pair stays open, with both its orders");
 }
 
-/// Each order of either pair closes a cycle with some order of the other, yet there is nothing wrong: nothing to explain.
-#[test]
-fn cycles_through_both_orders_are_no_violation() {
-    let history = tiny_named("ok-both-sides-in-cycles");
-    let findings = examine::check(&history);
-    assert!(findings.violations.is_empty());
-    assert!(examine::engine_verdicts(&findings).iter().all(|verdict| *verdict == Some(true)));
-}
-
 /// Result and fewest possible, by level, where a part is looked for that shows the pattern of the violation.
 #[derive(Default)]
 struct Sizes {
