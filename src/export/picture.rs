@@ -4,11 +4,11 @@ use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::picks::Picks;
 use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
-use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
+use crate::diagram::layout::{Arranged, Layout, LayoutStyle, MAX_TITLE_COLUMNS};
 use crate::diagram::scene::{Scene, scene};
-use crate::diagram::text_size::printable;
+use crate::diagram::text_size::{elide, printable};
 use crate::diagram::{Arrow, Diagram, Target};
-use crate::history::{History, Outcome, TransactionId};
+use crate::history::{History, Outcome, TransactionId, visible};
 use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -185,7 +185,7 @@ fn sentence(text: &str) -> String {
 /// Edges of a step by name, unless there are too many to read.
 fn mentions(example: &Counterexample, all: &[Edge], edges: &[EdgeIndex]) -> Vec<(String, Relation)> {
     let known = edges.iter().filter_map(|&e| all.get(e));
-    let name = |t| printable(&example.history.transaction_name(t));
+    let name = |t| elide(&printable(&example.history.transaction_name(t)), MAX_TITLE_COLUMNS);
     let all: Vec<_> = known.map(|e| (format!("{} → {}", name(e.from), name(e.to)), e.relation)).collect();
     if all.len() > 2 { Vec::new() } else { all }
 }
@@ -203,7 +203,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
     let mut footer = Vec::new();
     let path = Path::new(&whole.origin().path);
     if let Some(name) = path.file_name() {
-        let name = printable(&name.to_string_lossy());
+        let name = printable(&visible(&name.to_string_lossy()));
         footer.push(format!("{name} ({})", counted(example.n_transactions_of_whole, "transaction")));
     }
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
