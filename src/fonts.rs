@@ -132,7 +132,7 @@ fn script(c: char) -> (&'static str, &'static str) {
             ("Chinese", CJK)
         }
         0xFE30..=0xFE4F | 0xFF00..=0xFFEF | 0x2_0000..=0x3_FFFF => ("Chinese", CJK),
-        0x2190..=0x2BFF | 0x1_F000..=0x1_FBFF => ("emoji and signs", "fonts-symbola"),
+        0x2190..=0x2BFF | 0x1_F000..=0x1_FBFF => ("emoji", "fonts-symbola"),
         _ => ("some scripts", NOTO),
     }
 }

@@ -59,7 +59,7 @@ pub fn columns(text: &str) -> usize {
 fn prose_advance(c: char, bold: bool) -> f32 {
     let regular = match c {
         ' '..='~' => f32::from(PROSE_ADVANCES[c as usize - ' ' as usize]) / 1000.0,
-        '\u{a0}' => 0.318,
+        '\u{a0}' => return prose_advance(' ', bold),
         '…' => 1.0,
         '→' | '≠' | '≤' | '≥' | '⟂' => 0.84,
         // Letters of other scripts, and what falls back to the monospaced font.
