@@ -71,6 +71,7 @@ impl Listing {
         let says = |t: &TransactionId| {
             text.is_empty()
                 || history.transaction_name(*t).to_lowercase().contains(&text)
+                || history.exact_transaction_name(*t).to_lowercase().contains(&text)
                 || going(control, history.operations_of(*t))
                     .any(|o| history.operation_text(o).to_lowercase().contains(&text))
         };

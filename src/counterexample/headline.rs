@@ -24,7 +24,7 @@ pub fn headline(history: &History, violation: &Violation) -> Headline {
     let claim = claim(history, violation);
     let words = Words::new(history, &violation.edges);
     let summary = Speaker { words: &words, violation }.sentence(&claim);
-    Headline { title: title_of(&claim, violation).to_owned(), summary, claim }
+    Headline { title: title_of(&claim, history, violation).to_owned(), summary, claim }
 }
 
 /// The title of a [`headline`].
@@ -47,9 +47,11 @@ pub fn codes(history: &History, violation: &Violation) -> String {
     format!("{}{known}{key}", row.title)
 }
 
-fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
+fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static str {
     match claim {
-        Claim::WrongValue { pattern, .. } => wrong_value_title(*pattern),
+        Claim::WrongValue { pattern, reads } => {
+            wrong_value_title(*pattern, reads.iter().any(|&read| history.lists().read_by(read).is_some()))
+        }
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A transaction read an older version than it had seen",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
@@ -74,8 +76,13 @@ fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
     }
 }
 
-fn wrong_value_title(pattern: Pattern) -> &'static str {
+fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
     match pattern {
+        Pattern::ThinAirRead if of_list => "An element was read that no transaction appended",
+        Pattern::AbortedRead if of_list => "An element was read that was rolled back",
+        Pattern::FutureRead if of_list => "A transaction read its own append before making it",
+        Pattern::NotMyOwnWrite if of_list => "A transaction did not see its own append",
+        Pattern::IntermediateRead if of_list => "Only some of a transaction's appends were seen",
         Pattern::ThinAirRead => "A value was read that no transaction wrote",
         Pattern::AbortedRead => "A value that was rolled back was read",
         Pattern::FutureRead => "A transaction read its own write before making it",
@@ -341,6 +348,9 @@ impl Speaker<'_> {
             writes.iter().map(|&w| words.history.transaction_of(w)).find(|&t| t != words.history.transaction_of(read));
         let other = other.map(|t| words.transaction(t));
         let had = self.has_read(read);
+        if let Some(said) = self.wrong_list(pattern, reads, &writes) {
+            return said;
+        }
         match pattern {
             Pattern::ThinAirRead => format!("{had}, a value that no transaction wrote."),
             Pattern::AbortedRead => match other {
@@ -375,12 +385,47 @@ impl Speaker<'_> {
                 let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
                 format!("In no order that respects real time does each of {names}{more} find what it saw.")
             }
-            Pattern::IncompatibleOrder | Pattern::DuplicateElement => {
-                const TOLD: usize = 3;
-                let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
-                format!("{}.", told.join("; "))
-            }
             _ => meaning(),
         }
+    }
+
+    /// What is wrong with a list that was read; `None` of other reads.
+    fn wrong_list(&self, pattern: Pattern, reads: &[OperationId], writes: &[OperationId]) -> Option<String> {
+        const TOLD: usize = 3;
+        let words = self.words;
+        let &read = reads.first()?;
+        let list = words.history.lists().read_by(read)?;
+        let had = self.has_read(read);
+        let appended = |&write: &OperationId| words.history.value_name(words.history.operation(write).value);
+        let append = writes.iter().find(|write| list.contains(&words.history.operation(**write).value));
+        let lacking = writes.iter().find(|write| !list.contains(&words.history.operation(**write).value));
+        let writer = |&write: &OperationId| self.reader(write);
+        Some(match pattern {
+            Pattern::ThinAirRead => match words.never_appended(read) {
+                Some(element) => format!("{had}; no transaction appended {element}."),
+                None => format!("{had}, with an element that no transaction appended."),
+            },
+            Pattern::AbortedRead => {
+                let (element, writer) = (append.map(appended)?, append.map(writer)?);
+                format!("{had}; only {writer} appended {element}, and {writer} aborted.")
+            }
+            Pattern::FutureRead => format!("{had}; it appended {} only later.", append.map(appended)?),
+            Pattern::NotMyOwnWrite => {
+                format!("{had}, without {}, which it had appended before.", lacking.map(appended)?)
+            }
+            Pattern::IntermediateRead => {
+                format!("{had}, without {}, which {} appended, too.", lacking.map(appended)?, lacking.map(writer)?)
+            }
+            Pattern::DuplicateElement => {
+                let twice = list.iter().enumerate().find(|(place, element)| list[..*place].contains(element));
+                format!("{had}, where {} is more than once.", words.history.value_name(*twice?.1))
+            }
+            Pattern::IncompatibleOrder => {
+                let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
+                let parted = words.parted(reads).map(|(place, _)| format!(": they differ in place {place}"));
+                format!("{}{}.", told.join("; "), parted.unwrap_or_default())
+            }
+            _ => return None,
+        })
     }
 }

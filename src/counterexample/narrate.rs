@@ -23,10 +23,10 @@ pub fn from(step: &Step) -> String {
 }
 
 /// The steps with their numbers, and with a heading where one begins.
-pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<&'static str>, usize, &Step)> {
-    let headings = explanation.steps.iter().map(|step| step.role.heading());
+pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<String>, usize, &Step)> {
+    let headings = explanation.steps.iter().map(Step::heading);
     let before = std::iter::once(None).chain(headings.clone().map(Some));
-    let is_new = headings.zip(before).map(|(heading, before)| (before != Some(heading)).then_some(heading));
+    let is_new = headings.zip(before).map(|(heading, before)| (before.as_ref() != Some(&heading)).then_some(heading));
     is_new.zip(&explanation.steps).enumerate().map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
@@ -39,10 +39,11 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     }
     let _ = writeln!(out);
     for (heading, number, step) in numbered(explanation) {
+        let indent = "    ".repeat(step.depth());
         if let Some(heading) = heading {
-            let _ = writeln!(out, "{heading}");
+            let _ = writeln!(out, "{indent}{heading}");
         }
-        let _ = writeln!(out, "{number:4}  {}", sentence(step));
+        let _ = writeln!(out, "{indent}{number:4}  {}", sentence(step));
     }
     let _ = writeln!(out, "\n{}\n", explanation.size);
     let shown = involved_operations(&example.violation);

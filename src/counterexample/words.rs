@@ -184,6 +184,27 @@ impl<'a> Words<'a> {
         format!("{from}'s version of {} is older than {to}'s", self.key(edge.key))
     }
 
+    /// The one element of a list that was read and that no operation of this history appended.
+    pub(super) fn never_appended(&self, read: OperationId) -> Option<String> {
+        let key = self.history.operation(read).key;
+        let list = self.history.lists().read_by(read)?;
+        let appends = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
+        let appends: Vec<Value> =
+            appends.filter(|o| o.kind == OperationKind::Write && o.key == key).map(|o| o.value).collect();
+        let mut without = list.iter().filter(|element| !appends.contains(element));
+        let element = without.next()?;
+        without.all(|other| other == element).then(|| self.history.value_name(*element))
+    }
+
+    /// Where the first two of these lists differ, from 1, and what each has there.
+    pub(super) fn parted(&self, reads: &[OperationId]) -> Option<(usize, [String; 2])> {
+        let &[first, second, ..] = reads else { return None };
+        let list = |read| list_from_outside(self.history, self.history.transaction_of(read), read);
+        let mut places = list(first)?.iter().zip(list(second)?).enumerate();
+        let (place, (a, b)) = places.find(|(_, (a, b))| a != b)?;
+        Some((place + 1, [a, b].map(|&element| self.history.value_name(element))))
+    }
+
     /// Operations of one kind among these.
     pub(super) fn of_kind(&self, operations: &[OperationId], kind: OperationKind) -> Vec<OperationId> {
         operations.iter().copied().filter(|&o| self.history.operation(o).kind == kind).collect()

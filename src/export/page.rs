@@ -22,6 +22,8 @@ const LEGEND_LINE: f32 = 24.0;
 /// Length of an arrow in the legend.
 const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
+/// How much further in a case is told than what it is a case of.
+const CASE_INDENT: f32 = 22.0;
 /// Lines of text longer than this are hard to follow.
 const MAX_COLUMNS: usize = 110;
 
@@ -104,9 +106,13 @@ impl Writer {
         const INDENT: usize = 4;
         let line_height = 22.0;
         let indent = width(&" ".repeat(INDENT), BODY);
-        let max = self.max_columns(BODY).saturating_sub(INDENT).max(20);
+        let outer = (self.left, self.width);
         let mut heading = "";
         for step in &picture.steps {
+            // A case is a block of its own, further in than what it is a case of.
+            let further = CASE_INDENT * step.depth as f32;
+            (self.left, self.width) = (outer.0 + further, outer.1 - further);
+            let (max, top) = (self.max_columns(BODY).saturating_sub(INDENT).max(20), self.y);
             self.y += 2.0;
             if step.heading != heading {
                 self.y += 4.0;
@@ -146,7 +152,13 @@ impl Writer {
                 self.text(at, Align::Left, BODY, true, &mention, Role::LabelText(*relation));
                 used = column + columns(&mention);
             }
+            for depth in 0..step.depth {
+                let x = outer.0 + CASE_INDENT * (depth as f32 + 0.5);
+                let shape = Shape::Line(Path::line(pos2(x, top + 6.0), pos2(x, self.y + 6.0)));
+                self.scene.marks.push(Mark { shape, role: Role::Rule, target: None });
+            }
         }
+        (self.left, self.width) = outer;
     }
 
     fn rule(&mut self) {

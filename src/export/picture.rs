@@ -16,8 +16,10 @@ use std::path::Path;
 /// A step of the argument as shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PictureStep {
-    /// `Observed` or `Therefore`.
+    /// `Observed`, `Therefore` or `Case 1.2`.
     pub heading: String,
+    /// How many cases it is inside of.
+    pub depth: usize,
     /// Its number, from 1; none for what follows the argument.
     pub number: Option<usize>,
     /// The sentence after it.
@@ -138,7 +140,8 @@ pub fn compose(
     let all_committed = says_no_outcome && diagram.cards.iter().all(|card| card.transactions().all(is_committed));
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
-        heading: step.role.heading().to_owned(),
+        heading: step.heading(),
+        depth: step.depth(),
         number: Some(place + 1),
         text: printable(&narrate::sentence(step)),
         edges: step.edges.clone(),
@@ -146,6 +149,7 @@ pub fn compose(
     });
     let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
         heading: "Otherwise".to_owned(),
+        depth: 0,
         number: None,
         text: sentence(&alternative.text),
         edges: vec![alternative.edge],

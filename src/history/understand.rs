@@ -1,6 +1,6 @@
 //! Applying [`Rules`]: from what stands in a file to what it means.
 
-use super::names::positional_name;
+use super::names::{positional_id, positional_name};
 use super::{
     DuplicateRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId,
     OperationKind, Outcome, Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
@@ -318,9 +318,13 @@ impl History {
 
     /// Whether people call a transaction so: by its name, or by its number alone.
     fn is_called(&self, t: TransactionId, name: &str) -> bool {
-        let session = || self.session_name(self.session_of(t));
+        let (session, position) = (self.session_name(self.session_of(t)), self.position_of(t));
         let own = self.transaction_name(t);
-        own == name || own.strip_prefix('T') == Some(name) || positional_name(&session(), self.position_of(t)) == name
+        own == name
+            || own.strip_prefix('T') == Some(name)
+            || [positional_name(&session, position), positional_id(&session, position)]
+                .iter()
+                .any(|by_position| by_position == name)
     }
 
     /// Lets transactions count as part of ⊥: the last value each writes to a key is the key's initial version.

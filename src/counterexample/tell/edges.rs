@@ -38,21 +38,26 @@ impl Teller<'_> {
     }
 
     /// What the level promises, once, and the cycle that cannot be.
-    pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex], label: &str) {
+    pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex]) {
         let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
+        self.rule(edges.iter().all(|edge| is_observed(edge)));
+        let text = match edges.iter().any(|e| e.to.is_initial()) {
+            true => "Nothing is older than the initial version".to_owned(),
+            false => self.chain(cycle),
+        };
+        let text = format!("{text}: {}", closing(&self.case));
+        self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
+    }
+
+    /// What the level promises, unless it has been said; of what was observed alone, what every level promises.
+    pub(super) fn rule(&mut self, is_observed: bool) {
         if self.steps.iter().all(|step| step.role != StepRole::Rule) {
-            let rule = match edges.iter().all(|edge| is_observed(edge)) {
+            let rule = match is_observed {
                 true => ORDER.to_owned(),
                 false => format!("{}: {}", capitalized(&self.level.spoken()), self.level.promise()),
             };
             self.say(StepRole::Rule, rule, Vec::new());
         }
-        let text = match edges.iter().any(|e| e.to.is_initial()) {
-            true => "Nothing is older than the initial version".to_owned(),
-            false => self.chain(cycle),
-        };
-        let text = format!("{text}: {}", closing(label));
-        self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
     }
 
     /// "T1 came before T2 (5) before T1 (6)"; where transactions have snapshots "T22 committed < T46 started (5) < …".

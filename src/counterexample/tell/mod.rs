@@ -23,11 +23,20 @@ pub(super) struct Teller<'a> {
     /// By edge: the step that tells it.
     told: Vec<Option<usize>>,
     steps: Vec<Step>,
+    /// The case that is told; empty outside of cases.
+    case: String,
 }
 
 impl<'a> Teller<'a> {
     pub(super) fn new(words: &'a Words<'a>, violation: &'a Violation, level: Level) -> Teller<'a> {
-        Teller { words, violation, level, told: vec![None; violation.edges.len()], steps: Vec::new() }
+        Teller {
+            words,
+            violation,
+            level,
+            told: vec![None; violation.edges.len()],
+            steps: Vec::new(),
+            case: String::new(),
+        }
     }
 
     pub(super) fn tell(mut self) -> Vec<Step> {
@@ -73,7 +82,8 @@ impl<'a> Teller<'a> {
                 }
             }
         }
-        let mut step = Step { role, text, long: String::new(), premises, edges, transactions, operations };
+        let case = self.case.clone();
+        let mut step = Step { role, case, text, long: String::new(), premises, edges, transactions, operations };
         step.long = self.long(&step);
         self.steps.push(step);
     }
@@ -99,6 +109,6 @@ impl<'a> Teller<'a> {
 }
 
 /// How a contradiction ends the argument, or a case of it.
-fn closing(label: &str) -> &'static str {
-    if label.is_empty() { "impossible" } else { "impossible in this case" }
+fn closing(case: &str) -> &'static str {
+    if case.is_empty() { "impossible" } else { "impossible in this case" }
 }

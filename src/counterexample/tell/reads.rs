@@ -16,8 +16,8 @@ impl Teller<'_> {
     }
 
     /// These reads contradict in a case, or on their own.
-    pub(super) fn tell_reads(&mut self, pattern: Pattern, reads: &[OperationId], label: &str) {
-        self.tell_wrong(pattern, reads, reads.to_vec(), closing(label));
+    pub(super) fn tell_reads(&mut self, pattern: Pattern, reads: &[OperationId]) {
+        self.tell_wrong(pattern, reads, reads.to_vec(), closing(&self.case));
     }
 
     fn tell_wrong(&mut self, pattern: Pattern, reads: &[OperationId], involved: Vec<OperationId>, closing: &str) {
@@ -31,8 +31,29 @@ impl Teller<'_> {
             let text = format!("{t} read {}", words.content(read));
             self.say(StepRole::Concluded, text, vec![read]);
         }
+        let of_list = words.history.lists().read_by(read).is_some();
         let text = match pattern {
-            Pattern::ThinAirRead => "No transaction wrote that value".to_owned(),
+            Pattern::ThinAirRead if !of_list => "No transaction wrote that value".to_owned(),
+            Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
+                let (place, [a, b]) = words.parted(reads).unwrap_or_default();
+                format!(
+                    "The lists differ in place {place}, where one has {a} and the other {b}; a list changes only at its end, \
+                     so of two versions of it one begins with the other"
+                )
+            }
+            Pattern::ThinAirRead if of_list => "No transaction appended that element".to_owned(),
+            Pattern::AbortedRead if of_list => {
+                "The only transaction that appended the element aborted, and no transaction may see an aborted append"
+                    .to_owned()
+            }
+            Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
+            Pattern::NotMyOwnWrite if of_list => {
+                format!("{t} had appended to the list before, and a transaction sees its own appends")
+            }
+            Pattern::IntermediateRead if of_list => {
+                "The list has some of the elements that one transaction appended, and others see all of them or none"
+                    .to_owned()
+            }
             Pattern::AbortedRead => "Its only writer aborted, and no transaction may see an aborted write".to_owned(),
             Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
