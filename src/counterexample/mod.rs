@@ -132,6 +132,8 @@ pub struct Step {
     pub long: String,
     /// The steps that it follows from: their places, ascending.
     pub premises: Vec<usize>,
+    /// Where the file has the operations it speaks of: "line 40 ← line 12", the read first.
+    pub found_at: String,
     /// Edges of the violation it speaks of.
     pub edges: Vec<EdgeIndex>,
     /// Transactions it speaks of.

@@ -13,13 +13,18 @@ pub fn sentence(step: &Step) -> String {
     format!("{}.{}", edge_words::sentence(&step.text), from(step))
 }
 
-/// " (from 1, 3)"; empty where a step follows from none, or says it in its own words.
+/// What a step rests on: " (line 40 ← line 12)" in the file, or " (from 1, 3)" of the steps before it; empty where it says
+/// so in its own words.
 pub fn from(step: &Step) -> String {
-    if step.premises.is_empty() || step.role == StepRole::Contradiction {
-        return String::new();
-    }
     let numbers: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
-    format!(" (from {})", numbers.join(", "))
+    match step.role {
+        StepRole::Observed | StepRole::Concluded if numbers.is_empty() && !step.found_at.is_empty() => {
+            format!(" ({})", step.found_at)
+        }
+        StepRole::Contradiction => String::new(),
+        _ if !numbers.is_empty() => format!(" (from {})", numbers.join(", ")),
+        _ => String::new(),
+    }
 }
 
 /// The steps with their numbers, and with a heading where one begins.

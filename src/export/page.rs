@@ -4,7 +4,7 @@ use super::Picture;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
-use crate::diagram::text_size::{columns, elide, width, wrap};
+use crate::diagram::text_size::{columns, width, wrap};
 use crate::diagram::theme::Role;
 use crate::relations::Relation;
 use emath::{Pos2, Rect, pos2, vec2};
@@ -100,8 +100,7 @@ impl Writer {
         }
     }
 
-    /// Headings on lines of their own, numbers in a column of their own, sentences beside them, edges named at the end in
-    /// their colours.
+    /// Headings on lines of their own, numbers in a column of their own, in the colours of their edges, then sentences.
     fn steps(&mut self, picture: &Picture) {
         const INDENT: usize = 4;
         let line_height = 22.0;
@@ -131,26 +130,11 @@ impl Writer {
                 let at = pos2(self.left + indent * 0.45, self.y + line_height / 2.0);
                 self.scene.marks.extend(numbered(at, number, picture.told_by(step), None));
             }
-            let mut used = 0;
             // `x = 1` stays on one line.
             for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), max) {
                 let at = pos2(self.left + indent, self.y + line_height / 2.0);
                 self.text(at, Align::Left, BODY, false, &line, Role::Body);
-                used = columns(&line);
                 self.y += line_height;
-            }
-            for (mention, relation) in &step.mentions {
-                let mention = elide(mention, max);
-                let needed = columns(&mention) + 2;
-                if used > 0 && used + needed > max {
-                    used = 0;
-                    self.y += line_height;
-                }
-                let column = if used > 0 { used + 2 } else { 0 };
-                let x = self.left + indent + width(&" ".repeat(column), BODY);
-                let at = pos2(x, self.y - line_height / 2.0);
-                self.text(at, Align::Left, BODY, true, &mention, Role::LabelText(*relation));
-                used = column + columns(&mention);
             }
             for depth in 0..step.depth {
                 let x = outer.0 + CASE_INDENT * (depth as f32 + 0.5);

@@ -374,7 +374,7 @@ impl History {
     }
 
     /// Name of a transaction for people, [`visible`]: `T295` where the file numbers transactions, else session name and
-    /// 1-based position (`a1`, `S4#1`, `node2#1`), `⊥` for the initial transaction.
+    /// 1-based position (`a1`, `S4#1`, `node2#1`), "initial state" for ⊥.
     pub fn transaction_name(&self, transaction: TransactionId) -> String {
         visible(&self.display_name(transaction))
     }
@@ -383,7 +383,7 @@ impl History {
     fn display_name(&self, transaction: TransactionId) -> String {
         let id = self.exact_transaction_name(transaction);
         if transaction.is_initial() {
-            return id;
+            return "initial state".to_owned();
         }
         let (session, position) =
             (self.exact_session_name(self.session_of(transaction)), self.position_of(transaction));
@@ -394,7 +394,7 @@ impl History {
         }
     }
 
-    /// The id of a transaction in data, which may hold anything: like its name for people, but `4.1` by position.
+    /// The id of a transaction in data, which may hold anything: like its name for people, but `4.1` by position, and `⊥`.
     pub fn exact_transaction_name(&self, transaction: TransactionId) -> String {
         if transaction.is_initial() {
             return "⊥".to_owned();

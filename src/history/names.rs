@@ -13,7 +13,7 @@ pub(super) fn positional_name(session: &str, position: usize) -> String {
     let mut letters = session.chars();
     match letters.next() {
         Some(letter) if letters.next().is_none() && letter.is_alphabetic() => format!("{session}{number}"),
-        _ if !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_digit()) => format!("S{session}#{number}"),
+        _ if session.parse::<i128>().is_ok() => format!("S{session}#{number}"),
         _ => format!("{session}#{number}"),
     }
 }

@@ -83,9 +83,21 @@ impl<'a> Teller<'a> {
             }
         }
         let case = self.case.clone();
-        let mut step = Step { role, case, text, long: String::new(), premises, edges, transactions, operations };
+        let found_at = self.found_at(&operations);
+        let mut step =
+            Step { role, case, text, long: String::new(), premises, found_at, edges, transactions, operations };
         step.long = self.long(&step);
         self.steps.push(step);
+    }
+
+    /// Where the file has these operations, the last one first.
+    fn found_at(&self, operations: &[OperationId]) -> String {
+        let history = self.words.history;
+        let place = |&o: &OperationId| history.spot_of(o).map(|spot| spot.text(history.origin()));
+        let Some((last, others)) = operations.split_last() else { return String::new() };
+        let others: Vec<String> = others.iter().filter_map(place).collect();
+        let places = place(last).into_iter().chain((!others.is_empty()).then(|| others.join(", ")));
+        places.collect::<Vec<_>>().join(" ← ")
     }
 
     /// What there is to add for those who want to check a step.

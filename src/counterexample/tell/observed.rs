@@ -3,12 +3,10 @@
 use super::Teller;
 use crate::checkers::Proof;
 use crate::counterexample::first_case::is_evidence;
+use crate::counterexample::words::Words;
 use crate::counterexample::{StepRole, involved_operations};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
-
-/// With more lines than this, reads that a conclusion quotes have no line of their own.
-const MANY: usize = 8;
 
 impl Teller<'_> {
     pub(super) fn tell_observed(&mut self) {
@@ -19,17 +17,18 @@ impl Teller<'_> {
             Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read)),
             _ => false,
         };
-        let mut lines: Vec<EdgeIndex> =
+        let lines: Vec<EdgeIndex> =
             (0..needed.len()).filter(|&e| needed[e] && self.edge(e).is_some_and(is_plain)).collect();
-        if lines.len() > MANY {
-            let quoted = self.quoted(&needed, &cycles);
-            lines.retain(|&e| !quoted[e]);
-        }
         if cycles.is_empty() {
             self.tell_operations();
         }
-        for e in lines {
-            self.tell_edge(e);
+        for &e in &lines {
+            let same = self.of_same_session(e, &lines);
+            match same.len() {
+                0 | 1 => self.tell_edge(e),
+                _ if same[0] == e => self.tell_session(same),
+                _ => {}
+            }
         }
         self.tell_commits();
     }
@@ -77,26 +76,27 @@ impl Teller<'_> {
         needed
     }
 
-    /// By edge: whether it is a read that a conclusion quotes and nothing else rests on.
-    fn quoted(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
-        let edges = &self.violation.edges;
-        let others: Vec<&Edge> =
-            edges.iter().zip(needed).filter(|(_, needed)| **needed).map(|(edge, _)| edge).collect();
-        let is_quoted = |(e, edge): (EdgeIndex, &Edge)| {
-            let quotes = |other: &&Edge| match &other.because {
-                Reason::ReadModifyWrite { read } => *read == e,
-                _ => is_evidence(other, edge),
-            };
-            let rests_on_it = |other: &&Edge| match &other.because {
-                Reason::ReadModifyWrite { .. } => false,
-                because => because.premises().contains(&e),
-            };
-            edge.relation == Relation::WriteRead
-                && !cycle.contains(&e)
-                && others.iter().any(quotes)
-                && !others.iter().any(rests_on_it)
+    /// The edges among these that speak of the session of this one, where it is one of session order.
+    fn of_same_session(&self, e: EdgeIndex, lines: &[EdgeIndex]) -> Vec<EdgeIndex> {
+        let session = |e: EdgeIndex| {
+            let edge = self.edge(e).filter(|edge| edge.relation == Relation::SessionOrder)?;
+            Some(self.words.history.session_of(edge.from))
         };
-        edges.iter().enumerate().map(is_quoted).collect()
+        let Some(wanted) = session(e) else { return Vec::new() };
+        lines.iter().copied().filter(|&other| session(other) == Some(wanted)).collect()
+    }
+
+    /// "T1, T4 and T9 ran in this order in session 3".
+    fn tell_session(&mut self, edges: Vec<EdgeIndex>) {
+        let mut ran: Vec<TransactionId> =
+            edges.iter().filter_map(|&e| self.edge(e)).flat_map(|edge| [edge.from, edge.to]).collect();
+        ran.sort_unstable();
+        ran.dedup();
+        let names: Vec<String> = ran.iter().map(|&t| self.words.transaction(t)).collect();
+        let history = self.words.history;
+        let session = history.session_name(history.session_of(ran[0]));
+        let text = format!("{} ran in this order in session {session}", Words::list(&names));
+        self.step(StepRole::Observed, text, (edges, Vec::new()), Vec::new());
     }
 
     /// Where operations contradict by themselves: who wrote and who read what.
