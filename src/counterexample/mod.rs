@@ -173,6 +173,8 @@ pub struct Explanation {
     pub verdicts: String,
     /// The same of the whole history, where that is known.
     pub whole: Option<String>,
+    /// Which simpler violation it contains, in one sentence.
+    pub contains: Option<String>,
     /// What it takes for granted, clauses.
     pub assumptions: Vec<String>,
     /// The argument, in order.

@@ -13,18 +13,18 @@ pub fn sentence(step: &Step) -> String {
     format!("{}.{}", edge_words::sentence(&step.text), from(step))
 }
 
-/// What a step rests on: " (line 40 ← line 12)" in the file, or " (from 1, 3)" of the steps before it; empty where it says
-/// so in its own words.
+/// What a step rests on: " (line 40 ← line 12)" in the file, " (from 1, 3)" of the steps before it, or both; empty where it
+/// says so in its own words.
 pub fn from(step: &Step) -> String {
-    let numbers: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
-    match step.role {
-        StepRole::Observed | StepRole::Concluded if numbers.is_empty() && !step.found_at.is_empty() => {
-            format!(" ({})", step.found_at)
-        }
-        StepRole::Contradiction => String::new(),
-        _ if !numbers.is_empty() => format!(" (from {})", numbers.join(", ")),
-        _ => String::new(),
-    }
+    let premises: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
+    let premises = (!premises.is_empty()).then(|| format!("from {}", premises.join(", ")));
+    let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
+    let rests_on: Vec<String> = match step.role {
+        StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
+        StepRole::Supposed => premises.into_iter().collect(),
+        StepRole::Rule | StepRole::Contradiction => Vec::new(),
+    };
+    if rests_on.is_empty() { String::new() } else { format!(" ({})", rests_on.join("; ")) }
 }
 
 /// The steps with their numbers, and with a heading where one begins.

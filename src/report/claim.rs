@@ -227,7 +227,7 @@ impl Claims<'_, '_> {
             Claim::TwoReads { forced } => {
                 let read = |e: &EdgeIndex| match self.violation.edges.get(*e)?.because {
                     Reason::Visible { read, .. } => Some(read),
-                    _ => None,
+                    _ => self.violation.edges.get(*e)?.from_operation,
                 };
                 let reads: Vec<OperationId> = forced.iter().filter_map(read).collect();
                 ClaimKind::TwoReads { reads: self.operations(&reads) }

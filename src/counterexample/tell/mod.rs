@@ -73,6 +73,11 @@ impl<'a> Teller<'a> {
         transactions.sort_unstable();
         transactions.dedup();
         let mut premises: Vec<usize> = premises.iter().filter_map(|&e| *self.told.get(e)?).collect();
+        for edge in edges.iter().filter_map(|&e| self.edge(e)).filter(|_| role == StepRole::Concluded) {
+            if let Reason::Listed { read, .. } = edge.because {
+                premises.extend(self.line_of_read(read));
+            }
+        }
         premises.sort_unstable();
         premises.dedup();
         if role != StepRole::Contradiction {
@@ -90,14 +95,18 @@ impl<'a> Teller<'a> {
         self.steps.push(step);
     }
 
-    /// Where the file has these operations, the last one first.
+    /// Where the file has these operations: "line 40 ← line 12", the last one first.
     fn found_at(&self, operations: &[OperationId]) -> String {
-        let history = self.words.history;
-        let place = |&o: &OperationId| history.spot_of(o).map(|spot| spot.text(history.origin()));
         let Some((last, others)) = operations.split_last() else { return String::new() };
-        let others: Vec<String> = others.iter().filter_map(place).collect();
-        let places = place(last).into_iter().chain((!others.is_empty()).then(|| others.join(", ")));
-        places.collect::<Vec<_>>().join(" ← ")
+        let places = [self.places([*last]), self.places(others.iter().copied())];
+        places.into_iter().filter(|places| !places.is_empty()).collect::<Vec<_>>().join(" ← ")
+    }
+
+    /// "line 12, line 14".
+    fn places(&self, operations: impl IntoIterator<Item = OperationId>) -> String {
+        let history = self.words.history;
+        let places = operations.into_iter().filter_map(|o| Some(history.spot_of(o)?.text(history.origin())));
+        places.collect::<Vec<_>>().join(", ")
     }
 
     /// What there is to add for those who want to check a step.

@@ -57,6 +57,7 @@ impl Teller<'_> {
             Proof::Read => self.tell_read(),
             Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads),
             Proof::Cycle(cycle) => {
+                self.rule(cycle);
                 self.tell_needed(cycle, assumed);
                 self.contradiction(cycle);
             }
@@ -72,7 +73,7 @@ impl Teller<'_> {
                 }
             }
             Proof::Split { first, second, .. } => {
-                self.rule(false);
+                self.rule(&[]);
                 stack.push(task(What::Order(second.0, &second.1), inner(label, 2)));
                 stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
             }
@@ -184,7 +185,7 @@ impl Teller<'_> {
         pairs.dedup();
         let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
         let text = format!("For {n_pairs} of transactions that write the same key it is open which one wrote first");
-        self.rule(false);
+        self.rule(&[]);
         self.say(StepRole::Supposed, text, Vec::new());
         let Some(shown) = lemmas.first() else { return };
         let one = inner(&self.case, 1);
