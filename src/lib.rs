@@ -32,13 +32,14 @@
 //! | `verify` | is the evidence real? | history, report, control |
 //! | `audit` | verdicts whose evidence was verified | history, relations, checkers, report, verify, control |
 //! | `diagram` | what to draw and where | history, relations, graph |
-//! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram |
+//! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
+//! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | history |
 //! | `jobs` | start, poll, cancel | control |
 //! | `generate` | histories from workloads and store models | history, control |
 //! | `collect` | histories from workloads and real databases | history, control, files, generate |
 //! | `hunt` | rounds of a workload, each recorded and checked | history, control, formats, checkers, audit, generate, collect |
-//! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, jobs, generate, collect, hunt |
-//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, generate, collect, hunt |
+//! | `app` | window, panels, input | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, fonts, jobs, generate, collect, hunt |
+//! | `cli` | arguments → work → exit code | control, files, history, graph, formats, relations, sat, checkers, health, counterexample, report, verify, audit, diagram, export, fonts, generate, collect, hunt |
 
 pub mod app;
 pub mod audit;
@@ -50,6 +51,7 @@ pub mod counterexample;
 pub mod diagram;
 pub mod export;
 pub mod files;
+pub mod fonts;
 pub mod formats;
 pub mod generate;
 pub mod graph;

@@ -5,6 +5,7 @@ mod window;
 use egui_kittest::kittest::Queryable as _;
 use isoscope::app::state::{Attention, Page, Phase};
 use isoscope::checkers::{Level, Pattern, Verdict};
+use isoscope::fonts;
 use isoscope::health::Kind;
 use isoscope::history::{InitialRule, UnknownRule};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,22 @@ fn a_history_is_checked_listed_drawn_and_explained() {
     for place in 1..=picture.argument.explanation.steps.len() {
         window.get_by_label_contains(&format!("Step {place}: "));
     }
+}
+
+#[test]
+fn names_of_any_script_are_shown_with_installed_fonts() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/names.json");
+    let mut window = window(egui::Theme::Dark);
+    open(&mut window, path);
+    let history = document(&window).history.clone().expect("it was read");
+    let found = fonts::fallback(fonts::lacking(history.texts()));
+    for face in &found.faces {
+        let is_there = window.ctx.fonts(|fonts| fonts.definitions().font_data.contains_key(&face.name));
+        assert!(is_there, "{} is not added", face.name);
+    }
+    let said = window.state().state().banners.iter().map(|banner| banner.text.clone()).next();
+    assert_eq!(said, fonts::advice(&found.missing));
+    assert!(says(&window, "键名字"));
 }
 
 #[test]

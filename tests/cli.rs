@@ -294,6 +294,36 @@ fn bad_usage_gives_one_clear_line() {
     );
 }
 
+/// Names written from right to left are set apart, and what cannot be drawn is said.
+#[test]
+fn names_of_any_script_keep_their_place_in_sentences_and_pictures() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/names.json");
+    let folder = Folder::new();
+    let export = |ending: &str| {
+        let out = folder.path(&format!("out.{ending}"));
+        let more = ["--violation", "TAP-k/1", "-o"].map(std::ffi::OsStr::new);
+        let output = isoscope(["export".as_ref(), file.as_os_str()].into_iter().chain(more).chain([out.as_os_str()]));
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        (stderr(&output), std::fs::read(out).expect("it is written"))
+    };
+    let isolated = "\u{2068}לקוח2\u{2069}";
+    for ending in ["svg", "md", "txt", "dot", "mmd"] {
+        let (said, bytes) = export(ending);
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        assert_eq!(said, "", "{ending}");
+        assert!(text.contains(isolated), "{ending}: {text}");
+        for line in text.lines() {
+            let n = |wanted: char| line.matches(wanted).count();
+            assert_eq!(n('\u{2068}'), n('\u{2069}'), "{ending}: {line}");
+        }
+        assert!(!text.contains("\\u{"), "{ending}: {text}");
+    }
+    assert!(stdout(&check(&file, &[])).contains(isolated));
+    let (said, bytes) = export("png");
+    assert!(bytes.starts_with(b"\x89PNG"));
+    assert!(said.is_empty() || said.contains("This machine has no font for"), "{said}");
+}
+
 #[test]
 fn help_is_no_error_and_shows_examples() {
     for arguments in [&["--help"][..], &["check", "--help"], &["explain", "--help"], &["verify", "--help"]] {

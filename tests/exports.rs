@@ -278,10 +278,13 @@ fn text_on_a_page_is_legible_and_inside_the_page() {
         let page = page(&picture);
         assert_eq!(page.bounds.width(), 1000.0, "{name}");
         for mark in &page.marks {
-            let Shape::Text { at, align, size, text, .. } = &mark.shape else { continue };
-            let width = isoscope::diagram::text_size::width(text, *size);
+            let Shape::Text { at, align, size, bold, text } = &mark.shape else { continue };
+            let width = match mark.role.is_prose() {
+                true => isoscope::diagram::text_size::prose_width(text, *size, *bold),
+                false => isoscope::diagram::text_size::width(text, *size),
+            };
             let left = match align {
-                isoscope::diagram::scene::Align::Left => at.x,
+                isoscope::diagram::scene::Align::Left | isoscope::diagram::scene::Align::After => at.x,
                 isoscope::diagram::scene::Align::Center => at.x - width / 2.0,
                 isoscope::diagram::scene::Align::Right => at.x - width,
             };

@@ -7,13 +7,18 @@ use isoscope::checkers::{self, Violation};
 use isoscope::control::Control;
 use isoscope::counterexample::{explain, minimize};
 use isoscope::diagram::Emphasis;
-use isoscope::diagram::layout::{LayoutStyle, Problem, label_text, problems, row_text};
+use isoscope::diagram::layout::{LayoutStyle, Problem, label_text, place_text, problems, row_text};
 use isoscope::diagram::scene::Shape;
-use isoscope::diagram::text_size::columns;
+use isoscope::diagram::text_size::{columns, prose_width, width};
 use isoscope::export::{ComposeOptions, ExportKind, Picture, compose, export, page};
+use isoscope::fonts;
 use isoscope::formats;
 use isoscope::history::History;
+use resvg::usvg::{self, fontdb};
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Anomalies of one pattern that are drawn of one file.
 const OF_A_PATTERN: usize = 3;
@@ -41,6 +46,30 @@ fn anomalies_of_real_histories_can_be_read() {
             .flat_map(|folder| files(&corpus.join(folder), SMALL))
             .collect();
     check(&files, OF_A_PATTERN, 60);
+}
+
+/// Sessions, keys and values in Arabic, Hebrew, Chinese, Japanese, Korean and emoji, and of 40 to 60 characters.
+#[test]
+fn names_of_any_script_and_length_can_be_read() {
+    let path = common::repository("tests/data/names.json");
+    check(std::slice::from_ref(&path), usize::MAX, 5);
+    let history = formats::open(&path, None, &Control::new()).expect("a history");
+    let fallback = fonts::fallback(fonts::lacking(history.texts()));
+    if let Some(advice) = fonts::advice(&fallback.missing) {
+        println!("skipped in part: {advice}");
+    }
+    let advance = |c: char| {
+        let installed = fallback.faces.iter().filter_map(|face| FontRef::from_index(&face.data, face.index).ok());
+        let mut fonts = fonts::BUNDLED.iter().filter_map(|data| FontRef::new(data).ok()).chain(installed);
+        fonts.find_map(|font| {
+            let glyph = font.charmap().map(c)?;
+            font.glyph_metrics(Size::new(1.0), LocationRef::default()).advance_width(glyph)
+        })
+    };
+    for name in history.texts() {
+        let set: f32 = name.chars().filter_map(advance).sum();
+        assert!(set <= width(name, 1.0) * 1.03, "{name} is {set} em wide, not {}", width(name, 1.0));
+    }
 }
 
 /// Draws the anomalies of these files, at most `most` of a pattern of one file. There are at least `least`.
@@ -85,6 +114,9 @@ fn check_violation(history: &History, violation: &Violation, file: &str, found: 
             std::fs::write(&path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         }
         found.extend(faults(&picture, layout).into_iter().map(|fault| format!("{name}: {fault}")));
+        if layout == LayoutStyle::Auto {
+            found.extend(text_faults(&picture).into_iter().map(|fault| format!("{name}: {fault}")));
+        }
     }
 }
 
@@ -102,13 +134,18 @@ fn faults(picture: &Picture, layout: LayoutStyle) -> Vec<String> {
             _ => None,
         })
         .collect();
+    for mark in page.marks.iter().filter(|mark| mark.role.is_prose()) {
+        if let Shape::Text { at, size, bold, text, .. } = &mark.shape {
+            demand(at.x + prose_width(text, *size, *bold) <= 970.5, format!("too long a line: {text}"));
+        }
+    }
     let says = |wanted: &str| texts.iter().any(|(text, _)| *text == wanted);
     let least = texts.iter().map(|text| text.1).fold(f32::INFINITY, f32::min);
     demand(least >= 10.99, format!("text of {least} units"));
     let diagram = &picture.diagram;
     for row in diagram.cards.iter().flat_map(|card| &card.rows) {
         demand(says(&row_text(row)), format!("no row {}", row.text));
-        demand(row.place.is_empty() || says(&row.place), format!("no place {}", row.place));
+        demand(row.place.is_empty() || says(&place_text(row)), format!("no place {}", row.place));
     }
     for arrow in &diagram.arrows {
         let is_keyed = arrow.from_row.is_some() || arrow.to_row.is_some();
@@ -139,6 +176,68 @@ fn faults(picture: &Picture, layout: LayoutStyle) -> Vec<String> {
         demand(false, format!("{problem:?}"));
     }
     faults
+}
+
+/// Fonts that a viewer of an SVG may have: the bundled ones, and the widest of the usual ones where they are installed.
+static VIEWERS: LazyLock<Vec<(&str, usvg::Options<'static>)>> = LazyLock::new(|| {
+    let mut bundled = fontdb::Database::new();
+    bundled.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
+    bundled.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
+    let mut wide = fontdb::Database::new();
+    wide.load_system_fonts();
+    let is_wide = |face: &fontdb::FaceInfo| ["DejaVu Sans", "DejaVu Sans Mono"].contains(&face.families[0].0.as_str());
+    let others: Vec<fontdb::ID> = wide.faces().filter(|face| !is_wide(face)).map(|face| face.id).collect();
+    others.into_iter().for_each(|id| wide.remove_face(id));
+    let mut viewers = vec![("Ubuntu", "Hack", bundled)];
+    match wide.is_empty() {
+        true => println!("skipped: DejaVu Sans is not installed"),
+        false => viewers.push(("DejaVu Sans", "DejaVu Sans Mono", wide)),
+    }
+    let options = |(sans, mono, mut fonts): (&'static str, &str, fontdb::Database)| {
+        fonts.set_sans_serif_family(sans);
+        fonts.set_serif_family(sans);
+        fonts.set_monospace_family(mono);
+        let alone = usvg::FontResolver { select_fallback: Box::new(|_, _, _| None), ..Default::default() };
+        (sans, usvg::Options { fontdb: fonts.into(), font_resolver: alone, ..Default::default() })
+    };
+    viewers.into_iter().map(options).collect()
+});
+
+/// Texts that leave the page, or run into another on their line, whichever of these fonts a viewer has.
+fn text_faults(picture: &Picture) -> Vec<String> {
+    let svg = export(ExportKind::Svg, picture).expect("SVG");
+    let mut faults = Vec::new();
+    for (viewer, options) in VIEWERS.iter() {
+        let tree = usvg::Tree::from_data(&svg, options).expect("the SVG is read");
+        let mut boxes = Vec::new();
+        texts(tree.root(), &mut boxes);
+        for (place, (text, area)) in boxes.iter().enumerate() {
+            if area.left() < 0.0 || area.right() > 1000.0 {
+                faults.push(format!("{viewer}: `{text}` is at {} to {}", area.left(), area.right()));
+            }
+            for (other, rest) in &boxes[..place] {
+                let is_one_line = (area.top() - rest.top()).abs() < 1.0 && (area.bottom() - rest.bottom()).abs() < 1.0;
+                if is_one_line && area.left() < rest.right() - 0.5 && rest.left() < area.right() - 0.5 {
+                    faults.push(format!("{viewer}: `{text}` and `{other}` overlap"));
+                }
+            }
+        }
+    }
+    faults
+}
+
+/// The texts of an SVG, and where each is.
+fn texts(group: &usvg::Group, found: &mut Vec<(String, usvg::Rect)>) {
+    for node in group.children() {
+        match node {
+            usvg::Node::Group(group) => texts(group, found),
+            usvg::Node::Text(text) => {
+                let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
+                found.push((words, text.abs_bounding_box()));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Level and upright pieces of different arrows that run side by side too near each other.

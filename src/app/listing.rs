@@ -2,7 +2,7 @@
 
 use super::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
-use crate::history::{History, Outcome, SessionId, TransactionId};
+use crate::history::{History, Outcome, SessionId, TransactionId, as_typed};
 use crate::jobs::{Job, Revision, Wake};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -67,13 +67,13 @@ impl Listing {
             let size = |session: &SessionId| Reverse(history.transactions_of(*session).len());
             sort_by(&mut sessions, control, |a, b| size(a).cmp(&size(b)))?;
         }
-        let text = wanted.text.to_lowercase();
+        let text = as_typed(&wanted.text).to_lowercase();
         let says = |t: &TransactionId| {
             text.is_empty()
-                || history.transaction_name(*t).to_lowercase().contains(&text)
-                || history.exact_transaction_name(*t).to_lowercase().contains(&text)
+                || as_typed(&history.transaction_name(*t)).to_lowercase().contains(&text)
+                || as_typed(&history.exact_transaction_name(*t)).to_lowercase().contains(&text)
                 || going(control, history.operations_of(*t))
-                    .any(|o| history.operation_text(o).to_lowercase().contains(&text))
+                    .any(|o| as_typed(&history.operation_text(o)).to_lowercase().contains(&text))
         };
         let mut transactions: Vec<TransactionId> = match wanted.session.index() < history.n_sessions() {
             true => going(control, history.transactions_of(wanted.session)).filter(says).collect(),

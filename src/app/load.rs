@@ -6,6 +6,7 @@ use super::tree::Catalogue;
 use crate::audit;
 use crate::checkers::{Findings, Level, LevelResult, Options};
 use crate::control::Control;
+use crate::fonts::{self, Fallback};
 use crate::formats::{self, Input, Request};
 use crate::health::{self, Health};
 use crate::history::{Figures, History, Rules, TransactionId};
@@ -52,6 +53,8 @@ pub enum Message {
         /// Wall time.
         seconds: f64,
     },
+    /// Fonts of this machine for names that the bundled fonts cannot show.
+    Fonts(Fallback),
     /// Whether it can be trusted.
     Health {
         /// What was found out.
@@ -98,6 +101,10 @@ pub fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Me
                 let named = find_named(&history, &order.names, control);
                 let seconds = started.elapsed().as_secs_f64();
                 outbox.send(Message::Read { history: Arc::clone(&history), recorded, levels, named, seconds });
+                let lacking = fonts::lacking(history.texts());
+                if !lacking.is_empty() {
+                    outbox.send(Message::Fonts(fonts::fallback(lacking)));
+                }
                 pool.install(|| check(&history, control, outbox));
             }
             Err(text) => outbox.send(Message::Failed(text)),

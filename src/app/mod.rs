@@ -56,6 +56,7 @@ pub mod watch;
 pub mod what_if;
 
 use crate::counterexample::replay::{Replay, Run};
+use crate::fonts::Face;
 use crate::jobs::{Job, Pool, Revision, Wake};
 use canvas::Canvas;
 use collecting::Collecting;
@@ -142,6 +143,8 @@ pub struct App {
     looking: Option<Job<paths::Looked>>,
     /// Finding out which recent files are gone.
     missing: Option<Job<Vec<PathBuf>>>,
+    /// Fonts that the next frame adds.
+    new_fonts: Vec<Face>,
     drawing: Option<Job<Arc<Picture>>>,
     raw: Option<Job<RawLines>>,
     raw_line: Option<Job<String>>,
@@ -194,6 +197,7 @@ impl App {
             loading: None,
             looking: None,
             missing: None,
+            new_fonts: Vec::new(),
             drawing: None,
             raw: None,
             raw_line: None,
@@ -256,6 +260,7 @@ impl App {
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
         self.take_in_messages();
+        style::add_fonts(&ctx, std::mem::take(&mut self.new_fonts));
         self.forget_good_news(&ctx);
         self.take_in_files(&ctx);
         self.go_on_playing(&ctx);

@@ -5,9 +5,10 @@
 
 use crate::checkers::Verdict;
 use crate::diagram::theme::{self, Theme};
+use crate::fonts::Face;
 use crate::relations::Relation;
 use crate::report::grouped;
-use egui::epaint::text::FontDefinitions;
+use egui::epaint::text::{FontData, FontDefinitions, FontInsert, FontPriority, InsertFontFamily};
 use egui::style::WidgetVisuals;
 use egui::{
     Color32, CornerRadius, FontFamily, FontId, Galley, Margin, Pos2, Response, Sense, Shadow, Stroke, TextStyle, Ui,
@@ -212,6 +213,16 @@ pub fn install(ctx: &egui::Context) {
     });
     ctx.set_visuals_of(egui::Theme::Dark, DARK.visuals());
     ctx.set_visuals_of(egui::Theme::Light, LIGHT.visuals());
+}
+
+/// Adds fonts for what those of both families lack. Fonts that were added before are not added again.
+pub fn add_fonts(ctx: &egui::Context, faces: Vec<Face>) {
+    for Face { name, data, index } in faces {
+        let families = [FontFamily::Proportional, FontFamily::Monospace];
+        let families = families.map(|family| InsertFontFamily { family, priority: FontPriority::Lowest });
+        let data = FontData { index, ..FontData::from_owned(data) };
+        ctx.add_font(FontInsert::new(&name, data, families.into()));
+    }
 }
 
 /// Paints text a second time one pixel further right, a little paler: the bundled family has no bold face. Text is

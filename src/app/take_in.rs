@@ -9,6 +9,7 @@ use super::picture::Picture;
 use super::state::{Page, Phase};
 use super::tree::Catalogue;
 use crate::counterexample::involved_operations;
+use crate::fonts;
 use crate::jobs::{self, Job, State as JobState};
 use std::sync::Arc;
 
@@ -94,6 +95,12 @@ impl App {
                 document.seconds.0 = seconds;
                 if !cancelled {
                     document.phase = Phase::Checking;
+                }
+            }
+            Message::Fonts(found) => {
+                self.new_fonts.extend(found.faces);
+                if let Some(advice) = fonts::advice(&found.missing) {
+                    self.state.tell(true, advice);
                 }
             }
             Message::Health { health, resolution } => {

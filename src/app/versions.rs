@@ -6,7 +6,7 @@
 use super::sorting::{going, sort_by};
 use crate::checkers::Violation;
 use crate::control::{Control, Interrupt};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value, as_typed};
 use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Glance, Relation, Resolution, Standing};
 use std::cmp::Reverse;
@@ -82,7 +82,8 @@ pub fn start(question: Question, revision: Revision, wake: Wake) -> Job<Result<A
         let key = match &question.wanted {
             Wanted::Key(key) => Some(*key),
             Wanted::Named(name) => {
-                going(control, (0..history.n_keys()).map(KeyId::new)).find(|key| history.key_name(*key) == *name)
+                let is_called = |key: &KeyId| as_typed(&history.key_name(*key)) == as_typed(name);
+                going(control, (0..history.n_keys()).map(KeyId::new)).find(is_called)
             }
         };
         let answer = match (key, &question.wanted) {

@@ -29,6 +29,9 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let explanation = counterexample::explain(&example).within(&history, &findings, violation);
     let options = arguments.drawing.options(&history);
     let picture = compose(&example, &explanation, &history, &options);
+    if kind == ExportKind::Png {
+        super::complain_of_fonts(&example.history);
+    }
     let bytes = export(kind, &picture).with_context(|| arguments.output.display().to_string())?;
     output::write_file(&arguments.output, out, |file| Ok(file.write_all(&bytes)?))?;
     Ok(code)

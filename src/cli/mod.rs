@@ -34,7 +34,8 @@ pub use exit_code::ExitCode;
 pub use hunt::HuntArguments;
 pub use workload::GenerateArguments;
 
-use crate::history::visible;
+use crate::fonts;
+use crate::history::{History, visible_line};
 use clap::Parser;
 use output::Output;
 use std::ffi::OsString;
@@ -102,9 +103,17 @@ pub fn run(command: &Command) -> ExitCode {
 /// Says on standard error, in one line, what is wrong.
 pub fn complain(message: &str) {
     use std::io::Write;
-    let line = visible(&message.split_whitespace().collect::<Vec<_>>().join(" "));
+    let line = visible_line(&message.split_whitespace().collect::<Vec<_>>().join(" "));
     // When even this cannot be written there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "isoscope: {line}");
+}
+
+/// Says what a PNG of a history cannot show with the fonts of this machine.
+fn complain_of_fonts(history: &History) {
+    let missing = fonts::fallback(fonts::lacking(history.texts())).missing;
+    if let Some(advice) = fonts::advice(&missing) {
+        complain(&advice);
+    }
 }
 
 /// A usage error in one line: what clap says before it explains the usage.

@@ -2,7 +2,7 @@
 
 use super::ExitCode;
 use crate::files;
-use crate::history::is_hidden;
+use crate::history::acts_in_line;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -113,7 +113,7 @@ fn tame(text: &str) -> String {
                 Some(length) => (length, true),
                 None => (1, false),
             },
-            c => (c.len_utf8(), !is_hidden(c)),
+            c => (c.len_utf8(), !acts_in_line(c)),
         };
         match shown {
             true => tamed.push_str(&rest[..taken]),

@@ -49,6 +49,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         let page = bundle::page(&brief, &control).with_context(name)?;
         output::write_file(&arguments.output, out, |file| Ok(file.write_all(&page)?))?;
     } else {
+        super::complain_of_fonts(&example.history);
         let written = bundle::bundle(&brief, &control).with_context(name)?;
         files::write_folder(&arguments.output, &written)?;
     }

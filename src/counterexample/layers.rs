@@ -1,9 +1,9 @@
 //! How an argument comes about, as layers to be played one after another: recover, restore, resolve, reduce.
 //!
 //! The steps have the names of PolySI (section 5.3 and Fig. 4), not its method, which guesses (and whose lemma on
-//! complete sets of cycles does not hold, see the tiny history `ok-both-sides-in-cycles`): everything here is read off a
-//! proof. *Recover* shows the bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be
-//! the other way round, *reduce* takes away all that is not needed again.
+//! complete sets of cycles does not hold, see docs/lemma-25.md): everything here is read off a proof. *Recover* shows the
+//! bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be the other way round,
+//! *reduce* takes away all that is not needed again.
 
 use super::words::Words;
 use super::{Counterexample, edges_to_draw, involved_operations};

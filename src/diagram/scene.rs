@@ -22,6 +22,8 @@ pub enum Align {
     Center,
     /// It ends there.
     Right,
+    /// It goes on where the text before it ends, on the same line; the point is only near.
+    After,
 }
 
 /// A shape in scene coordinates.
@@ -38,7 +40,7 @@ pub enum Shape {
     Line(Path),
     /// An arrow head: tip first.
     Head([Pos2; 3]),
-    /// One line of text in the monospaced font.
+    /// One line of text, in the font of its [role](Role::is_prose).
     Text {
         /// Its middle in height (of capital letters), and the side given by `align` in width.
         at: Pos2,
@@ -217,7 +219,7 @@ fn card_marks(marks: &mut Vec<Mark>, card: &Card, space: &CardBox, emphasis: Emp
     let title_y = space.header.center().y;
     marks.push(text(pos2(left, title_y), Align::Left, TITLE_FONT, true, title_text(card), Role::CardTitle, target));
     if !card.status.is_empty() {
-        let status = card.status.clone();
+        let status = layout::status_text(card);
         marks.push(text(pos2(right, title_y), Align::Right, SMALL_FONT, false, status, Role::CardStatus, target));
     }
     if !card.rows.is_empty() || card.folded > 0 {
@@ -234,7 +236,7 @@ fn card_marks(marks: &mut Vec<Mark>, card: &Card, space: &CardBox, emphasis: Emp
         let y = rect.center().y;
         marks.push(text(pos2(left, y), Align::Left, ROW_FONT, false, row_text(row), Role::RowText, target));
         if !row.place.is_empty() {
-            let place = row.place.clone();
+            let place = layout::place_text(row);
             marks.push(text(pos2(right, y), Align::Right, SMALL_FONT, false, place, Role::RowPlace, target));
         }
     }

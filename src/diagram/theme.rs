@@ -124,6 +124,11 @@ pub enum Role {
 }
 
 impl Role {
+    /// Whether text of this role is sentences, set in a proportional font; names, values and operations are monospaced.
+    pub fn is_prose(self) -> bool {
+        matches!(self, Role::Title | Role::Subtitle | Role::Lead | Role::Body | Role::Legend | Role::Footer)
+    }
+
     /// Class names in SVG, by which a picture can be restyled.
     pub fn class(self) -> String {
         let edge = |part: &str, relation: Relation, emphasis: Emphasis| {

@@ -6,7 +6,7 @@
 use super::Picture;
 use crate::diagram::theme::PRINT;
 use crate::diagram::{Card, Emphasis};
-use crate::history::is_hidden;
+use crate::history::acts_in_line;
 use crate::relations::Relation;
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ fn escape(text: &str) -> String {
                 let _ = write!(out, "#{};", c as u32);
             }
             // A line of its own would be a statement.
-            c if is_hidden(c) => out.push('·'),
+            c if acts_in_line(c) => out.push('·'),
             c => out.push(c),
         }
     }

@@ -19,6 +19,7 @@ pub mod reproduce;
 mod small_history;
 mod svg;
 mod tikz;
+mod typesetter;
 
 pub use digest::{sha256, sha256_of_file};
 pub use drawing::{Drawing, Evidence, draw};

@@ -4,7 +4,7 @@ use super::Picture;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
-use crate::diagram::text_size::{columns, width, wrap};
+use crate::diagram::text_size::{prose_width, width, wrap};
 use crate::diagram::theme::Role;
 use crate::relations::Relation;
 use emath::{Pos2, Rect, pos2, vec2};
@@ -24,8 +24,6 @@ const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
 /// How much further in a case is told than what it is a case of.
 const CASE_INDENT: f32 = 22.0;
-/// Lines of text longer than this are hard to follow.
-const MAX_COLUMNS: usize = 110;
 
 /// The page as a scene whose bounds start at the origin.
 ///
@@ -85,16 +83,12 @@ impl Writer {
         self.scene.marks.push(Mark { shape, role, target: None });
     }
 
-    fn max_columns(&self, size: f32) -> usize {
-        ((self.width / width("x", size)) as usize).clamp(1, MAX_COLUMNS)
-    }
-
     fn paragraph(&mut self, text: &str, size: f32, bold: bool, role: Role, line_height: f32) {
         if text.is_empty() {
             return;
         }
         // `x = 1` stays on one line.
-        for line in wrap(&text.replace(" = ", "\u{a0}=\u{a0}"), self.max_columns(size)) {
+        for line in wrap(&text.replace(" = ", "\u{a0}=\u{a0}"), size, bold, self.width) {
             self.text(pos2(self.left, self.y + line_height / 2.0), Align::Left, size, bold, &line, role);
             self.y += line_height;
         }
@@ -102,16 +96,15 @@ impl Writer {
 
     /// Headings on lines of their own, numbers in a column of their own, in the colours of their edges, then sentences.
     fn steps(&mut self, picture: &Picture) {
-        const INDENT: usize = 4;
+        const INDENT: f32 = 35.0;
         let line_height = 22.0;
-        let indent = width(&" ".repeat(INDENT), BODY);
         let outer = (self.left, self.width);
         let mut heading = "";
         for step in &picture.steps {
             // A case is a block of its own, further in than what it is a case of.
             let further = CASE_INDENT * step.depth as f32;
             (self.left, self.width) = (outer.0 + further, outer.1 - further);
-            let (max, top) = (self.max_columns(BODY).saturating_sub(INDENT).max(20), self.y);
+            let (max, top) = (self.width - INDENT, self.y);
             self.y += 2.0;
             if step.heading != heading {
                 self.y += 4.0;
@@ -127,12 +120,12 @@ impl Writer {
             }
             heading = &step.heading;
             if let Some(number) = step.number {
-                let at = pos2(self.left + indent * 0.45, self.y + line_height / 2.0);
+                let at = pos2(self.left + INDENT * 0.45, self.y + line_height / 2.0);
                 self.scene.marks.extend(numbered(at, number, picture.told_by(step), None));
             }
             // `x = 1` stays on one line.
-            for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), max) {
-                let at = pos2(self.left + indent, self.y + line_height / 2.0);
+            for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), BODY, false, max) {
+                let at = pos2(self.left + INDENT, self.y + line_height / 2.0);
                 self.text(at, Align::Left, BODY, false, &line, Role::Body);
                 self.y += line_height;
             }
@@ -154,16 +147,18 @@ impl Writer {
     fn legend(&mut self, picture: &Picture) {
         let relations = picture.diagram.relations();
         let has = |emphasis| picture.diagram.arrows.iter().find(|arrow| arrow.emphasis == emphasis);
+        let column = self.left + prose_width("concluded", LEGEND, false) + 12.0;
         for (heading, is_observed) in [("observed", true), ("concluded", false)] {
             let mut x = self.left;
             for relation in relations.iter().copied().filter(|relation| relation.is_observed() == is_observed) {
                 let (code, name) = (relation.code(), relation.name());
-                let needed = SAMPLE + 24.0 + width(code, LEGEND) + width(name, LEGEND);
+                let needed = SAMPLE + 16.0 + width(code, LEGEND) + prose_width(name, LEGEND, false);
                 if x == self.left {
-                    x = self.legend_text(x, heading, false, Role::Legend).max(self.left + width("concluded ", LEGEND));
+                    self.legend_text(x, heading, false, Role::Legend);
+                    x = column;
                 } else if x + needed > self.left + self.width {
                     self.y += LEGEND_LINE;
-                    x = self.left + width("concluded ", LEGEND);
+                    x = column;
                 }
                 self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, relation, Emphasis::Cycle);
                 x = self.legend_text(x + SAMPLE + 8.0, code, true, Role::LabelText(relation));
@@ -186,7 +181,7 @@ impl Writer {
     /// Writes a text of the legend and says where the next begins.
     fn legend_text(&mut self, x: f32, text: &str, bold: bool, role: Role) -> f32 {
         self.text(pos2(x, self.y + LEGEND_LINE / 2.0), Align::Left, LEGEND, bold, text, role);
-        x + width(text, LEGEND) + 8.0
+        x + 8.0 + if role.is_prose() { prose_width(text, LEGEND, bold) } else { width(text, LEGEND) }
     }
 
     fn sample(&mut self, at: Pos2, length: f32, relation: Relation, emphasis: Emphasis) {
@@ -200,12 +195,11 @@ impl Writer {
 
     /// Short facts with dots between them, broken between facts.
     fn items(&mut self, items: &[String], size: f32, role: Role, line_height: f32) {
-        let max = self.max_columns(size);
         let mut line = String::new();
         let mut lines = Vec::new();
         for item in items {
             let longer = if line.is_empty() { item.clone() } else { format!("{line} · {item}") };
-            if columns(&longer) <= max || line.is_empty() {
+            if prose_width(&longer, size, false) <= self.width || line.is_empty() {
                 line = longer;
             } else {
                 lines.push(std::mem::replace(&mut line, item.clone()));

@@ -8,7 +8,7 @@ use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
-use crate::history::{History, Outcome, TransactionId};
+use crate::history::{History, Outcome, TransactionId, visible};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -205,7 +205,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
     let mut footer = Vec::new();
     let path = Path::new(&whole.origin().path);
     if let Some(name) = path.file_name() {
-        let name = printable(&name.to_string_lossy());
+        let name = printable(&visible(&name.to_string_lossy()));
         footer.push(format!("{name} ({})", counted(example.n_transactions_of_whole, "transaction")));
     }
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));

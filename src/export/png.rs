@@ -1,10 +1,14 @@
 //! PNG: the SVG, rendered at twice its size.
 
 use super::page::page;
-use super::svg::{Bold, write};
+use super::svg::{Reader, write};
+use super::typesetter::Typesetter;
 use super::{ExportError, Picture};
+use crate::diagram::scene::{Scene, Shape};
+use crate::fonts;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Pixels of a unit.
@@ -24,7 +28,10 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     if scale < MIN_SCALE {
         return Err(too_large());
     }
-    let tree = usvg::Tree::from_str(&write(picture, &page, Bold::Stroke), &OPTIONS)?;
+    let lacking = lacking(&page);
+    let with_installed = (!lacking.is_empty()).then(|| Typesetter::new(fonts::fallback(lacking).faces));
+    let typesetter = with_installed.as_ref().unwrap_or(&BUNDLED_ONLY);
+    let tree = usvg::Tree::from_str(&write(picture, &page, Reader::Renderer(typesetter)), typesetter.options())?;
     let (pixel_width, pixel_height) = ((width * scale).floor() as u32, (height * scale).floor() as u32);
     let mut pixmap = Pixmap::new(pixel_width, pixel_height).ok_or_else(too_large)?;
     // Nothing of the page is transparent, but its last row and column may not fill their pixels.
@@ -33,13 +40,17 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     encode(&pixmap)
 }
 
-/// The renderer knows one font, that of the window, so pictures are the same on every machine.
-static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
-    let mut options = usvg::Options { font_family: "Hack".to_owned(), ..Default::default() };
-    options.fontdb_mut().load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());
-    options.fontdb_mut().set_monospace_family("Hack");
-    options
-});
+/// With the bundled fonts only, so that pictures are the same on every machine.
+static BUNDLED_ONLY: LazyLock<Typesetter> = LazyLock::new(|| Typesetter::new(Vec::new()));
+
+/// The characters of a page that the bundled fonts lack.
+fn lacking(page: &Scene) -> BTreeSet<char> {
+    let texts = page.marks.iter().filter_map(|mark| match &mark.shape {
+        Shape::Text { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    fonts::lacking(texts)
+}
 
 fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, ExportError> {
     let opaque: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();

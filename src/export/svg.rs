@@ -3,34 +3,37 @@
 use super::Picture;
 use super::page::page;
 use super::picture::target_key;
+use super::typesetter::Typesetter;
 use crate::diagram::Target;
 use crate::diagram::path::{Path, Segment};
 use crate::diagram::scene::{Align, Mark, Scene, Shape};
-use crate::diagram::text_size::CAP_HEIGHT;
+use crate::diagram::text_size::{CAP_HEIGHT, GAP};
 use crate::diagram::theme::{PRINT, Role, Theme};
-use crate::history::is_hidden;
+use crate::history::acts_in_line;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Fonts whose glyphs all advance by 0.602 em, as the layout assumes.
-const FONTS: &str = "Hack, 'DejaVu Sans Mono', Menlo, monospace";
+const MONOSPACED: &str = "Hack, 'DejaVu Sans Mono', Menlo, monospace";
+/// Fonts for sentences. None is wider than the layout expects.
+const PROPORTIONAL: &str = "Ubuntu, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
-/// How bold text is made bold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bold {
-    /// By the font's bold face.
-    Weight,
-    /// By a thin line round the glyphs, for a renderer that has the regular face only.
-    Stroke,
+/// What reads the SVG.
+#[derive(Clone, Copy)]
+pub(super) enum Reader<'f> {
+    /// A program with fonts of its own, that finds others for what they lack.
+    Viewer,
+    /// Our renderer, which has the regular face only: bold is a thin line round the glyphs.
+    Renderer(&'f Typesetter),
 }
 
 /// The picture as SVG.
 pub(super) fn export(picture: &Picture) -> Vec<u8> {
-    write(picture, &page(picture), Bold::Weight).into_bytes()
+    write(picture, &page(picture), Reader::Viewer).into_bytes()
 }
 
 /// A page of a picture as SVG.
-pub(super) fn write(picture: &Picture, page: &Scene, bold: Bold) -> String {
+pub(super) fn write(picture: &Picture, page: &Scene, reader: Reader<'_>) -> String {
     let theme = &PRINT;
     let (width, height) = (page.bounds.width(), page.bounds.height());
     let mut out = String::with_capacity(256 * page.marks.len());
@@ -40,9 +43,9 @@ pub(super) fn write(picture: &Picture, page: &Scene, bold: Bold) -> String {
     );
     let _ = writeln!(out, "<title>{}</title>", escape(&picture.title));
     let _ = writeln!(out, "<desc>{}</desc>", escape(&picture.subtitle));
-    style(&mut out, page, theme, bold);
+    style(&mut out, page, theme);
     let mut open: Option<Target> = None;
-    for mark in &page.marks {
+    for (at, mark) in page.marks.iter().enumerate() {
         if mark.target != open {
             if open.is_some() {
                 out.push_str("</g>\n");
@@ -61,7 +64,11 @@ pub(super) fn write(picture: &Picture, page: &Scene, bold: Bold) -> String {
                 out.push('\n');
             }
         }
-        shape(&mut out, mark, theme, bold);
+        shape(&mut out, mark, theme, reader);
+        if matches!(mark.shape, Shape::Text { .. }) {
+            let goes_on = page.marks.get(at + 1).is_some_and(follows);
+            out.push_str(if goes_on { "" } else { "</text>\n" });
+        }
     }
     if open.is_some() {
         out.push_str("</g>\n");
@@ -70,17 +77,18 @@ pub(super) fn write(picture: &Picture, page: &Scene, bold: Bold) -> String {
     out
 }
 
-fn style(out: &mut String, page: &Scene, theme: &Theme, bold: Bold) {
+fn style(out: &mut String, page: &Scene, theme: &Theme) {
     let roles: BTreeSet<Role> = page.marks.iter().map(|mark| mark.role).collect();
-    let _ = writeln!(out, "<style>\ntext {{ font-family: {FONTS}; white-space: pre }}");
-    if bold == Bold::Weight {
-        out.push_str(".bold { font-weight: 700 }\n");
-    }
+    let _ = writeln!(out, "<style>\ntext, tspan {{ font-family: {MONOSPACED}; white-space: pre }}");
+    out.push_str(".bold { font-weight: 700 }\n");
     for role in roles {
         let selector: String = role.class().split(' ').flat_map(|class| [".", class]).collect();
         let look = theme.style(role);
         let fill = look.fill.map_or("none".to_owned(), |color| color.to_string());
         let _ = write!(out, "{selector} {{ fill: {fill}");
+        if role.is_prose() {
+            let _ = write!(out, "; font-family: {PROPORTIONAL}");
+        }
         if let Some(stroke) = look.stroke {
             let _ = write!(out, "; stroke: {}; stroke-width: {}", stroke.color, stroke.width);
             if !stroke.dash.is_empty() {
@@ -93,7 +101,7 @@ fn style(out: &mut String, page: &Scene, theme: &Theme, bold: Bold) {
     out.push_str("</style>\n");
 }
 
-fn shape(out: &mut String, mark: &Mark, theme: &Theme, bold_by: Bold) {
+fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
     let class = mark.role.class();
     match &mark.shape {
         // An area to point at only.
@@ -114,26 +122,46 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, bold_by: Bold) {
         }
         Shape::Text { at, align, size, bold, text } => {
             let anchor = match align {
-                Align::Left => "",
+                Align::Left | Align::After => "",
                 Align::Center => r#" text-anchor="middle""#,
                 Align::Right => r#" text-anchor="end""#,
             };
-            let weight = if *bold && bold_by == Bold::Weight { " bold" } else { "" };
-            let stroke = match theme.style(mark.role).fill {
-                Some(color) if *bold && bold_by == Bold::Stroke => {
-                    format!(r#" stroke="{color}" stroke-width="{}""#, number(size * 0.045))
+            let (weight, stroke) = match (reader, theme.style(mark.role).fill) {
+                (Reader::Viewer, _) if *bold => (" bold", String::new()),
+                (Reader::Renderer(_), Some(color)) if *bold => {
+                    ("", format!(r#" stroke="{color}" stroke-width="{}""#, number(size * 0.045)))
                 }
-                _ => String::new(),
+                _ => ("", String::new()),
             };
+            let text = words(text, mark.role, reader);
+            if *align == Align::After {
+                let _ =
+                    write!(out, r#"<tspan class="{class}{weight}" dx="{}"{stroke}>{text}</tspan>"#, number(GAP * size));
+                return;
+            }
             let (x, y) = (number(at.x), number(at.y + size * CAP_HEIGHT / 2.0));
             let size = number(*size);
-            let text = escape(text);
-            let _ = writeln!(
+            let _ = write!(
                 out,
-                r#"<text class="{class}{weight}" x="{x}" y="{y}" font-size="{size}"{anchor}{stroke}>{text}</text>"#
+                r#"<text class="{class}{weight}" x="{x}" y="{y}" font-size="{size}"{anchor}{stroke}>{text}"#
             );
         }
     }
+}
+
+/// A text, each stretch in its font where there is no other way to have it set right.
+fn words(text: &str, role: Role, reader: Reader<'_>) -> String {
+    let Reader::Renderer(typesetter) = reader else { return escape(text) };
+    let stretch = |(family, stretch): (Option<String>, String)| match family {
+        Some(family) => format!(r#"<tspan style="font-family: {family}">{}</tspan>"#, escape(&stretch)),
+        None => escape(&stretch),
+    };
+    typesetter.stretches(text, role.is_prose()).into_iter().map(stretch).collect()
+}
+
+/// Whether a mark goes on where the text before it ends.
+fn follows(mark: &Mark) -> bool {
+    matches!(mark.shape, Shape::Text { align: Align::After, .. })
 }
 
 fn path_data(path: &Path) -> String {
@@ -164,7 +192,7 @@ pub(super) fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            c if is_hidden(c) => escaped.extend(c.escape_default()),
+            c if acts_in_line(c) => escaped.extend(c.escape_default()),
             c => escaped.push(c),
         }
     }

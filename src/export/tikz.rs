@@ -8,6 +8,7 @@ use super::svg::number;
 use crate::diagram::path::{Path, Segment};
 use crate::diagram::scene::{Align, Mark, Shape};
 use crate::diagram::theme::{Color, PRINT, Role};
+use crate::history::is_isolate;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -102,7 +103,7 @@ fn shape(out: &mut String, mark: &Mark) {
         }
         Shape::Text { at, align, size, bold, text } => {
             let anchor = match align {
-                Align::Left => "west",
+                Align::Left | Align::After => "west",
                 Align::Center => "center",
                 Align::Right => "east",
             };
@@ -138,7 +139,7 @@ fn foreign(marks: &[Mark]) -> BTreeSet<char> {
         Shape::Text { text, .. } => Some(text),
         _ => None,
     });
-    texts.flat_map(|text| text.chars()).filter(|c| !c.is_ascii() && special(*c).is_none()).collect()
+    texts.flat_map(|text| text.chars()).filter(|c| !c.is_ascii() && !is_isolate(*c) && special(*c).is_none()).collect()
 }
 
 /// What pdfLaTeX shows in place of a character that its fonts do not have.
@@ -170,6 +171,7 @@ fn escape(text: &str) -> String {
             ' ' => out.push_str("\\ "),
             // Or another sign of two.
             '-' | '<' | '>' | '\'' | '`' | '"' | ',' => out.extend(['{', c, '}']),
+            c if is_isolate(c) => {}
             c => match special(c) {
                 Some(command) => out.push_str(command),
                 None => out.push(c),

@@ -46,7 +46,7 @@ pub use rules::{
     DuplicateRule, FailedRule, InitialRule, ListRule, Rules, SetUpRule, Suggestions, TimeRule, UnknownRule,
 };
 pub use stats::{Shapes, Spread, Statistics};
-pub use visible::{is_hidden, visible};
+pub use visible::{END_OF_ISOLATE, ISOLATE, acts_in_line, as_typed, is_hidden, is_isolate, visible, visible_line};
 
 use names::UNNUMBERED;
 use rustc_hash::FxHashMap;
@@ -441,6 +441,13 @@ impl History {
             Names::Implicit(_) => None,
             names => Some(names),
         }
+    }
+
+    /// Every name in it that is text, and where it comes from: what has to be shown whatever it is written in.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let tables = [Some(&self.session_names), Some(&self.transaction_names), Some(&self.key_names)];
+        let names = tables.into_iter().flatten().chain(self.value_names()).flat_map(Names::strings);
+        names.map(|name| &**name).chain(std::iter::once(self.origin().path.as_str()))
     }
 
     /// Name of a key for people: as in the file, [`visible`]. As it is: [`History::key_names`].

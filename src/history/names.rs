@@ -78,6 +78,14 @@ impl Names {
         }
     }
 
+    /// Those that are text.
+    pub(super) fn strings(&self) -> &[Box<str>] {
+        match self {
+            Names::Strings(strings) => strings,
+            _ => &[],
+        }
+    }
+
     /// The name at `index`, [`visible`].
     pub fn visible(&self, index: usize) -> String {
         match self {

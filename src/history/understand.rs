@@ -3,7 +3,7 @@
 use super::names::{positional_id, positional_name};
 use super::{
     DuplicateRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId,
-    OperationKind, Outcome, Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value,
+    OperationKind, Outcome, Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value, as_typed,
 };
 use rustc_hash::FxHashSet;
 
@@ -318,13 +318,10 @@ impl History {
 
     /// Whether people call a transaction so: by its name, or by its number alone.
     fn is_called(&self, t: TransactionId, name: &str) -> bool {
-        let (session, position) = (self.session_name(self.session_of(t)), self.position_of(t));
-        let own = self.transaction_name(t);
-        own == name
-            || own.strip_prefix('T') == Some(name)
-            || [positional_name(&session, position), positional_id(&session, position)]
-                .iter()
-                .any(|by_position| by_position == name)
+        let (session, position) = (as_typed(&self.session_name(self.session_of(t))), self.position_of(t));
+        let (own, name) = (as_typed(&self.transaction_name(t)), as_typed(name));
+        let by_position = [positional_name(&session, position), positional_id(&session, position)];
+        own == name || own.strip_prefix('T') == Some(&*name) || by_position.iter().any(|known| *known == *name)
     }
 
     /// Lets transactions count as part of ⊥: the last value each writes to a key is the key's initial version.

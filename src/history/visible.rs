@@ -3,7 +3,28 @@
 //! Names and values come from files of any origin, and paths from any file system. Shown as they are,
 //! they could move the cursor of a terminal, recolour it, turn the direction of writing, forge a line of a report, or
 //! look like another name. Here they get a visible form; everything that is printed or drawn for people goes through it.
-//! Files of histories and JSON are not for people and keep names as they are.
+//! A name written from right to left is set apart from the direction of the text around it, so that `x = 3` keeps its
+//! order whatever `x` is. Files of histories and JSON are not for people and keep names as they are.
+
+/// Begins text that has a direction of its own (FSI). Only [`visible`] writes it.
+pub const ISOLATE: char = '\u{2068}';
+/// Ends it (PDI).
+pub const END_OF_ISOLATE: char = '\u{2069}';
+
+/// Whether a character is one of the two that [`visible`] puts around names written from right to left.
+pub fn is_isolate(c: char) -> bool {
+    matches!(c, ISOLATE | END_OF_ISOLATE)
+}
+
+/// Whether a character [acts](is_hidden) in a line where names have been made [visible], so that it must be written out.
+pub fn acts_in_line(c: char) -> bool {
+    is_hidden(c) && !is_isolate(c)
+}
+
+/// Whether a character belongs to a script that is written from right to left, by Unicode block.
+fn is_right_to_left(c: char) -> bool {
+    matches!(c as u32, 0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFE | 0x1_0800..=0x1_0FFF | 0x1_E800..=0x1_EFFF)
+}
 
 /// Whether a character acts instead of being seen: control characters (C0, DEL, C1), line and paragraph separators,
 /// marks that turn the direction of writing, characters without width, and noncharacters that XML forbids.
@@ -15,12 +36,28 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// `text` with each [hidden](is_hidden) character, line breaks and tabs included, written as Rust and JSON with braces
-/// write it: `\n`, `\t`, `\u{1b}`. One line whatever it was. O(length).
+/// A name, value or path with each [hidden](is_hidden) character, line breaks and tabs included, written as Rust and JSON
+/// with braces write it: `\n`, `\t`, `\u{1b}`. One line whatever it was; [isolated](ISOLATE) if any of it is written from
+/// right to left. O(length).
 pub fn visible(text: &str) -> String {
+    let shown = written_out(text, is_hidden);
+    if shown.chars().any(is_right_to_left) { format!("{ISOLATE}{shown}{END_OF_ISOLATE}") } else { shown }
+}
+
+/// The same for a line that holds [visible] names, whose isolates it keeps.
+pub fn visible_line(text: &str) -> String {
+    written_out(text, acts_in_line)
+}
+
+/// What is shown, as people type it: without isolates.
+pub fn as_typed(shown: &str) -> String {
+    shown.replace(is_isolate, "")
+}
+
+fn written_out(text: &str, which: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_hidden(c) {
+        match which(c) {
             true => shown.extend(c.escape_default()),
             false => shown.push(c),
         }
@@ -41,5 +78,16 @@ mod tests {
         }
         let plain = "漢字 é ⊥ → ≠ \u{a0} 🦀 \\ \" <b>";
         assert_eq!(visible(plain), plain);
+    }
+
+    #[test]
+    fn a_name_from_right_to_left_does_not_turn_what_is_around_it() {
+        for name in ["שלום", "مفتاح", "a שלום 5", "(אב)"] {
+            let shown = visible(name);
+            assert_eq!(shown, format!("\u{2068}{name}\u{2069}"));
+            assert_eq!(visible_line(&format!("{shown} = 3\u{202e}")), format!("{shown} = 3\\u{{202e}}"));
+        }
+        // A name cannot bring an isolate of its own.
+        assert_eq!(visible("\u{2068}אב"), "\u{2068}\\u{2068}אב\u{2069}");
     }
 }

@@ -157,7 +157,7 @@ impl Brush<'_> {
             return;
         }
         let shift = |width: f32| match align {
-            Align::Left => 0.0,
+            Align::Left | Align::After => 0.0,
             Align::Center => width / 2.0,
             Align::Right => width,
         };

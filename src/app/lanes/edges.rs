@@ -3,6 +3,8 @@
 use super::super::picture::Picture;
 use super::super::style::{self, Palette};
 use super::frame::{Bar, Frame};
+use crate::diagram::layout::MAX_TITLE_COLUMNS;
+use crate::diagram::text_size::{columns, elide};
 use crate::diagram::theme::dash;
 use crate::history::TransactionId;
 use crate::relations::Edge;
@@ -44,9 +46,10 @@ impl Frame<'_> {
         let history = &picture.argument.counterexample.history;
         let mut room = Room::of(self.plot, bars.iter().map(|bar| bar.area));
         for Way { index, edge, points } in ways.iter().filter(|way| length(&way.points) > LABELLED).take(LABELS) {
-            let key = edge.key.map(|key| format!(" {}", history.key_name(key))).unwrap_or_default();
+            let name = |key| elide(&history.key_name(key), MAX_TITLE_COLUMNS);
+            let key = edge.key.map(|key| format!(" {}", name(key))).unwrap_or_default();
             let text = format!("{}{key}", edge.relation.code());
-            let size = vec2(text.chars().count() as f32 * 6.6 + 8.0, 16.0);
+            let size = vec2(columns(&text) as f32 * 6.6 + 8.0, 16.0);
             let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
             // Where it covers neither a transaction nor another label, and rather no other edge.
             let is_free = |at: &&Pos2| room.is_free(Rect::from_center_size(**at, size));

@@ -7,6 +7,8 @@ use crate::app::picture::{self, Picture};
 use crate::app::state::{Attention, Document, Focus, Phase};
 use crate::app::style::{self, GAP, Palette};
 use crate::counterexample::{Step, StepRole, narrate};
+use crate::diagram::layout::MAX_TITLE_COLUMNS;
+use crate::diagram::text_size::elide;
 use crate::history::TransactionId;
 use crate::relations::EdgeIndex;
 use egui::{
@@ -229,12 +231,15 @@ fn edge_ui(ui: &mut Ui, picture: &Picture, index: EdgeIndex, full: bool, request
     let example = &picture.argument.counterexample;
     let Some(edge) = picture.edges().get(index) else { return };
     // The font of lists lacks the sign ⊥.
-    let name =
-        |t: TransactionId| if t.is_initial() { "initial".to_owned() } else { example.history.transaction_name(t) };
-    let key = edge.key.map(|key| format!(" {}", example.history.key_name(key))).unwrap_or_default();
+    let short = |name: String| elide(&name, MAX_TITLE_COLUMNS);
+    let name = |t: TransactionId| match t.is_initial() {
+        true => "initial".to_owned(),
+        false => short(example.history.transaction_name(t)),
+    };
+    let key = edge.key.map(|key| format!(" {}", short(example.history.key_name(key)))).unwrap_or_default();
     let text = format!("{} → {}", name(edge.from), name(edge.to));
     let response = ui
-        .horizontal(|ui| {
+        .horizontal_wrapped(|ui| {
             let code = format!("{}{key}", edge.relation.code());
             ui.label(RichText::new(code).monospace().color(palette.relation(edge.relation)));
             ui.label(RichText::new(text.as_str()).color(palette.strong));

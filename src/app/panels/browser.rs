@@ -5,6 +5,8 @@ use crate::app::listing::{SortBy, Wanted};
 use crate::app::state::{Document, Page};
 use crate::app::style::{self, GAP, Palette, ROW, counted};
 use crate::app::tree::toggle_word;
+use crate::diagram::layout::{MAX_TITLE_COLUMNS, shortened};
+use crate::diagram::text_size::{ADVANCE, elide};
 use crate::history::{History, OperationId, OperationKind, Outcome, SessionId, TransactionId};
 use crate::relations::Source;
 use crate::report::grouped;
@@ -92,7 +94,7 @@ fn links_ui(ui: &mut Ui, history: &History, document: &Document, operation: Oper
                 requests.extend(operation.map(Request::ShowOperation));
             }
         }
-        if ui.link(format!("versions of key {}", history.key_name(key))).clicked() {
+        if ui.link(format!("versions of key {}", elide(&history.key_name(key), MAX_TITLE_COLUMNS))).clicked() {
             requests.push(Request::ShowKey(key));
         }
     });
@@ -159,7 +161,14 @@ pub(super) fn tall_list_ui(
 }
 
 /// A line of a list. Returns whether it was clicked.
-pub(super) fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: bool, colour: egui::Color32) -> bool {
+pub(super) fn line_ui(
+    ui: &mut Ui,
+    (text, value_at): (&str, usize),
+    end: &str,
+    mono: bool,
+    selected: bool,
+    colour: egui::Color32,
+) -> bool {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     response.widget_info(|| WidgetInfo::selected(WidgetType::SelectableLabel, true, selected, format!("{text} {end}")));
@@ -170,9 +179,13 @@ pub(super) fn line_ui(ui: &mut Ui, text: &str, end: &str, mono: bool, selected: 
         painter.rect_filled(area, CornerRadius::same(4), palette.raised);
     }
     let font = if mono { FontId::monospace(style::CODE) } else { FontId::proportional(style::BODY) };
-    painter.text(area.left_center() + vec2(8.0, 0.0), Align2::LEFT_CENTER, text, font, colour);
     let small = FontId::proportional(style::SMALL);
-    painter.text(area.right_center() - vec2(8.0, 0.0), Align2::RIGHT_CENTER, end, small, palette.weak);
+    let end =
+        painter.text(area.right_center() - vec2(8.0, 0.0), Align2::RIGHT_CENTER, elide(end, 32), small, palette.weak);
+    let room = (end.left() - area.left() - 16.0) / (ADVANCE * font.size);
+    let shown = shortened(text, value_at, room as usize);
+    painter.text(area.left_center() + vec2(8.0, 0.0), Align2::LEFT_CENTER, &shown, font, colour);
+    let response = if shown == text { response } else { response.on_hover_text(text) };
     response.clicked()
 }
 
@@ -195,7 +208,7 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
         let end = grouped(history.transactions_of(session).len() as u64);
         let text = format!("session {}", history.session_name(session));
         let selected = session == document.browser.session;
-        if line_ui(ui, &text, &end, false, selected, palette.text)
+        if line_ui(ui, (&text, text.len()), &end, false, selected, palette.text)
             && let Some(first) = history.transactions_of(session).next()
         {
             requests.push(Request::Browse(first));
@@ -246,7 +259,8 @@ fn transactions_ui(ui: &mut Ui, history: &History, document: &Document, requests
         let colour = if outcome.is_empty() { palette.text } else { palette.caution };
         let colour = if attended.contains(&transaction) { palette.accent } else { colour };
         let selected = chosen == Some(transaction);
-        if line_ui(ui, &history.transaction_name(transaction), &end, true, selected, colour) {
+        let name = history.transaction_name(transaction);
+        if line_ui(ui, (&name, name.len()), &end, true, selected, colour) {
             requests.push(Request::Browse(transaction));
         }
     });
@@ -259,7 +273,8 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
         return;
     };
     let range = history.operation_range(transaction);
-    let title = format!("{}: {}", history.transaction_name(transaction), counted(range.len(), "operation"));
+    let name = elide(&history.transaction_name(transaction), MAX_TITLE_COLUMNS);
+    let title = format!("{name}: {}", counted(range.len(), "operation"));
     heading_ui(ui, &title, |ui| {
         let word = format!("txn:{}", history.transaction_name(transaction));
         if ui.small_button("Its anomalies").on_hover_text("List only anomalies with this transaction").clicked() {
@@ -276,7 +291,9 @@ fn operations_ui(ui: &mut Ui, history: &History, document: &Document, requests: 
             OperationKind::Write => palette.strong,
             OperationKind::Read => palette.text,
         };
-        if line_ui(ui, &history.operation_text(operation), &end, true, chosen == Some(operation), colour) {
+        let (head, value) = history.operation_parts(operation);
+        let text = format!("{head}{value}");
+        if line_ui(ui, (&text, head.len()), &end, true, chosen == Some(operation), colour) {
             requests.push(Request::ShowOperation(operation));
         }
     });

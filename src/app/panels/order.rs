@@ -92,7 +92,7 @@ fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, 
         let Some(step) = replay.step(place) else { return };
         let text = format!("{}  {}", grouped(place as u64 + 1), title(history, step));
         let end = format!("session {}", history.session_name(history.session_of(step.transaction)));
-        if line_ui(ui, &text, &end, true, place == order.step, palette.text) {
+        if line_ui(ui, (&text, text.len()), &end, true, place == order.step, palette.text) {
             requests.push(Request::GoToStep(place));
         }
     });

@@ -5,6 +5,7 @@ use crate::app::lanes::{arrow, label};
 use crate::app::state::{Document, KeyView};
 use crate::app::style::{self, Palette, counted};
 use crate::app::versions::{Chain, Wanted};
+use crate::diagram::layout::MAX_TITLE_COLUMNS;
 use crate::diagram::text_size::elide;
 use crate::diagram::theme::dash;
 use crate::history::{History, KeyId, TransactionId};
@@ -51,9 +52,9 @@ fn choose_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
         for key in keys_of(document) {
-            let name = format!("key {}", history.key_name(key));
-            if ui.add(egui::Button::selectable(now == Some(key), name)).on_hover_text("A key of this anomaly").clicked()
-            {
+            let name = history.key_name(key);
+            let button = egui::Button::selectable(now == Some(key), format!("key {}", elide(&name, MAX_TITLE_COLUMNS)));
+            if ui.add(button).on_hover_text(format!("{name}, a key of this anomaly")).clicked() {
                 requests.push(Request::ShowKey(key));
             }
         }
@@ -89,8 +90,8 @@ pub fn keys_of(document: &Document) -> Vec<KeyId> {
 fn chain_ui(ui: &mut Ui, history: &History, document: &Document, chain: &Chain, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        let title =
-            format!("Key {} in the order that sessions, updates and lists suggest", history.key_name(chain.key));
+        let name = elide(&history.key_name(chain.key), MAX_TITLE_COLUMNS);
+        let title = format!("Key {name} in the order that sessions, updates and lists suggest");
         style::bold_line(ui, &title, style::HEADING, palette.strong);
         style::note(ui, counted(chain.rows.len() - 1, "version"));
     });

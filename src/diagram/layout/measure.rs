@@ -34,28 +34,47 @@ const CARD_MIN_WIDTH: f32 = 156.0;
 /// The same for cards that say no outcome.
 const SHORT_CARD_MIN_WIDTH: f32 = 112.0;
 const MAX_OPERATION_COLUMNS: usize = 34;
-const MAX_TITLE_COLUMNS: usize = 22;
+/// Of a card's title, and of a transaction's name where edges are named.
+pub const MAX_TITLE_COLUMNS: usize = 22;
 const MAX_LABEL_COLUMNS: usize = 22;
+/// Of a card's status and a row's place.
+const MAX_NOTE_COLUMNS: usize = 26;
 
 /// A card's title as shown.
 pub fn title_text(card: &Card) -> String {
     elide(&card.title, MAX_TITLE_COLUMNS)
 }
 
-/// A row's operation as shown: key and value are shortened apart, what is between them never.
+/// A row's operation as shown.
 pub fn row_text(row: &Row) -> String {
-    if columns(&row.text) <= MAX_OPERATION_COLUMNS {
-        return row.text.clone();
+    shortened(&row.text, row.value_at, MAX_OPERATION_COLUMNS)
+}
+
+/// An operation whose value begins at `value_at`, in at most `max` columns: key and value are shortened apart, what is
+/// between them never.
+pub fn shortened(text: &str, value_at: usize, max: usize) -> String {
+    if columns(text) <= max {
+        return text.to_owned();
     }
-    let (head, value) = row.text.split_at(row.value_at);
+    let (head, value) = text.split_at(value_at);
     let close = head.rfind(')').unwrap_or(head.len());
     let (key, between) = head.split_at(close);
-    let room = MAX_OPERATION_COLUMNS.saturating_sub(columns(between));
+    let room = max.saturating_sub(columns(between));
     // Each has half of the room and what the other does not need.
     let for_key = (room / 2).max(room.saturating_sub(columns(value)));
     let key = elide(key, for_key);
     let value = elide(value, room.saturating_sub(columns(&key)));
     format!("{key}{between}{value}")
+}
+
+/// What a card says after its title as shown: its outcome or its session.
+pub fn status_text(card: &Card) -> String {
+    elide(&card.status, MAX_NOTE_COLUMNS)
+}
+
+/// Where a row is in its file, as shown.
+pub fn place_text(row: &Row) -> String {
+    elide(&row.place, MAX_NOTE_COLUMNS)
 }
 
 /// An arrow's label as shown.
@@ -74,8 +93,8 @@ pub(crate) fn folded_text(card: &Card) -> String {
 /// Width a card needs.
 pub(super) fn card_width(card: &Card) -> f32 {
     let pair = |left: f32, right: f32| left + if right > 0.0 { 20.0 + right } else { 0.0 };
-    let header = pair(width(&title_text(card), TITLE_FONT), width(&card.status, SMALL_FONT));
-    let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), width(&row.place, SMALL_FONT));
+    let header = pair(width(&title_text(card), TITLE_FONT), width(&status_text(card), SMALL_FONT));
+    let row = |row: &Row| pair(width(&row_text(row), ROW_FONT), width(&place_text(row), SMALL_FONT));
     let rows = card.rows.iter().map(row).fold(0.0, f32::max);
     let folded = if card.folded > 0 { width(&folded_text(card), SMALL_FONT) } else { 0.0 };
     let least = if card.status.is_empty() { SHORT_CARD_MIN_WIDTH } else { CARD_MIN_WIDTH };

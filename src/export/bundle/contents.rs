@@ -6,7 +6,7 @@ use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
 use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, involved_operations, narrate};
 use crate::export::reproduce::Plan;
-use crate::history::{History, Outcome, TransactionId, grouped, visible};
+use crate::history::{History, Outcome, TransactionId, grouped, visible, visible_line};
 use std::path::Path;
 
 /// The parts a report is made of.
@@ -56,7 +56,7 @@ pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     report.heading(2, "Files");
     files(&mut report, parts, whole_in_one);
     report.heading(2, "To make this report again");
-    report.blocks.push(Block::Code { language: "sh", text: visible(&parts.brief.command) });
+    report.blocks.push(Block::Code { language: "sh", text: visible_line(&parts.brief.command) });
     let digest = parts.brief.options.sha256.as_ref().map(|digest| format!(" SHA-256 of the history: {digest}."));
     report.paragraph(vec![text(format!(
         "Made by IsoScope {}.{}",

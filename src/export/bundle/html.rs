@@ -1,7 +1,7 @@
 //! One file of HTML that opens offline: the picture is inside, nothing is loaded from anywhere.
 
 use super::document::{Block, Document, Inline, Line};
-use crate::history::is_hidden;
+use crate::history::acts_in_line;
 use std::fmt::Write;
 
 /// For screens and paper. The picture is on white, so the page stays light.
@@ -86,7 +86,7 @@ fn escape(words: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\t' => out.push('\t'),
-            c if is_hidden(c) => out.extend(c.escape_default()),
+            c if acts_in_line(c) => out.extend(c.escape_default()),
             _ => out.push(c),
         }
     }

@@ -1,7 +1,7 @@
 //! The wiki markup of Jira.
 
 use super::document::{Block, Document, Inline, Line};
-use crate::history::is_hidden;
+use crate::history::acts_in_line;
 use std::fmt::Write;
 
 /// The document; `picture` is the name of the attachment.
@@ -62,7 +62,7 @@ fn escape(words: &str) -> String {
         match c {
             '{' | '}' | '[' | ']' | '|' | '*' | '_' | '!' | '^' | '~' | '\\' | '#' | '@' => out.extend(['\\', c]),
             '-' | '+' | '?' if out.is_empty() || out.ends_with(' ') => out.extend(['\\', c]),
-            c if is_hidden(c) => out.extend(c.escape_default()),
+            c if acts_in_line(c) => out.extend(c.escape_default()),
             _ => out.push(c),
         }
     }

@@ -1,7 +1,7 @@
 //! Markdown as GitHub and GitLab read it.
 
 use super::document::{Block, Document, Inline, Line};
-use crate::history::visible;
+use crate::history::visible_line;
 use std::fmt::Write;
 
 /// The document; `picture` is the file beside it.
@@ -53,7 +53,7 @@ fn line(words: &Line) -> String {
 
 /// Code in a line, also inside of tables: a bar must be escaped there even in code.
 fn code(words: &str) -> String {
-    let words = visible(words).replace('|', "\\|");
+    let words = visible_line(words).replace('|', "\\|");
     let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let tick = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
@@ -63,7 +63,7 @@ fn code(words: &str) -> String {
 /// Keeps names from acting as Markdown, HTML, mentions or references to issues.
 fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
-    for c in visible(words).chars() {
+    for c in visible_line(words).chars() {
         match c {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '~' => out.extend(['\\', c]),
             '#' => out.push_str("&#35;"),

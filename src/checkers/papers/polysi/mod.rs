@@ -24,7 +24,7 @@
 //! Different, and equivalent: the variables of the induced graph (section 4.4) are not written down. Each transaction is two
 //! vertices of the solver's graph, its start and its commit; WR, WW and SO lead from commit to start, RW from start to
 //! commit, so a cycle is one of (SO ∪ WR ∪ WW) ; RW? and composing edges takes no clauses. The interpretation of section
-//! 5.3 is not part of this: its Lemma 25 is false, and violations are told by this program's own engines.
+//! 5.3 is not part of this: its Lemma 25 is false (docs/lemma-25.md), and this program's own engines explain violations.
 
 mod polygraph;
 mod prune;
