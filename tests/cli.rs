@@ -306,7 +306,7 @@ fn names_of_any_script_keep_their_place_in_sentences_and_pictures() {
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         (stderr(&output), std::fs::read(out).expect("it is written"))
     };
-    let isolated = "\u{2068}לקוח2\u{2069}";
+    let isolated = "\u{2068}לקוח#2\u{2069}";
     for ending in ["svg", "md", "txt", "dot", "mmd"] {
         let (said, bytes) = export(ending);
         let text = String::from_utf8(bytes).expect("UTF-8");

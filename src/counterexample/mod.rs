@@ -132,7 +132,7 @@ pub struct Step {
     pub long: String,
     /// The steps that it follows from: their places, ascending.
     pub premises: Vec<usize>,
-    /// Where the file has the operations it speaks of: "line 40 ← line 12", the read first.
+    /// Where the file has the operations it speaks of: "line 40, written at line 12".
     pub found_at: String,
     /// Edges of the violation it speaks of.
     pub edges: Vec<EdgeIndex>,

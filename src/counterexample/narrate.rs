@@ -13,7 +13,7 @@ pub fn sentence(step: &Step) -> String {
     format!("{}.{}", edge_words::sentence(&step.text), from(step))
 }
 
-/// What a step rests on: " (line 40 ← line 12)" in the file, " (from 1, 3)" of the steps before it, or both; empty where it
+/// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" of the steps before it, or both; empty where it
 /// says so in its own words.
 pub fn from(step: &Step) -> String {
     let premises: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();

@@ -61,23 +61,21 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
     let involved = involved_operations(violation);
     let (lists, key) = (history.lists(), |o: OperationId| history.operation(o).key);
     let is_write = |o: &OperationId| history.operation(*o).kind == OperationKind::Write;
-    let is_aborted = |t: TransactionId| !t.is_initial() && history.outcome(t) == Outcome::Aborted;
     let mut edges = Vec::new();
     for &read in involved.iter().filter(|&&o| lists.read_by(o).is_some()) {
         let reader = history.transaction_of(read);
+        let is_told = |e: &Edge| e.because == Reason::Reads && e.to_operation == Some(read);
         let Some(&last) = lists.recorded_by(read).and_then(<[_]>::last) else { continue };
+        if violation.edges.iter().any(is_told) {
+            continue;
+        }
         let appended = |o: &OperationId| key(*o) == key(read) && history.operation(*o).value == last;
         let appends: Vec<OperationId> =
             (0..history.n_operations()).map(OperationId::new).filter(is_write).filter(appended).collect();
         let [append] = appends[..] else { continue };
         let writer = history.transaction_of(append);
-        // What an aborted transaction appended may have been read besides.
-        let is_told = |e: &Edge| e.because == Reason::Reads && e.to_operation == Some(read) && !is_aborted(e.from);
-        if violation.edges.iter().any(is_told) {
-            continue;
-        }
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
-        let is_certain = !has_own && !is_aborted(writer);
+        let is_certain = !has_own && history.outcome(writer) != Outcome::Aborted;
         let is_new = !(is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer);
         if is_certain && is_new {
             edges.push(read_of(history, writer, Some(append), read));

@@ -95,11 +95,11 @@ impl<'a> Teller<'a> {
         self.steps.push(step);
     }
 
-    /// Where the file has these operations: "line 40 ← line 12", the last one first.
+    /// Where the file has these operations: "line 40, written at line 12", the last one first.
     fn found_at(&self, operations: &[OperationId]) -> String {
         let Some((last, others)) = operations.split_last() else { return String::new() };
         let places = [self.places([*last]), self.places(others.iter().copied())];
-        places.into_iter().filter(|places| !places.is_empty()).collect::<Vec<_>>().join(" ← ")
+        places.into_iter().filter(|places| !places.is_empty()).collect::<Vec<_>>().join(", written at ")
     }
 
     /// "line 12, line 14".
