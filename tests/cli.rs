@@ -311,7 +311,8 @@ fn names_of_any_script_keep_their_place_in_sentences_and_pictures() {
         let (said, bytes) = export(ending);
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert_eq!(said, "", "{ending}");
-        assert!(text.contains(isolated), "{ending}: {text}");
+        // Mermaid writes # as a code.
+        assert!(text.replace("#35;", "#").contains(isolated), "{ending}: {text}");
         for line in text.lines() {
             let n = |wanted: char| line.matches(wanted).count();
             assert_eq!(n('\u{2068}'), n('\u{2069}'), "{ending}: {line}");
