@@ -321,6 +321,7 @@ fn rename(history: &History, entry: &mut TransactionEntry) {
     let of_name = history.sessions().find(|&s| history.session_name(s) == name);
     if let Some(t) = of_name.and_then(|s| history.transactions_of(s).nth(index)) {
         entry.id = history.exact_transaction_name(t);
+        entry.name = None;
     }
 }
 
