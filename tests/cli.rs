@@ -306,12 +306,13 @@ fn names_of_any_script_keep_their_place_in_sentences_and_pictures() {
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         (stderr(&output), std::fs::read(out).expect("it is written"))
     };
-    let isolated = "\u{2068}לקוח2\u{2069}";
+    let isolated = "\u{2068}לקוח#2\u{2069}";
     for ending in ["svg", "md", "txt", "dot", "mmd"] {
         let (said, bytes) = export(ending);
         let text = String::from_utf8(bytes).expect("UTF-8");
         assert_eq!(said, "", "{ending}");
-        assert!(text.contains(isolated), "{ending}: {text}");
+        // Mermaid writes # as a code.
+        assert!(text.replace("#35;", "#").contains(isolated), "{ending}: {text}");
         for line in text.lines() {
             let n = |wanted: char| line.matches(wanted).count();
             assert_eq!(n('\u{2068}'), n('\u{2069}'), "{ending}: {line}");
@@ -553,17 +554,17 @@ fn explanations_name_operations_and_levels() {
     for part in [
         "**Observed**",
         "**Therefore**",
-        "(from 1, 2)",
+        "(from 1, 2; line ",
         ": impossible.",
         "Half of a transaction was seen",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
         "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and everything stronger.",
-        "Whole history: the same.",
-        "Assumed: each value that was read has one possible writer; operations are listed in program order",
-        "Read atomic: a transaction sees all of what another one wrote or nothing of it",
-        "Smallest: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \
-         5 operations the rest satisfies it, too.",
+        "Whole history: the same levels.",
+        "Assumed: each value that was read has one possible writer; the order within a session counts",
+        "Read atomic: a transaction sees all that another one wrote or none of it",
+        "Smallest: no part of the history with fewer transactions than these 3 violates read atomic; remove any one of the \
+         5 operations, a write with its reads, and the rest satisfies read atomic.",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }

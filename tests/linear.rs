@@ -82,7 +82,7 @@ fn rejects_damage(history: &History, report: &Report) -> Result<(), String> {
     if let Some(witness) = &report.levels[0].witness {
         let find = |at: usize| {
             let name = &witness[at].id;
-            let t = history.transactions().find(|&t| history.transaction_name(t) == *name);
+            let t = history.transactions().find(|&t| history.exact_transaction_name(t) == *name);
             t.expect("a transaction of the history")
         };
         for (at, copy) in witness.iter().enumerate() {

@@ -320,13 +320,15 @@ fn rename(history: &History, entry: &mut TransactionEntry) {
     };
     let of_name = history.sessions().find(|&s| history.session_name(s) == name);
     if let Some(t) = of_name.and_then(|s| history.transactions_of(s).nth(index)) {
-        entry.id = history.transaction_name(t);
+        entry.id = history.exact_transaction_name(t);
+        entry.name = None;
     }
 }
 
 /// Any writer for each read, among those of a witness that wrote its value.
 fn sources(history: &History, witness: &[TransactionEntry], rng: &mut Rng) -> Vec<SourceEntry> {
-    let find = |entry: &TransactionEntry| history.transactions().find(|&t| history.transaction_name(t) == entry.id);
+    let find =
+        |entry: &TransactionEntry| history.transactions().find(|&t| history.exact_transaction_name(t) == entry.id);
     let members: Vec<(TransactionId, &TransactionEntry)> =
         witness.iter().filter_map(|entry| Some((find(entry)?, entry))).collect();
     let mut sources = Vec::new();

@@ -98,7 +98,7 @@ impl Case {
     fn explains(&self, level: &str, witness: &[TransactionEntry]) -> Result<(), String> {
         let Some(known) = LEVELS.iter().find(|known| known.code() == level) else { return Ok(()) };
         let place = |entry: &TransactionEntry| {
-            let t = self.history.transactions().find(|&t| self.history.transaction_name(t) == entry.id);
+            let t = self.history.transactions().find(|&t| self.history.exact_transaction_name(t) == entry.id);
             t.ok_or_else(|| format!("there is no {}", entry.id))
         };
         let order = witness.iter().map(place).collect::<Result<Vec<TransactionId>, _>>()?;
@@ -153,14 +153,14 @@ impl Case {
 
     /// What an operation of a transaction does.
     fn text(&self, entry: &TransactionEntry, index: usize) -> Option<String> {
-        let t = self.history.transactions().find(|&t| self.history.transaction_name(t) == entry.id)?;
+        let t = self.history.transactions().find(|&t| self.history.exact_transaction_name(t) == entry.id)?;
         self.history.operations_of(t).nth(index).map(|o| self.history.operation_text(o))
     }
 
     /// Whether two transactions follow each other in a session, or in real time.
     fn follows(&self, first: &TransactionEntry, then: &TransactionEntry, kind: &str) -> bool {
         let named = |entry: &TransactionEntry| {
-            self.history.transactions().find(|&t| self.history.transaction_name(t) == entry.id)
+            self.history.transactions().find(|&t| self.history.exact_transaction_name(t) == entry.id)
         };
         let (Some(first), Some(then)) = (named(first), named(then)) else { return false };
         match kind {

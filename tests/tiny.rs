@@ -91,8 +91,10 @@ fn what_is_wrong_whoever_wrote_a_value_is_told_writer_by_writer() {
     let [one, other, _, reader] = names.as_slice() else { panic!("{names:?}") };
     let summary = format!("Whichever of {one} and {other} wrote the 1 that {reader} read of key 1, ");
     assert!(explanation.summary.starts_with(&summary), "{}", explanation.summary);
-    for case in [format!("In case 1 suppose that {one} wrote"), format!("In case 2 suppose that {other} wrote")] {
-        let told = explanation.steps.iter().filter(|step| step.text.starts_with(&case)).count();
+    for (case, writer) in [("1", one), ("2", other)] {
+        let supposed = format!("Suppose that {writer} wrote");
+        let told =
+            explanation.steps.iter().filter(|step| step.case == case && step.text.starts_with(&supposed)).count();
         assert_eq!(told, 1, "{case}: {:#?}", explanation.steps);
     }
     let contradictions = explanation.steps.iter().filter(|step| step.role == StepRole::Contradiction).count();

@@ -71,6 +71,7 @@ impl Listing {
         let says = |t: &TransactionId| {
             text.is_empty()
                 || as_typed(&history.transaction_name(*t)).to_lowercase().contains(&text)
+                || as_typed(&history.exact_transaction_name(*t)).to_lowercase().contains(&text)
                 || going(control, history.operations_of(*t))
                     .any(|o| as_typed(&history.operation_text(o)).to_lowercase().contains(&text))
         };

@@ -104,22 +104,24 @@ impl Level {
         match self {
             Level::CutIsolation => "reading a key twice in a transaction gives the same version",
             Level::ReadCommitted => {
-                "a transaction reads only committed, final versions, and never an older one than it has already seen"
+                "a transaction reads only committed, final versions, and after reading from another one nothing older than what that one wrote"
             }
             Level::ReadAtomic => {
-                "a transaction sees all of what another one wrote or nothing of it, and all of what its session wrote before"
+                "a transaction sees all that another one wrote or none of it, and all that its own session wrote before"
             }
             Level::TransactionalCausalConsistency => {
-                "a transaction that sees another one also sees all that the other one could see"
+                "a transaction sees its session's earlier ones, those it reads from, and all that these had seen"
             }
             Level::PrefixConsistency => "there is one order of commits, and each transaction reads a prefix of it",
             Level::SnapshotIsolation => {
-                "each transaction reads from a snapshot, and two writers of one key do not overlap"
+                "each transaction reads from a snapshot, and two writers of one key may not overlap"
             }
             Level::Serializability => {
-                "the transactions ran as if one after the other, those of a session in their order"
+                "the transactions ran as if one after the other, and those of each session in their own order"
             }
-            Level::StrictSerializability => "the transactions ran as if one after the other, in the order of real time",
+            Level::StrictSerializability => {
+                "the transactions ran as if one after the other, in an order that agrees with real time"
+            }
             Level::Linearizability => {
                 "each operation on a key, failed ones included, took effect at one moment while it ran"
             }

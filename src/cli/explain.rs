@@ -61,12 +61,6 @@ fn choose<'f>(arguments: &ExplainArguments, findings: &'f Findings) -> anyhow::R
 /// Which simpler violation one contains, or which others contain it.
 fn relatives(violation: &Violation, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
     let place = findings.violations.iter().position(|other| other.id == violation.id)?;
-    if let Some(simpler) = simpler[place].map(|place| &findings.violations[place]) {
-        let same = simpler.size() == violation.size();
-        let part =
-            if same { "the same transactions".to_owned() } else { format!("{} of its transactions", simpler.size()) };
-        return Some(format!("Contains {}, which {part} show and which explains it.", simpler.id));
-    }
     also_visible_as(place, findings, simpler).map(|also| format!("{also}."))
 }
 

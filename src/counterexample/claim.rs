@@ -45,7 +45,7 @@ pub enum Claim {
         /// How the reader saw that transaction.
         sight: Sight,
     },
-    /// Each of these forced edges is possible alone, together with what was observed they close a cycle.
+    /// Each of these edges, which reads put there, is possible alone; together with what was observed they close a cycle.
     TwoReads {
         /// Edges of the violation.
         forced: Vec<EdgeIndex>,
@@ -315,6 +315,12 @@ fn ring(edges: &[(EdgeIndex, &Edge)]) -> Claim {
         .collect();
     if let [(_, Some(read), older, newer)] = missed.as_slice() {
         return Claim::StaleRead { read: *read, older: *older, newer: *newer, sight: Sight::Order };
+    }
+    let of_reads = |edge: &Edge| matches!(edge.because, Reason::Overwrites { .. } | Reason::Visible { .. });
+    // Who saw a write and read another version may have read a newer one: it need not have missed any.
+    if edges.iter().any(|(_, edge)| matches!(edge.because, Reason::Visible { .. })) {
+        let forced = edges.iter().filter(|(_, edge)| of_reads(edge)).map(|&(e, _)| e).collect();
+        return Claim::TwoReads { forced };
     }
     let mut distinct: Vec<TransactionId> = Vec::new();
     for (t, ..) in missed {

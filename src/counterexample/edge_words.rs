@@ -3,7 +3,7 @@
 use super::words::Words;
 use crate::checkers::Level;
 use crate::history::{KeyId, OperationId, TransactionId};
-use crate::relations::{Axiom, Edge, Reason, Relation};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 
 /// The beginning or the end of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,30 +25,31 @@ impl Words<'_> {
     /// What an edge says, without a full stop.
     pub(super) fn edge(&self, edge: &Edge, level: Level) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
-        let content = |operation: Option<OperationId>| self.content_or_key(operation, edge.key);
         let order = || self.order(edge, level);
         match &edge.because {
             Reason::SessionOrder if edge.from.is_initial() => format!("{from} comes before every transaction"),
-            Reason::SessionOrder if edge.relation == Relation::RealTime => format!("{to} began after {from} had ended"),
+            Reason::SessionOrder if edge.relation == Relation::RealTime => {
+                let [ended, began] = [edge.from, edge.to].map(|t| self.history.interval(t));
+                match (ended, began) {
+                    (Some(first), Some(then)) => {
+                        format!("{to} began at {}, after {from} had ended at {}", then.start, first.end)
+                    }
+                    _ => format!("{to} began after {from} had ended"),
+                }
+            }
             Reason::SessionOrder => format!("{to} ran after {from} in the same session"),
             Reason::Reads => self.has_read(edge),
             Reason::Path { .. } => format!("{from} {} before {to}", verb(level)),
             Reason::Visible { axiom, reader, read, seen } => {
                 let name = self.transaction(*reader);
-                let (old, new) = (self.content(*read), content(edge.from_operation));
+                let (old, wrote) = (self.content(*read), self.wrote(edge.from_operation, edge.key));
                 let saw = match axiom {
                     Axiom::CommitOrder if has_snapshots(level) => {
-                        format!("{from}, which wrote {new}, committed before {name} started")
+                        format!("{from}, which {wrote}, committed before {name} started")
                     }
-                    Axiom::CommitOrder => format!("{from}, which wrote {new}, {} before {name}", verb(level)),
-                    Axiom::ReadCommitted => format!("{name} had already read from {from}, which wrote {new}"),
-                    // It read what the other one wrote, or comes later.
-                    Axiom::ReadAtomic | Axiom::Causal => match seen.as_slice() {
-                        &[e] if self.edges[e].relation == Relation::WriteRead => {
-                            format!("{name} saw {from}, which wrote {new}")
-                        }
-                        _ => format!("{name} had to see {from}, which wrote {new}"),
-                    },
+                    Axiom::CommitOrder => format!("{from}, which {wrote}, {} before {name}", verb(level)),
+                    Axiom::ReadCommitted => format!("{name} had already read from {from}, which {wrote}"),
+                    Axiom::ReadAtomic | Axiom::Causal => self.seen(seen, &from, &name, &wrote),
                 };
                 if edge.to.is_initial() {
                     return format!(
@@ -56,45 +57,61 @@ impl Words<'_> {
                     );
                 }
                 let overlap = match moments(edge, level) {
-                    Some([_, Moment::Started(_)]) => ", and writers of one key do not overlap",
+                    Some([_, Moment::Started(_)]) => ", and writers of one key may not overlap",
                     _ => "",
                 };
-                format!("{saw}, but {name} read {old} of {to}{overlap}: so {}", order())
+                format!("{saw}, but {name} read {old} from {to}{overlap}: so {}", order())
             }
             Reason::Overwrites { writer, .. } => {
-                let (old, new) = (self.read_of(edge.from_operation, edge.key, *writer), content(edge.to_operation));
-                match edge.key.is_some_and(|key| self.history.lists().is_list(key)) {
-                    true => {
-                        let old = old.trim_end_matches(',');
-                        format!("{from} read {old}, without what {to} appended, {new}: so {}", order())
-                    }
-                    false => format!("{from} read {old} and not the newer {new} of {to}: so {}", order()),
-                }
+                let old = self.read_of(edge.from_operation, edge.key, *writer);
+                let missed = self.missed(edge.to_operation, edge.to);
+                format!("{from} read {}, {missed}: so {}", old.trim_end_matches(','), order())
             }
             Reason::Conflict { .. } => {
                 let key = self.key(edge.key);
                 format!(
-                    "{from} and {to} both wrote {key}, so they did not overlap; {from} started before {to} committed: so {}",
+                    "{from} and {to} both wrote {key}, so they may not overlap; {from} started before {to} committed: so {}",
                     order()
                 )
             }
             Reason::ReadModifyWrite { read } => {
                 let read = self.edges.get(*read).and_then(|e| e.to_operation);
                 let old = self.read_of(read, edge.key, edge.from);
-                format!("{to} read {old} and then wrote {}, which is newer", content(edge.to_operation))
+                format!("{to} read {old} and then {}, which is newer", self.wrote(edge.to_operation, edge.key))
             }
             Reason::Listed { reader, read } => {
                 let (reader, list) = (self.transaction(*reader), self.content(*read));
-                let (first, then) = (content(edge.from_operation), content(edge.to_operation));
-                match self.listed_element(*read, edge.to_operation) {
-                    true => format!("{reader} read {list}: {from} appended {first} before {to} appended {then}"),
+                let (first, then) = (edge.from_operation, edge.to_operation);
+                match self.listed_element(*read, then) {
+                    true => format!(
+                        "{reader} read {list}: {from} {} before {to} {}",
+                        self.wrote(first, edge.key),
+                        self.wrote(then, edge.key)
+                    ),
                     false => {
-                        let lacks = format!("{reader} read {list}, which lacks what {to} appended ({then})");
-                        format!("{lacks}: so {from} {} before {to}", verb(level))
+                        let lacks = self.missed(then, edge.to);
+                        format!("{reader} read {list}, {lacks}: so {from} {} before {to}", verb(level))
                     }
                 }
             }
             Reason::Assumed => format!("in this case {}", self.older(edge)),
+        }
+    }
+
+    /// How a reader saw a transaction that wrote: "T3 saw T2, which saw T1, which wrote x = 1".
+    fn seen(&self, path: &[EdgeIndex], from: &str, reader: &str, wrote: &str) -> String {
+        const TOLD: usize = 3;
+        let edges: Vec<&Edge> = path.iter().filter_map(|&e| self.edges.get(e)).collect();
+        match edges.as_slice() {
+            [only] if only.relation == Relation::SessionOrder => {
+                format!("{from}, which {wrote}, ran before {reader} in its session")
+            }
+            told if (1..=TOLD).contains(&told.len()) => {
+                let through: Vec<String> =
+                    told.iter().rev().map(|edge| format!("saw {}", self.transaction(edge.from))).collect();
+                format!("{reader} {}, which {wrote}", through.join(", which "))
+            }
+            _ => format!("{reader} had to see {from}, which {wrote}"),
         }
     }
 
@@ -110,6 +127,9 @@ impl Words<'_> {
     fn order(&self, edge: &Edge, level: Level) -> String {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
+            None if matches!(edge.because, Reason::Visible { .. }) && level < Level::PrefixConsistency => {
+                format!("{} must come before {}", self.transaction(edge.from), self.transaction(edge.to))
+            }
             None => format!("{} {} before {}", self.transaction(edge.from), verb(level), self.transaction(edge.to)),
         }
     }

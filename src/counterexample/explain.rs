@@ -22,6 +22,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         summary,
         verdicts: standing::verdicts(example),
         whole: None,
+        contains: None,
         assumptions: standing::assumptions(example),
         steps: steps(history, violation, example.level),
         edge_reasons: reasons.iter().map(|reason| reason.short.clone()).collect(),

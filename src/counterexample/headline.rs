@@ -24,7 +24,7 @@ pub fn headline(history: &History, violation: &Violation) -> Headline {
     let claim = claim(history, violation);
     let words = Words::new(history, &violation.edges);
     let summary = Speaker { words: &words, violation }.sentence(&claim);
-    Headline { title: title_of(&claim, violation).to_owned(), summary, claim }
+    Headline { title: title_of(&claim, history, violation).to_owned(), summary, claim }
 }
 
 /// The title of a [`headline`].
@@ -47,16 +47,21 @@ pub fn codes(history: &History, violation: &Violation) -> String {
     format!("{}{known}{key}", row.title)
 }
 
-fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
+fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static str {
     match claim {
-        Claim::WrongValue { pattern, .. } => wrong_value_title(*pattern),
+        Claim::WrongValue { pattern, reads } => {
+            wrong_value_title(*pattern, reads.iter().any(|&read| history.lists().read_by(read).is_some()))
+        }
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
         Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A transaction read an older version than it had seen",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
-        Claim::StaleRead { sight: Sight::Through, .. } => "A later write was seen without an earlier one",
+        Claim::StaleRead { sight: Sight::Through, .. } => "A transaction missed a write that it depends on",
         Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",
         Claim::TwoReads { forced } if forced.len() == 2 => "Two reads that no single order explains",
         Claim::TwoReads { .. } => "Reads that no single order explains",
+        Claim::Observed if violation.proof.cycle_edges().iter().any(|&e| is_listed(violation, e)) => {
+            "Lists contradict each other on the order of transactions"
+        }
         Claim::Observed => "Reads and sessions form a cycle",
         Claim::LostWrite { .. } => "One of two updates was lost",
         Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
@@ -74,8 +79,18 @@ fn title_of(claim: &Claim, violation: &Violation) -> &'static str {
     }
 }
 
-fn wrong_value_title(pattern: Pattern) -> &'static str {
+/// Whether an edge is known from a list.
+fn is_listed(violation: &Violation, e: EdgeIndex) -> bool {
+    violation.edges.get(e).is_some_and(|edge| matches!(edge.because, Reason::Listed { .. }))
+}
+
+fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
     match pattern {
+        Pattern::ThinAirRead if of_list => "An element was read that no transaction appended",
+        Pattern::AbortedRead if of_list => "An element was read that was rolled back",
+        Pattern::FutureRead if of_list => "A transaction read its own append before making it",
+        Pattern::NotMyOwnWrite if of_list => "A transaction did not see its own append",
+        Pattern::IntermediateRead if of_list => "Only some of a transaction's appends were seen",
         Pattern::ThinAirRead => "A value was read that no transaction wrote",
         Pattern::AbortedRead => "A value that was rolled back was read",
         Pattern::FutureRead => "A transaction read its own write before making it",
@@ -112,13 +127,12 @@ struct Speaker<'a> {
 
 impl Speaker<'_> {
     fn sentence(&self, claim: &Claim) -> String {
-        let words = self.words;
         match claim {
             Claim::WrongValue { pattern, reads } => self.wrong_value(*pattern, reads),
             Claim::StaleRead { read, older, newer, sight } => self.stale_read(*read, *older, *newer, *sight),
             Claim::TwoReads { forced } => self.two_reads(forced),
             Claim::Observed => match &self.violation.proof {
-                Proof::Cycle(cycle) => format!("Each comes before the next: {}.", words.path(cycle)),
+                Proof::Cycle(cycle) => self.observed(cycle),
                 _ => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
             },
             Claim::LostWrite { key, writer, readers } => self.lost_write(*key, *writer, readers),
@@ -146,9 +160,24 @@ impl Speaker<'_> {
         format!("{} read {}", self.reader(read), self.words.content(read))
     }
 
-    /// "x = 2", or "key x" where the operation is not known.
-    fn written(&self, write: Option<OperationId>, key: Option<KeyId>) -> String {
-        self.words.content_or_key(write, key)
+    /// "T2 read from T1; T1 ran after T2 in its session."
+    fn observed(&self, cycle: &[EdgeIndex]) -> String {
+        const TOLD: usize = 4;
+        let clause = |e: &EdgeIndex| {
+            let edge = self.violation.edges.get(*e)?;
+            let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
+            Some(match edge.because {
+                Reason::Reads => format!("{to} read from {from}"),
+                Reason::SessionOrder => format!("{to} ran after {from} in its session"),
+                Reason::Listed { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
+                _ => format!("{from} came before {to}"),
+            })
+        };
+        let mut clauses: Vec<String> = cycle.iter().filter_map(clause).collect();
+        let more = clauses.len().saturating_sub(TOLD);
+        clauses.truncate(TOLD);
+        let more = if more > 0 { format!("; {more} more close the cycle") } else { String::new() };
+        format!("{}{more}.", capitalized(&clauses.join("; ")))
     }
 
     fn stale_read(
@@ -159,7 +188,7 @@ impl Speaker<'_> {
         sight: Sight,
     ) -> String {
         let key = Some(self.words.history.operation(read).key);
-        let (new, writer) = (self.written(write, key), self.transaction(newer));
+        let (new, writer) = (self.words.wrote(write, key), self.transaction(newer));
         let version = if older.is_initial() { ", the initial version" } else { "" };
         let stale = if older.is_initial() { self.words.initial_read(read) } else { self.words.content(read) };
         let reader = self.reader(read);
@@ -167,22 +196,23 @@ impl Speaker<'_> {
             Sight::OwnSession => {
                 let comma = if version.is_empty() { "" } else { "," };
                 format!(
-                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had written the newer {new}."
+                    "{reader} read {stale}{comma} although {writer}, earlier in its session, had {}, which is newer.",
+                    new.replacen("wrote", "written", 1)
                 )
             }
             Sight::ReadBefore(seen) => format!(
-                "After {reader} had read {} of {writer}, it read {stale}, which is older than {writer}'s {new}.",
+                "{reader} had read {} from {writer}, which also {new}; then it read the older {stale}.",
                 self.words.content(seen)
             ),
             Sight::Read(seen) => format!(
-                "{reader} read {} of {writer}, which also wrote {new}, but it read the older {stale}.",
+                "{reader} read {} from {writer}, which also {new}, but it read the older {stale}.",
                 self.words.content(seen)
             ),
             Sight::Through => {
-                format!("{reader} could see {writer}, which wrote {new}, but it read the older {stale}.")
+                format!("{reader} depends on {writer}, which {new}, but it read the older {stale}.")
             }
             Sight::Order => {
-                format!("{reader} read {stale}, although {writer}, which wrote the newer {new}, came before it.")
+                format!("{reader} read {stale}, although {writer}, which {new}, a newer version, came before it.")
             }
         }
     }
@@ -192,7 +222,10 @@ impl Speaker<'_> {
         const TOLD: usize = 3;
         let clause = |e: &EdgeIndex| {
             let edge = self.violation.edges.get(*e)?;
-            let Reason::Visible { reader, .. } = edge.because else { return None };
+            let reader = match edge.because {
+                Reason::Visible { reader, .. } => reader,
+                _ => edge.from,
+            };
             let (reader, key) = (self.transaction(reader), self.words.key(edge.key));
             let (first, then) = (self.transaction(edge.from), self.transaction(edge.to));
             Some(format!("{reader}'s read of {key} puts {then} after {first}"))
@@ -222,29 +255,29 @@ impl Speaker<'_> {
         }
     }
 
-    /// "T1 read 49 = 1 and not T2's 49 = 7".
+    /// "T1 read key 49 = 1, not T2's newer 7".
     fn missed(&self, e: EdgeIndex) -> String {
         let Some(edge) = self.violation.edges.get(e) else { return String::new() };
-        let (reader, writer) = (self.transaction(edge.from), self.transaction(edge.to));
-        let (read, newer) = (self.written(edge.from_operation, edge.key), self.written(edge.to_operation, edge.key));
-        format!("{reader} read {read} and not {writer}'s {newer}")
+        let read = self.words.content_or_key(edge.from_operation, edge.key);
+        let missed = self.words.missed(edge.to_operation, edge.to);
+        format!("{} read {read}, {missed}", self.transaction(edge.from))
     }
 
     fn readers_disagree(&self, a: EdgeIndex, b: EdgeIndex) -> String {
         let (Some(first), Some(second)) = (self.violation.edges.get(a), self.violation.edges.get(b)) else {
             return String::new();
         };
-        let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId, missed: TransactionId| {
-            let newer = self.violation.edges.get(e).map(|edge| self.written(edge.to_operation, edge.key));
-            format!(
-                "{} saw {} but not {}'s {}",
-                self.transaction(reader),
-                self.transaction(saw),
-                self.transaction(missed),
-                newer.unwrap_or_default()
-            )
+        let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId| {
+            format!("{} saw {}, but {}", self.transaction(reader), self.transaction(saw), self.missed_write(e))
         };
-        format!("{}; {}.", clause(second.to, a, first.from, first.to), clause(first.to, b, second.from, second.to))
+        format!("{}; {}.", clause(second.to, a, first.from), clause(first.to, b, second.from))
+    }
+
+    /// "missed T2's key 49 = 7".
+    fn missed_write(&self, e: EdgeIndex) -> String {
+        let Some(edge) = self.violation.edges.get(e) else { return String::new() };
+        let write = self.words.content_or_key(edge.to_operation, edge.key);
+        format!("missed {}'s {write}", self.transaction(edge.to))
     }
 
     fn ring(&self, missing: &[TransactionId]) -> String {
@@ -341,11 +374,14 @@ impl Speaker<'_> {
             writes.iter().map(|&w| words.history.transaction_of(w)).find(|&t| t != words.history.transaction_of(read));
         let other = other.map(|t| words.transaction(t));
         let had = self.has_read(read);
+        if let Some(said) = self.wrong_list(pattern, reads, &writes) {
+            return said;
+        }
         match pattern {
             Pattern::ThinAirRead => format!("{had}, a value that no transaction wrote."),
             Pattern::AbortedRead => match other {
-                Some(writer) => format!("{had}, which only {writer} wrote, and {writer} aborted."),
-                None => format!("{had}, which only an aborted transaction wrote."),
+                Some(writer) => format!("{had}, which {writer} wrote before it aborted."),
+                None => format!("{had}, which an aborted transaction wrote."),
             },
             Pattern::FutureRead => format!("{had}, which it wrote only later."),
             Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
@@ -373,14 +409,49 @@ impl Speaker<'_> {
                 let (names, more) = names.split_at(names.len().min(4));
                 let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
                 let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
-                format!("In no order that respects real time does each of {names}{more} find what it saw.")
-            }
-            Pattern::IncompatibleOrder | Pattern::DuplicateElement => {
-                const TOLD: usize = 3;
-                let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
-                format!("{}.", told.join("; "))
+                format!("No order that agrees with real time explains the operations of {names}{more}.")
             }
             _ => meaning(),
         }
+    }
+
+    /// What is wrong with a list that was read; `None` of other reads.
+    fn wrong_list(&self, pattern: Pattern, reads: &[OperationId], writes: &[OperationId]) -> Option<String> {
+        const TOLD: usize = 3;
+        let words = self.words;
+        let &read = reads.first()?;
+        let list = words.history.lists().read_by(read)?;
+        let had = self.has_read(read);
+        let appended = |&write: &OperationId| words.history.value_name(words.history.operation(write).value);
+        let append = writes.iter().find(|write| list.contains(&words.history.operation(**write).value));
+        let lacking = writes.iter().find(|write| !list.contains(&words.history.operation(**write).value));
+        let writer = |&write: &OperationId| self.reader(write);
+        Some(match pattern {
+            Pattern::ThinAirRead => match words.never_appended(read) {
+                Some(element) => format!("{had}; no transaction appended {element}."),
+                None => format!("{had}, with an element that no transaction appended."),
+            },
+            Pattern::AbortedRead => {
+                let (element, writer) = (append.map(appended)?, append.map(writer)?);
+                format!("{had}; {writer} had appended {element} and aborted.")
+            }
+            Pattern::FutureRead => format!("{had}; it appended {} only later.", append.map(appended)?),
+            Pattern::NotMyOwnWrite => {
+                format!("{had}, without {}, which it had appended before.", lacking.map(appended)?)
+            }
+            Pattern::IntermediateRead => {
+                format!("{had}, without {}, which {} appended, too.", lacking.map(appended)?, lacking.map(writer)?)
+            }
+            Pattern::DuplicateElement => {
+                let twice = list.iter().enumerate().find(|(place, element)| list[..*place].contains(element));
+                format!("{had}, where {} is more than once.", words.history.value_name(*twice?.1))
+            }
+            Pattern::IncompatibleOrder => {
+                let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
+                let parted = words.parted(reads).map(|(place, _)| format!("; they differ at element {place}"));
+                format!("{}{}.", told.join("; "), parted.unwrap_or_default())
+            }
+            _ => return None,
+        })
     }
 }

@@ -118,21 +118,13 @@ pub enum StepRole {
     Contradiction,
 }
 
-impl StepRole {
-    /// The heading that steps of this role are under.
-    pub fn heading(self) -> &'static str {
-        match self {
-            StepRole::Observed => "Observed",
-            _ => "Therefore",
-        }
-    }
-}
-
 /// One step of an argument, linked to what it speaks of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its part in the argument.
     pub role: StepRole,
+    /// The case that it belongs to, `1` or `1.2`; empty where it does not depend on one.
+    pub case: String,
     /// The sentence, without a full stop; begins with a capital letter, or with a name as the file has it.
     pub text: String,
     /// The same at length for those who want to check it: definitions and axioms, word for word. Whole sentences; empty
@@ -140,12 +132,30 @@ pub struct Step {
     pub long: String,
     /// The steps that it follows from: their places, ascending.
     pub premises: Vec<usize>,
+    /// Where the file has the operations it speaks of: "line 40, written at line 12".
+    pub found_at: String,
     /// Edges of the violation it speaks of.
     pub edges: Vec<EdgeIndex>,
     /// Transactions it speaks of.
     pub transactions: Vec<TransactionId>,
     /// Operations it speaks of.
     pub operations: Vec<OperationId>,
+}
+
+impl Step {
+    /// The heading that it is under.
+    pub fn heading(&self) -> String {
+        match (self.role, self.case.as_str()) {
+            (StepRole::Observed, _) => "Observed".to_owned(),
+            (_, "") => "Therefore".to_owned(),
+            (_, case) => format!("Case {case}"),
+        }
+    }
+
+    /// How many cases it is inside of.
+    pub fn depth(&self) -> usize {
+        if self.case.is_empty() { 0 } else { self.case.split('.').count() }
+    }
 }
 
 /// The argument for one counterexample.
@@ -163,6 +173,8 @@ pub struct Explanation {
     pub verdicts: String,
     /// The same of the whole history, where that is known.
     pub whole: Option<String>,
+    /// Which simpler violation it contains, in one sentence.
+    pub contains: Option<String>,
     /// What it takes for granted, clauses.
     pub assumptions: Vec<String>,
     /// The argument, in order.

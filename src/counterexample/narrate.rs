@@ -13,20 +13,25 @@ pub fn sentence(step: &Step) -> String {
     format!("{}.{}", edge_words::sentence(&step.text), from(step))
 }
 
-/// " (from 1, 3)"; empty where a step follows from none, or says it in its own words.
+/// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" of the steps before it, or both; empty where it
+/// says so in its own words.
 pub fn from(step: &Step) -> String {
-    if step.premises.is_empty() || step.role == StepRole::Contradiction {
-        return String::new();
-    }
-    let numbers: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
-    format!(" (from {})", numbers.join(", "))
+    let premises: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
+    let premises = (!premises.is_empty()).then(|| format!("from {}", premises.join(", ")));
+    let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
+    let rests_on: Vec<String> = match step.role {
+        StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
+        StepRole::Supposed => premises.into_iter().collect(),
+        StepRole::Rule | StepRole::Contradiction => Vec::new(),
+    };
+    if rests_on.is_empty() { String::new() } else { format!(" ({})", rests_on.join("; ")) }
 }
 
 /// The steps with their numbers, and with a heading where one begins.
-pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<&'static str>, usize, &Step)> {
-    let headings = explanation.steps.iter().map(|step| step.role.heading());
+pub fn numbered(explanation: &Explanation) -> impl Iterator<Item = (Option<String>, usize, &Step)> {
+    let headings = explanation.steps.iter().map(Step::heading);
     let before = std::iter::once(None).chain(headings.clone().map(Some));
-    let is_new = headings.zip(before).map(|(heading, before)| (before != Some(heading)).then_some(heading));
+    let is_new = headings.zip(before).map(|(heading, before)| (before.as_ref() != Some(&heading)).then_some(heading));
     is_new.zip(&explanation.steps).enumerate().map(|(place, (heading, step))| (heading, place + 1, step))
 }
 
@@ -39,10 +44,11 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
     }
     let _ = writeln!(out);
     for (heading, number, step) in numbered(explanation) {
+        let indent = "    ".repeat(step.depth());
         if let Some(heading) = heading {
-            let _ = writeln!(out, "{heading}");
+            let _ = writeln!(out, "{indent}{heading}");
         }
-        let _ = writeln!(out, "{number:4}  {}", sentence(step));
+        let _ = writeln!(out, "{indent}{number:4}  {}", sentence(step));
     }
     let _ = writeln!(out, "\n{}\n", explanation.size);
     let shown = involved_operations(&example.violation);

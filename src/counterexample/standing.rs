@@ -1,9 +1,10 @@
 //! What is said of a counterexample besides its argument: which levels allow it, what it takes for granted, and of what it
 //! is minimal.
 
-use super::{Counterexample, Explanation, Minimality};
-use crate::checkers::{Findings, Level, Proof, Verdict, Violation};
+use super::{Counterexample, Explanation, Minimality, simpler_ones};
+use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{History, grouped};
+use crate::relations::{Edge, Reason, Relation};
 
 impl Explanation {
     /// The same with what is known of the whole history: its own verdicts, and the condition that the violation is under.
@@ -14,8 +15,14 @@ impl Explanation {
         if Level::of(whole).iter().all(|level| findings.level(*level).is_some()) {
             let standing = standing(&verdicts);
             let is_same = self.verdicts.ends_with(&format!(": {standing}."));
-            self.whole = Some(format!("Whole history: {}.", if is_same { "the same" } else { &standing }));
+            self.whole = Some(format!("Whole history: {}.", if is_same { "the same levels" } else { &standing }));
         }
+        let place = findings.violations.iter().position(|listed| listed.id == violation.id);
+        let simpler = place.and_then(|place| *simpler_ones(whole, &findings.violations).get(place)?);
+        self.contains = simpler.map(|simpler| {
+            let id = findings.violations[simpler].id;
+            format!("A simpler anomaly of these transactions: {id}.")
+        });
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self
     }
@@ -24,7 +31,8 @@ impl Explanation {
     /// is assumed.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
-        [self.verdicts.clone()].into_iter().chain(self.whole.clone()).chain([assumed]).collect()
+        let told = [Some(self.verdicts.clone()), self.contains.clone(), self.whole.clone(), Some(assumed)];
+        told.into_iter().flatten().collect()
     }
 }
 
@@ -60,11 +68,15 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     if held.is_empty() && open.is_empty() {
         return "forbidden by every level".to_owned();
     }
-    let stronger = if broken.len() > weakest.len() { " and everything stronger" } else { "" };
+    let has_stronger = |level: Level| Level::ALL.into_iter().any(|other| other != level && other.implies(level));
+    let stronger = if weakest.iter().any(|&level| has_stronger(level)) { " and everything stronger" } else { "" };
     let parts = [("allowed by", strongest, ""), ("forbidden by", weakest, stronger), ("undecided:", open, "")];
     let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());
     let said = said.map(|(what, levels, more)| {
-        let names: Vec<String> = levels.into_iter().map(Level::spoken).collect();
+        let names: Vec<String> = match levels.as_slice() {
+            [Level::CutIsolation] => vec!["cut isolation (a key read twice has one version)".to_owned()],
+            several => several.iter().map(|level| level.spoken()).collect(),
+        };
         let separator = if more.is_empty() { " and " } else { ", " };
         format!("{what} {}{more}", names.join(separator))
     });
@@ -83,16 +95,22 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
             Some("each value that was read has one possible writer")
         }
     };
-    let sessions = match example.level {
-        Level::CutIsolation => "the order of sessions does not count",
-        _ => "the order of each session counts",
+    let violation = &example.violation;
+    let is_initial = |edge: &Edge| edge.because == Reason::Reads && edge.from.is_initial();
+    let initial = example.history.initial_value().filter(|_| violation.edges.iter().any(is_initial));
+    let initial = initial.map(|value| format!("{} is the initial value", example.history.value_name(value)));
+    let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
+    let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
+    let clock = is_timed.then(|| "the recorded times are those of one clock".to_owned());
+    let order = match example.level {
+        Level::CutIsolation => "operations are in the order of their transaction",
+        _ => "the order within a session counts, the order of lines across sessions does not",
     };
-    let told = ["operations are listed in program order", sessions];
-    written.into_iter().chain(told).map(str::to_owned).collect()
+    written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).collect()
 }
 
-/// What is truly known about its size, and of what it is minimal: "Minimal: without any one of these 4 transactions or 7
-/// operations the rest satisfies read atomic."
+/// What is truly known about its size, and of what it is minimal: "Minimal: remove any one of these 4 transactions or 7
+/// operations, a write with its reads, and the rest satisfies read atomic."
 pub fn size(example: &Counterexample) -> String {
     let level = example.level.spoken();
     let (n, m) = (example.history.n_transactions(), example.history.n_operations());
@@ -101,40 +119,38 @@ pub fn size(example: &Counterexample) -> String {
     let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
     let needs_all = example.operation_minimality.passes_without_any();
     let of_transactions = match example.minimality {
-        _ if n <= 1 && m <= 1 => "Smallest: one operation of one transaction".to_owned(),
-        _ if n <= 1 => "Smallest: one transaction".to_owned(),
+        _ if n <= 1 && m <= 1 => "Smallest: this one operation is enough".to_owned(),
+        _ if n <= 1 => "Smallest: this one transaction is enough".to_owned(),
         Minimality::Smallest => {
-            format!("Smallest: no part of the history with fewer than these {transactions} violates {level}")
+            format!("Smallest: no part of the history with fewer transactions than these {n} violates {level}")
         }
-        Minimality::SmallestForPattern => format!(
-            "Smallest for this anomaly: without any one of these {transactions} the rest satisfies {level}, though fewer \
-             others violate it in another way"
-        ),
+        Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
+            format!(
+                "Minimal for this anomaly: it needs each of the {transactions}; fewer violate {level} in another way"
+            )
+        }
         Minimality::Irreducible if needs_all && m > 1 => {
             return format!(
-                "Minimal: without any one of these {transactions} or {operations} the rest satisfies {level}."
+                "Minimal: remove any one of these {transactions} or {operations}, a write with its reads, and the rest \
+                 satisfies {level}."
             );
         }
         Minimality::Irreducible => {
-            format!("Minimal by transaction: without any one of these {n} the rest satisfies {level}")
+            format!(
+                "Minimal by transaction: remove any one of these {n}, a write with its reads, and the rest satisfies {level}"
+            )
         }
-        Minimality::IrreducibleForPattern => format!(
-            "Minimal by transaction for this anomaly: without any one of these {n} it is gone, though a part of them still \
-             violates {level} in another way"
-        ),
         Minimality::Reduced => {
             format!("Reduced to {n} of {whole} transactions, some of which may still be superfluous")
         }
     };
     let of_operations = match example.operation_minimality {
         _ if m <= 1 => String::new(),
-        Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => {
-            ", and some of their operations".to_owned()
-        }
+        Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
-        Minimality::IrreducibleForPattern => format!("; none of the {operations} can go without the anomaly"),
+        Minimality::IrreducibleForPattern => format!("; it needs each of the {operations}"),
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!("; without any one of the {operations} the rest satisfies it, too")
+            format!("; remove any one of the {operations}, a write with its reads, and the rest satisfies {level}")
         }
     };
     format!("{of_transactions}{of_operations}.")

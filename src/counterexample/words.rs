@@ -3,8 +3,8 @@
 //! Speaks of one list of edges in terms of one history. Nothing is decided here, and no index is trusted: a premise
 //! that is not in the list is passed over.
 
-use crate::checkers::Supposed;
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
+use crate::checkers::{Pattern, Supposed};
+use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Edge, EdgeIndex, list_from_outside, value_from_outside};
 
 /// Names and phrases for one list of edges.
@@ -28,24 +28,58 @@ impl<'a> Words<'a> {
         key.map_or_else(|| "the key".to_owned(), |key| format!("key {}", self.history.key_name(key)))
     }
 
-    /// `4 = 3285`: key and value of an operation.
+    /// `key 4 = 3285`, or `x = 3285` where the key does not look like a number: key and value of an operation.
     pub(super) fn content(&self, operation: OperationId) -> String {
         let o = self.history.operation(operation);
+        let key = self.short_key(o.key);
         if self.history.lists().read_by(operation).is_some() {
             let text = self.history.operation_text(operation);
-            return text.strip_prefix("r(").map_or(text.clone(), |rest| rest.replacen(')', "", 1));
+            return match text.split_once(") = ") {
+                Some((_, list)) => format!("{key} = {list}"),
+                None => text,
+            };
         }
         if let Some(other) = self.history.differs_from(operation) {
-            return format!("{} ≠ {}", self.history.key_name(o.key), self.history.value_name(other));
+            return format!("{key} ≠ {}", self.history.value_name(other));
         }
-        if o.kind == OperationKind::Write && self.history.lists().is_list(o.key) {
-            return format!("{} to {}", self.history.value_name(o.value), self.history.key_name(o.key));
+        if self.is_append(operation) {
+            return format!("{} to {key}", self.history.value_name(o.value));
         }
-        let value = match o.value {
+        format!("{key} = {}", self.value(operation))
+    }
+
+    /// `key 4`, or `x` where the name does not look like a number.
+    fn short_key(&self, key: KeyId) -> String {
+        let name = self.history.key_name(key);
+        if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') { format!("key {name}") } else { name }
+    }
+
+    fn is_append(&self, operation: OperationId) -> bool {
+        let o = self.history.operation(operation);
+        o.kind == OperationKind::Write && self.history.lists().is_list(o.key)
+    }
+
+    fn value(&self, operation: OperationId) -> String {
+        match self.history.operation(operation).value {
             Value::INITIAL => "its initial value".to_owned(),
             value => self.history.value_name(value),
-        };
-        format!("{} = {value}", self.history.key_name(o.key))
+        }
+    }
+
+    /// "wrote key 4 = 3285" or "appended 5 to key 4".
+    pub(super) fn wrote(&self, operation: Option<OperationId>, key: Option<KeyId>) -> String {
+        let verb = if operation.is_some_and(|write| self.is_append(write)) { "appended" } else { "wrote" };
+        format!("{verb} {}", self.content_or_key(operation, key))
+    }
+
+    /// What a reader did not see of a write: "not T4's newer 3285", of lists "without the 5 that T4 appended".
+    pub(super) fn missed(&self, write: Option<OperationId>, writer: TransactionId) -> String {
+        let writer = self.transaction(writer);
+        match write {
+            Some(write) if self.is_append(write) => format!("without the {} that {writer} appended", self.value(write)),
+            Some(write) => format!("not {writer}'s newer {}", self.value(write)),
+            None => format!("not what {writer} wrote"),
+        }
     }
 
     /// `3285 that T297 read of key 4`; of a list its last element, without the reader's own at its end.
@@ -163,18 +197,26 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// "T2 read 4 = 3, written by T1", of lists "T2 read 4 = [1 3], whose last element T1 appended".
+    /// "T2 read x = 3 from T1", of lists "T2 read x = [1 3], whose last element T1 appended".
     pub(super) fn has_read(&self, edge: &Edge) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let what = self.content_or_key(edge.to_operation, edge.key);
         match edge.to_operation {
             Some(read) if edge.from.is_initial() => format!("{to} read {}", self.initial_read(read)),
             None if edge.from.is_initial() => format!("{to} read the initial version of {what}"),
-            Some(read) if self.history.lists().read_by(read).is_some() => match self.ends_with_own(read) {
-                true => format!("{to} read {what}, whose last element before {to}'s own {from} appended"),
-                false => format!("{to} read {what}, whose last element {from} appended"),
-            },
-            _ => format!("{to} read {what}, written by {from}"),
+            Some(read) if self.history.lists().read_by(read).is_some() => {
+                let element = edge.from_operation.map(|append| self.history.operation(append).value);
+                match element.filter(|element| *element != self.found(read)) {
+                    Some(element) => {
+                        format!("{to} read {what}, whose element {} {from} appended", self.history.value_name(element))
+                    }
+                    None if self.ends_with_own(read) => {
+                        format!("{to} read {what}, whose last element before {to}'s own {from} appended")
+                    }
+                    None => format!("{to} read {what}, whose last element {from} appended"),
+                }
+            }
+            _ => format!("{to} read {what} from {from}"),
         }
     }
 
@@ -182,6 +224,48 @@ impl<'a> Words<'a> {
     pub(super) fn older(&self, edge: &Edge) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         format!("{from}'s version of {} is older than {to}'s", self.key(edge.key))
+    }
+
+    /// "wrote 5 to key 4" or "appended 5 to key 4": what a read that is wrong in this way found.
+    pub(super) fn wrong_value(&self, pattern: Pattern, read: OperationId) -> Option<String> {
+        let o = self.history.operation(read);
+        let Some(list) = self.history.lists().read_by(read) else {
+            return Some(format!("wrote {} to {}", self.history.value_name(o.value), self.key(Some(o.key))));
+        };
+        let aborted = |element: &&Value| {
+            let mut operations = (0..self.history.n_operations()).map(OperationId::new);
+            operations.any(|w| {
+                let is_append =
+                    self.history.operation(w) == Operation { kind: OperationKind::Write, value: **element, ..o };
+                is_append && self.history.outcome(self.history.transaction_of(w)) == Outcome::Aborted
+            })
+        };
+        let element = match pattern {
+            Pattern::ThinAirRead => self.never_appended(read)?,
+            _ => self.history.value_name(*list.iter().find(aborted)?),
+        };
+        Some(format!("appended {element} to {}", self.key(Some(o.key))))
+    }
+
+    /// The one element of a list that was read and that no operation of this history appended.
+    pub(super) fn never_appended(&self, read: OperationId) -> Option<String> {
+        let key = self.history.operation(read).key;
+        let list = self.history.lists().read_by(read)?;
+        let appends = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
+        let appends: Vec<Value> =
+            appends.filter(|o| o.kind == OperationKind::Write && o.key == key).map(|o| o.value).collect();
+        let mut without = list.iter().filter(|element| !appends.contains(element));
+        let element = without.next()?;
+        without.all(|other| other == element).then(|| self.history.value_name(*element))
+    }
+
+    /// Where the first two of these lists differ, from 1, and what each has there.
+    pub(super) fn parted(&self, reads: &[OperationId]) -> Option<(usize, [String; 2])> {
+        let &[first, second, ..] = reads else { return None };
+        let list = |read| self.history.lists().recorded_by(read);
+        let mut places = list(first)?.iter().zip(list(second)?).enumerate();
+        let (place, (a, b)) = places.find(|(_, (a, b))| a != b)?;
+        Some((place + 1, [a, b].map(|&element| self.history.value_name(element))))
     }
 
     /// Operations of one kind among these.

@@ -99,7 +99,7 @@ fn lane_title(history: &History, session: Option<SessionId>) -> String {
 fn card(subject: &Subject<'_>, involved: &BTreeSet<OperationId>, lane: usize, transaction: TransactionId) -> Card {
     let history = subject.history;
     if transaction.is_initial() {
-        let (title, status) = ("⟂".to_owned(), "initial state".to_owned());
+        let (title, status) = (history.transaction_name(transaction), String::new());
         return Card { transaction, lane, title, status, rows: Vec::new(), folded: 0, others: Vec::new() };
     }
     let status = match history.outcome(transaction) {

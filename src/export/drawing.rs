@@ -154,7 +154,9 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         let tells = |step: &Step| step.edges.iter().any(|&e| all.contains(&e) || shows(e));
         let first = steps.iter().position(|step| step.role != StepRole::Contradiction && tells(step));
         let reads = |step: &Step| read.is_some_and(|read| step.operations.contains(&read));
-        let place = first.or_else(|| steps.iter().position(tells)).or_else(|| steps.iter().position(reads));
+        let observed = |step: &Step| step.role == StepRole::Observed && reads(step);
+        let place = steps.iter().position(observed).or(first);
+        let place = place.or_else(|| steps.iter().position(tells)).or_else(|| steps.iter().position(reads));
         arrow.number = place.map(|place| place + 1);
     }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {

@@ -4,7 +4,7 @@ use super::Picture;
 use crate::diagram::Emphasis;
 use crate::diagram::path::Path;
 use crate::diagram::scene::{Align, Mark, Scene, Shape, head, numbered};
-use crate::diagram::text_size::{ADVANCE, GAP, elide, prose_width, width, wrap};
+use crate::diagram::text_size::{prose_width, width, wrap};
 use crate::diagram::theme::Role;
 use crate::relations::Relation;
 use emath::{Pos2, Rect, pos2, vec2};
@@ -22,6 +22,8 @@ const LEGEND_LINE: f32 = 24.0;
 /// Length of an arrow in the legend.
 const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
+/// How much further in a case is told than what it is a case of.
+const CASE_INDENT: f32 = 22.0;
 
 /// The page as a scene whose bounds start at the origin.
 ///
@@ -92,14 +94,17 @@ impl Writer {
         }
     }
 
-    /// Headings on lines of their own, numbers in a column of their own, sentences beside them, edges named at the end in
-    /// their colours.
+    /// Headings on lines of their own, numbers in a column of their own, in the colours of their edges, then sentences.
     fn steps(&mut self, picture: &Picture) {
         const INDENT: f32 = 35.0;
         let line_height = 22.0;
-        let max = self.width - INDENT;
+        let outer = (self.left, self.width);
         let mut heading = "";
         for step in &picture.steps {
+            // A case is a block of its own, further in than what it is a case of.
+            let further = CASE_INDENT * step.depth as f32;
+            (self.left, self.width) = (outer.0 + further, outer.1 - further);
+            let (max, top) = (self.width - INDENT, self.y);
             self.y += 2.0;
             if step.heading != heading {
                 self.y += 4.0;
@@ -118,28 +123,19 @@ impl Writer {
                 let at = pos2(self.left + INDENT * 0.45, self.y + line_height / 2.0);
                 self.scene.marks.extend(numbered(at, number, picture.told_by(step), None));
             }
-            let mut used = 0.0;
             // `x = 1` stays on one line.
             for line in wrap(&step.text.replace(" = ", "\u{a0}=\u{a0}"), BODY, false, max) {
                 let at = pos2(self.left + INDENT, self.y + line_height / 2.0);
                 self.text(at, Align::Left, BODY, false, &line, Role::Body);
-                used = prose_width(&line, BODY, false);
                 self.y += line_height;
             }
-            for (mention, relation) in &step.mentions {
-                let mention = elide(mention, (max / (ADVANCE * BODY)) as usize);
-                let needed = GAP * BODY + width(&mention, BODY);
-                let goes_on = used > 0.0 && used + needed <= max;
-                if used > 0.0 && !goes_on {
-                    used = 0.0;
-                    self.y += line_height;
-                }
-                let align = if goes_on { Align::After } else { Align::Left };
-                let at = pos2(self.left + INDENT + used, self.y - line_height / 2.0);
-                self.text(at, align, BODY, true, &mention, Role::LabelText(*relation));
-                used += needed;
+            for depth in 0..step.depth {
+                let x = outer.0 + CASE_INDENT * (depth as f32 + 0.5);
+                let shape = Shape::Line(Path::line(pos2(x, top + 6.0), pos2(x, self.y + 6.0)));
+                self.scene.marks.push(Mark { shape, role: Role::Rule, target: None });
             }
         }
+        (self.left, self.width) = outer;
     }
 
     fn rule(&mut self) {

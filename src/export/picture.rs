@@ -3,29 +3,29 @@
 use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::picks::Picks;
-use crate::counterexample::{Counterexample, Explanation, drawn_part, narrate};
-use crate::diagram::layout::{Arranged, Layout, LayoutStyle, MAX_TITLE_COLUMNS};
+use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, narrate};
+use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
-use crate::diagram::text_size::{elide, printable};
+use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
 use crate::history::{History, Outcome, TransactionId, visible};
-use crate::relations::{Edge, EdgeIndex, Relation};
+use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A step of the argument as shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PictureStep {
-    /// `Observed` or `Therefore`.
+    /// `Observed`, `Therefore` or `Case 1.2`.
     pub heading: String,
+    /// How many cases it is inside of.
+    pub depth: usize,
     /// Its number, from 1; none for what follows the argument.
     pub number: Option<usize>,
     /// The sentence after it.
     pub text: String,
     /// Edges it speaks of.
     pub edges: Vec<EdgeIndex>,
-    /// Edges named after the sentence, in their colours: `T297 → T295`.
-    pub mentions: Vec<(String, Relation)>,
 }
 
 /// A page: what all exporters work on.
@@ -138,18 +138,18 @@ pub fn compose(
     let all_committed = says_no_outcome && diagram.cards.iter().all(|card| card.transactions().all(is_committed));
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
-        heading: step.role.heading().to_owned(),
+        heading: step.heading(),
+        depth: step.depth(),
         number: Some(place + 1),
-        text: printable(&narrate::sentence(step)),
+        text: printable(&unbroken(step)),
         edges: step.edges.clone(),
-        mentions: mentions(example, &drawing.edges, &step.edges),
     });
     let otherwise = drawing.alternatives.iter().map(|alternative| PictureStep {
         heading: "Otherwise".to_owned(),
+        depth: 0,
         number: None,
         text: sentence(&alternative.text),
         edges: vec![alternative.edge],
-        mentions: Vec::new(),
     });
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     footer.insert(0, printable(&explanation.codes));
@@ -177,17 +177,19 @@ pub fn compose(
     }
 }
 
+/// A step as a sentence. A line may end in front of what it rests on, not within.
+fn unbroken(step: &Step) -> String {
+    let (sentence, from) = (narrate::sentence(step), narrate::from(step));
+    let said = sentence.strip_suffix(&from).unwrap_or(&sentence);
+    match from.strip_prefix(' ') {
+        Some(from) => format!("{said} {}", from.replace(' ', "\u{a0}")),
+        None => said.to_owned(),
+    }
+}
+
 fn sentence(text: &str) -> String {
     let text = printable(text.trim());
     if text.ends_with(['.', '!', '?', ':']) || text.is_empty() { text } else { format!("{text}.") }
-}
-
-/// Edges of a step by name, unless there are too many to read.
-fn mentions(example: &Counterexample, all: &[Edge], edges: &[EdgeIndex]) -> Vec<(String, Relation)> {
-    let known = edges.iter().filter_map(|&e| all.get(e));
-    let name = |t| elide(&printable(&example.history.transaction_name(t)), MAX_TITLE_COLUMNS);
-    let all: Vec<_> = known.map(|e| (format!("{} → {}", name(e.from), name(e.to)), e.relation)).collect();
-    if all.len() > 2 { Vec::new() } else { all }
 }
 
 fn verdicts(example: &Counterexample) -> Vec<String> {

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(texts, ["w(0) = 7", "r(1) = 18446744073709551615", "w(1) = 2", "r(0) = 0"]);
         let lines: Vec<_> = (0..4).map(|o| history.line_of(OperationId(o))).collect();
         assert_eq!(lines, [3, 6, 6, 6]);
-        assert_eq!(history.transaction_name(TransactionId(2)), "0.3");
+        assert_eq!(history.transaction_name(TransactionId(2)), "S0#3");
         assert_eq!(history.initial_value(), None);
         let mut bytes = Vec::new();
         write(&history, &mut bytes).expect("sayable");

@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(sniff(&input), Likelihood::Likely);
         let history = parse(&bytes).expect("valid");
         assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (3, 3, 3));
-        assert_eq!(history.transaction_name(TransactionId(0)), "1.1");
+        assert_eq!(history.transaction_name(TransactionId(0)), "S1#1");
         assert_eq!(history.outcome(TransactionId(2)), Outcome::Aborted);
         assert_eq!(history.failed_operations(), [OperationId(1), OperationId(4)]);
         assert_eq!(history.operation_text(OperationId(3)), "r(7) = 18446744073709551615");

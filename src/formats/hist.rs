@@ -256,7 +256,7 @@ mod tests {
         let text = "// two sessions\n[x:=1 y:=2] [y==2 x:=3]\r\n---\n---\n\n  [x==1 ü_7:=4]![x==?] // end";
         let history = parse(text).expect("valid");
         assert_eq!((history.n_sessions(), history.n_transactions(), history.n_keys()), (3, 4, 3));
-        assert_eq!(history.transaction_name(TransactionId(2)), "3.1");
+        assert_eq!(history.transaction_name(TransactionId(2)), "S3#1");
         assert_eq!(history.outcome(TransactionId(2)), Outcome::Aborted);
         assert_eq!(history.line_of(OperationId(5)), 6);
         assert_eq!(history.values()[6], Value::INITIAL);

@@ -3,7 +3,7 @@
 mod rearrange;
 
 use super::interner::Interner;
-use super::names::{UNNUMBERED, positional_name};
+use super::names::{UNNUMBERED, positional_id};
 use super::{
     History, Interval, KeyId, Lists, Names, OperationId, OperationKind, Origin, Outcome, Rules, SessionId, Suggestions,
     TransactionId, Unit, Value,
@@ -409,7 +409,7 @@ impl Builder {
             previous = Some(session);
             names.push(match (&self.name[draft as usize], self.number[draft as usize]) {
                 (Some(name), _) => name.clone(),
-                (None, UNNUMBERED) => positional_name(&self.sessions.name(session.index()), position).into(),
+                (None, UNNUMBERED) => positional_id(&self.sessions.name(session.index()), position).into(),
                 (None, number) => format!("T{number}").into(),
             });
         }

@@ -374,12 +374,27 @@ impl History {
     }
 
     /// Name of a transaction for people, [`visible`]: `T295` where the file numbers transactions, else session name and
-    /// 1-based position (`a1`, or `4.1` where the session's name ends in a digit), `⊥` for the initial transaction.
+    /// 1-based position (`a1`, `S4#1`, `node2#1`), "initial state" for ⊥.
     pub fn transaction_name(&self, transaction: TransactionId) -> String {
-        visible(&self.exact_transaction_name(transaction))
+        visible(&self.display_name(transaction))
     }
 
-    /// The same as it is, for data: it may hold anything.
+    /// The same as it is.
+    fn display_name(&self, transaction: TransactionId) -> String {
+        let id = self.exact_transaction_name(transaction);
+        if transaction.is_initial() {
+            return "initial state".to_owned();
+        }
+        let (session, position) =
+            (self.exact_session_name(self.session_of(transaction)), self.position_of(transaction));
+        // Where only some transactions have names, the others' ids are kept like names.
+        match id == names::positional_id(&session, position) {
+            true => names::positional_name(&session, position),
+            false => id,
+        }
+    }
+
+    /// The id of a transaction in data, which may hold anything: like its name for people, but `4.1` by position, and `⊥`.
     pub fn exact_transaction_name(&self, transaction: TransactionId) -> String {
         if transaction.is_initial() {
             return "⊥".to_owned();
@@ -391,7 +406,7 @@ impl History {
             Names::Strings(strings) => strings[transaction.index()].to_string(),
             _ => {
                 let session = self.session_names.text(self.session_of(transaction).index());
-                names::positional_name(&session, self.position_of(transaction))
+                names::positional_id(&session, self.position_of(transaction))
             }
         }
     }

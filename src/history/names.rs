@@ -6,8 +6,20 @@ use std::borrow::Cow;
 /// In the table of transaction names: this transaction has no number of its own.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
 
-/// What people call the transaction at `position` (from 0) of a session when the file has no name for it: `a1`, `4.1`.
+/// What people call the transaction at `position` (from 0) of a session when the file has no name for it: `a1`, and
+/// `S4#1` or `node2#1`, which do not look like numbers.
 pub(super) fn positional_name(session: &str, position: usize) -> String {
+    let number = position + 1;
+    let mut letters = session.chars();
+    match letters.next() {
+        Some(letter) if letters.next().is_none() && letter.is_alphabetic() => format!("{session}{number}"),
+        _ if session.parse::<i128>().is_ok() => format!("S{session}#{number}"),
+        _ => format!("{session}#{number}"),
+    }
+}
+
+/// The same for data, where reports have always had it so: `a1`, `4.1`.
+pub(super) fn positional_id(session: &str, position: usize) -> String {
     match session.ends_with(|c: char| c.is_ascii_digit()) {
         true => format!("{session}.{}", position + 1),
         false => format!("{session}{}", position + 1),

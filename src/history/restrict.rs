@@ -142,7 +142,7 @@ impl History {
         let transaction_names = match &self.transaction_names {
             // Positions change, so names made from positions must be written out.
             _ if renaming.transactions.iter().any(positional) => {
-                Names::Strings(renaming.transactions.iter().map(|&t| self.exact_transaction_name(t).into()).collect())
+                Names::Strings(renaming.transactions.iter().map(|&t| self.display_name(t).into()).collect())
             }
             names => names.select(renaming.transactions.iter().map(old)),
         };

@@ -1,6 +1,6 @@
 //! Applying [`Rules`]: from what stands in a file to what it means.
 
-use super::names::positional_name;
+use super::names::{positional_id, positional_name};
 use super::{
     DuplicateRule, FailedRule, History, InitialRule, Interval, KeyId, ListRule, Lists, Names, OperationId,
     OperationKind, Outcome, Rules, SetUpRule, TimeRule, TransactionId, UnknownRule, Value, as_typed,
@@ -318,9 +318,10 @@ impl History {
 
     /// Whether people call a transaction so: by its name, or by its number alone.
     fn is_called(&self, t: TransactionId, name: &str) -> bool {
-        let session = || as_typed(&self.session_name(self.session_of(t)));
+        let (session, position) = (as_typed(&self.session_name(self.session_of(t))), self.position_of(t));
         let (own, name) = (as_typed(&self.transaction_name(t)), as_typed(name));
-        own == name || own.strip_prefix('T') == Some(&*name) || positional_name(&session(), self.position_of(t)) == name
+        let by_position = [positional_name(&session, position), positional_id(&session, position)];
+        own == name || own.strip_prefix('T') == Some(&*name) || by_position.iter().any(|known| *known == *name)
     }
 
     /// Lets transactions count as part of ⊥: the last value each writes to a key is the key's initial version.

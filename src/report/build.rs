@@ -164,7 +164,7 @@ fn witness_order(history: &History, witness: &Witness) -> (Vec<TransactionId>, O
 
 fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
     if t.is_initial() {
-        return TransactionEntry { session: None, index: None, id: "⊥".to_owned() };
+        return TransactionEntry { session: None, index: None, id: "⊥".to_owned(), name: None };
     }
     let name = history.exact_session_name(history.session_of(t));
     // Only a number that prints as it was written may stand as a number: `007` is a name.
@@ -173,7 +173,8 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
         _ => SessionName::Name(name),
     };
     let id = history.exact_transaction_name(t);
-    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id }
+    let name = Some(history.transaction_name(t)).filter(|name| *name != id);
+    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id, name }
 }
 
 /// The places of transactions in a list: a scenario's own first, then any other that its edges name.

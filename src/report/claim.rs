@@ -147,6 +147,9 @@ pub struct StatementEntry {
     pub number: usize,
     /// `observed`, `rule`, `supposed`, `concluded` or `contradiction`.
     pub role: String,
+    /// The case that it belongs to, `1` or `1.2`; absent where it does not depend on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
     /// The sentence.
     pub text: String,
     /// Places of the transactions it speaks of.
@@ -184,6 +187,7 @@ fn statement(number: usize, step: &Step, places: &mut Places<'_>) -> StatementEn
     StatementEntry {
         number,
         role: role.to_owned(),
+        case: Some(step.case.clone()).filter(|case| !case.is_empty()),
         text: format!("{}.", step.text),
         transactions: step.transactions.iter().map(|&t| places.of(t)).collect(),
         operations: step.operations.iter().map(|&o| places.operation_entry(o)).collect(),
@@ -223,7 +227,7 @@ impl Claims<'_, '_> {
             Claim::TwoReads { forced } => {
                 let read = |e: &EdgeIndex| match self.violation.edges.get(*e)?.because {
                     Reason::Visible { read, .. } => Some(read),
-                    _ => None,
+                    _ => self.violation.edges.get(*e)?.from_operation,
                 };
                 let reads: Vec<OperationId> = forced.iter().filter_map(read).collect();
                 ClaimKind::TwoReads { reads: self.operations(&reads) }

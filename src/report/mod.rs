@@ -229,8 +229,11 @@ pub struct TransactionEntry {
     pub session: Option<SessionName>,
     /// Its position in the session, from 0, transactions of all outcomes counted.
     pub index: Option<usize>,
-    /// What people call it.
+    /// Its id.
     pub id: String,
+    /// What people call it, where that differs from its id: `S4#1` for `4.1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// Number of instances by pattern id, in a fixed order; a JSON object.

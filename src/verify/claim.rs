@@ -3,7 +3,7 @@
 use super::read::operation;
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
 use crate::report::{
-    AxiomWord, ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord, ViolationEntry,
+    ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord, ViolationEntry,
 };
 use rustc_hash::FxHashSet;
 
@@ -223,11 +223,8 @@ impl Shown<'_> {
 
     fn two_reads(&self, reads: &[OperationEntry]) -> Result<(), String> {
         let cycle = self.cycle()?;
-        let forced = cycle.iter().filter_map(|edge| match edge.reason {
-            ReasonEntry::Visible { axiom, reader, read, .. } if axiom != AxiomWord::CommitOrder => Some((reader, read)),
-            _ => None,
-        });
-        let said: Vec<(usize, usize)> = reads.iter().map(|read| (read.transaction, read.index)).collect();
+        let forced = cycle.iter().filter_map(|edge| choice(edge)).map(|made| (made.reader, made.read));
+        let said: Vec<_> = reads.iter().map(|read| (read.transaction, Some(read.index))).collect();
         expect(!said.is_empty() && forced.eq(said.iter().copied()), "other reads close the cycle")
     }
 
@@ -286,6 +283,8 @@ impl Shown<'_> {
 
     fn ring(&self, missing: &[usize]) -> Result<(), String> {
         let cycle = self.cycle()?;
+        let has_seen = |edge: &&EdgeEntry| matches!(edge.reason, ReasonEntry::Visible { .. });
+        expect(!cycle.iter().any(has_seen), "who saw a newer version need not have missed one")?;
         let readers: Vec<usize> = cycle.iter().filter_map(|e| choice(e)).map(|made| made.reader).collect();
         expect(readers.len() != 1, "a single missed write is no ring")?;
         let readers: FxHashSet<usize> = readers.into_iter().collect();

@@ -238,7 +238,12 @@ impl SessionNames {
         let t = history.transactions_of(id).nth(index);
         let t = t.ok_or_else(|| format!("session {name} has no transaction at {index}"))?;
         match history.exact_transaction_name(t) {
-            is if is == entry.id => Ok(t),
+            is if is == entry.id => match &entry.name {
+                Some(name) if *name != history.transaction_name(t) => {
+                    Err(format!("transaction {} is {}, not {name}", entry.id, history.transaction_name(t)))
+                }
+                _ => Ok(t),
+            },
             is => Err(format!("transaction {index} of session {name} is {is}, not {}", entry.id)),
         }
     }

@@ -446,7 +446,7 @@ fn operation(history: &History, violation: &mut ViolationEntry, change: Change, 
 
 /// The place of a transaction among those of the history.
 fn place_of(history: &History, entry: &TransactionEntry) -> Option<usize> {
-    history.transactions().position(|t| history.transaction_name(t) == entry.id)
+    history.transactions().position(|t| history.exact_transaction_name(t) == entry.id)
 }
 
 /// An entry for some transaction of the history.
@@ -457,7 +457,12 @@ fn another_transaction(history: &History, rng: &mut Rng) -> TransactionEntry {
         Ok(number) => isoscope::report::SessionName::Number(number),
         Err(_) => isoscope::report::SessionName::Name(name),
     };
-    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id: history.transaction_name(t) }
+    TransactionEntry {
+        session: Some(session),
+        index: Some(history.position_of(t)),
+        id: history.exact_transaction_name(t),
+        name: None,
+    }
 }
 
 fn another_key(history: &History, key: &Option<String>, rng: &mut Rng) -> Option<String> {

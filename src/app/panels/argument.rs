@@ -15,6 +15,9 @@ use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
 };
 
+/// How much further in a case is told than what it is a case of.
+const CASE_INDENT: f32 = 14.0;
+
 /// Draws the panel.
 pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.take_available_width();
@@ -50,13 +53,19 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             super::what_if::what_if_ui(ui, document, requests);
             rule(ui);
         }
-        let mut heading = "";
+        let mut heading = String::new();
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
-            if step.role.heading() != heading {
-                heading = step.role.heading();
-                style::bold(ui, heading, style::HEADING, Palette::of(ui).strong);
-            }
-            step_ui(ui, picture, place, step, &lit, document, requests);
+            ui.horizontal_top(|ui| {
+                // A case is a block of its own, further in than what it is a case of.
+                ui.add_space(CASE_INDENT * step.depth() as f32);
+                ui.vertical(|ui| {
+                    if step.heading() != heading {
+                        heading = step.heading();
+                        style::bold(ui, &heading, style::HEADING, Palette::of(ui).strong);
+                    }
+                    step_ui(ui, picture, place, step, &lit, document, requests);
+                });
+            });
         }
         ui.add_space(2.0);
         super::cases::cases_ui(ui, picture, document, requests);

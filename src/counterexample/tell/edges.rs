@@ -3,14 +3,14 @@
 use super::{Teller, closing};
 use crate::counterexample::StepRole;
 use crate::counterexample::claim::is_observed;
-use crate::counterexample::edge_words::{Moment, capitalized, moments, verb};
+use crate::counterexample::edge_words::{Moment, capitalized, moments};
 use crate::counterexample::first_case::is_evidence;
 use crate::history::OperationId;
 use crate::relations::{Edge, EdgeIndex, Reason};
 
 /// What a cycle of nothing but sessions, reads and lists contradicts.
 const ORDER: &str =
-    "Every level from read committed on: there is one order of commits, and sessions and reads follow it";
+    "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
 
 impl Teller<'_> {
     /// One edge as a step: observed, or concluded from others.
@@ -35,27 +35,43 @@ impl Teller<'_> {
         let mut premises = edge.because.premises().to_vec();
         premises.extend(self.violation.edges.iter().position(|read| is_evidence(edge, read)));
         self.step(role, text, (vec![index], premises), operations);
+        // Of what it follows from, the lines say where it is; that leaves what was written and not seen.
+        let written = match edge.because {
+            Reason::Visible { .. } => [edge.from_operation, None],
+            Reason::Overwrites { .. } => [edge.to_operation, None],
+            Reason::Listed { .. } => [edge.from_operation, edge.to_operation],
+            _ => return,
+        };
+        let found_at = self.places(written.into_iter().flatten());
+        if let Some(step) = self.steps.last_mut().filter(|step| !step.premises.is_empty()) {
+            step.found_at = found_at;
+        }
     }
 
     /// What the level promises, once, and the cycle that cannot be.
-    pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex], label: &str) {
+    pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex]) {
         let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
+        let text = match edges.iter().any(|e| e.to.is_initial()) {
+            true => "Nothing is older than the initial version".to_owned(),
+            false => self.chain(cycle),
+        };
+        let text = format!("{text}: {}", closing(&self.case));
+        self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
+    }
+
+    /// What the level promises, unless it has been said; of a cycle that was only observed, what every level promises.
+    pub(super) fn rule(&mut self, cycle: &[EdgeIndex]) {
         if self.steps.iter().all(|step| step.role != StepRole::Rule) {
-            let rule = match edges.iter().all(|edge| is_observed(edge)) {
+            let mut edges = cycle.iter().filter_map(|&e| self.edge(e)).peekable();
+            let rule = match edges.peek().is_some() && edges.all(is_observed) {
                 true => ORDER.to_owned(),
                 false => format!("{}: {}", capitalized(&self.level.spoken()), self.level.promise()),
             };
             self.say(StepRole::Rule, rule, Vec::new());
         }
-        let text = match edges.iter().any(|e| e.to.is_initial()) {
-            true => "Nothing is older than the initial version".to_owned(),
-            false => self.chain(cycle),
-        };
-        let text = format!("{text}: {}", closing(label));
-        self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
     }
 
-    /// "T1 came before T2 (5) before T1 (6)"; where transactions have snapshots "T22 committed < T46 started (5) < …".
+    /// "T1 before T2 (5) before T1 (6)"; where transactions have snapshots "T22 committed < T46 started (5) < …".
     fn chain(&self, cycle: &[EdgeIndex]) -> String {
         let number = |e: EdgeIndex| self.number(e).map_or_else(String::new, |number| format!(" ({number})"));
         if let Some(links) = self.in_time(cycle) {
@@ -75,12 +91,10 @@ impl Teller<'_> {
             said.extend((last != Some(begin)).then(|| self.words.moment(*begin)));
             return said.join(" < ");
         }
-        let mut text = String::new();
-        for (e, edge) in cycle.iter().filter_map(|&e| Some((e, self.edge(e)?))) {
-            let who = if text.is_empty() { self.words.transaction(edge.from) } else { ", which".to_owned() };
-            text += &format!("{who} {} before {}{}", verb(self.level), self.words.transaction(edge.to), number(e));
-        }
-        text
+        let edges = cycle.iter().filter_map(|&e| Some((e, self.edge(e)?)));
+        let first = edges.clone().next().map(|(_, edge)| self.words.transaction(edge.from));
+        let links = edges.map(|(e, edge)| format!(" before {}{}", self.words.transaction(edge.to), number(e)));
+        first.into_iter().chain(links).collect()
     }
 
     /// The edges of a cycle in time, where each of them says something of it.

@@ -23,11 +23,20 @@ pub(super) struct Teller<'a> {
     /// By edge: the step that tells it.
     told: Vec<Option<usize>>,
     steps: Vec<Step>,
+    /// The case that is told; empty outside of cases.
+    case: String,
 }
 
 impl<'a> Teller<'a> {
     pub(super) fn new(words: &'a Words<'a>, violation: &'a Violation, level: Level) -> Teller<'a> {
-        Teller { words, violation, level, told: vec![None; violation.edges.len()], steps: Vec::new() }
+        Teller {
+            words,
+            violation,
+            level,
+            told: vec![None; violation.edges.len()],
+            steps: Vec::new(),
+            case: String::new(),
+        }
     }
 
     pub(super) fn tell(mut self) -> Vec<Step> {
@@ -64,6 +73,11 @@ impl<'a> Teller<'a> {
         transactions.sort_unstable();
         transactions.dedup();
         let mut premises: Vec<usize> = premises.iter().filter_map(|&e| *self.told.get(e)?).collect();
+        for edge in edges.iter().filter_map(|&e| self.edge(e)).filter(|_| role == StepRole::Concluded) {
+            if let Reason::Listed { read, .. } = edge.because {
+                premises.extend(self.line_of_read(read));
+            }
+        }
         premises.sort_unstable();
         premises.dedup();
         if role != StepRole::Contradiction {
@@ -73,9 +87,26 @@ impl<'a> Teller<'a> {
                 }
             }
         }
-        let mut step = Step { role, text, long: String::new(), premises, edges, transactions, operations };
+        let case = self.case.clone();
+        let found_at = self.found_at(&operations);
+        let mut step =
+            Step { role, case, text, long: String::new(), premises, found_at, edges, transactions, operations };
         step.long = self.long(&step);
         self.steps.push(step);
+    }
+
+    /// Where the file has these operations: "line 40, written at line 12", the last one first.
+    fn found_at(&self, operations: &[OperationId]) -> String {
+        let Some((last, others)) = operations.split_last() else { return String::new() };
+        let places = [self.places([*last]), self.places(others.iter().copied())];
+        places.into_iter().filter(|places| !places.is_empty()).collect::<Vec<_>>().join(", written at ")
+    }
+
+    /// "line 12, line 14".
+    fn places(&self, operations: impl IntoIterator<Item = OperationId>) -> String {
+        let history = self.words.history;
+        let places = operations.into_iter().filter_map(|o| Some(history.spot_of(o)?.text(history.origin())));
+        places.collect::<Vec<_>>().join(", ")
     }
 
     /// What there is to add for those who want to check a step.
@@ -99,6 +130,6 @@ impl<'a> Teller<'a> {
 }
 
 /// How a contradiction ends the argument, or a case of it.
-fn closing(label: &str) -> &'static str {
-    if label.is_empty() { "impossible" } else { "impossible in this case" }
+fn closing(case: &str) -> &'static str {
+    if case.is_empty() { "impossible" } else { "impossible in this case" }
 }

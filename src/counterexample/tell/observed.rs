@@ -1,14 +1,13 @@
 //! What was observed, told before anything is concluded.
 
 use super::Teller;
-use crate::checkers::Proof;
+use crate::checkers::{Pattern, Proof};
+use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::first_case::is_evidence;
-use crate::counterexample::{StepRole, involved_operations};
+use crate::counterexample::words::Words;
+use crate::counterexample::{Step, StepRole, involved_operations};
 use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
-
-/// With more lines than this, reads that a conclusion quotes have no line of their own.
-const MANY: usize = 8;
 
 impl Teller<'_> {
     pub(super) fn tell_observed(&mut self) {
@@ -19,19 +18,44 @@ impl Teller<'_> {
             Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read)),
             _ => false,
         };
-        let mut lines: Vec<EdgeIndex> =
+        let lines: Vec<EdgeIndex> =
             (0..needed.len()).filter(|&e| needed[e] && self.edge(e).is_some_and(is_plain)).collect();
-        if lines.len() > MANY {
-            let quoted = self.quoted(&needed, &cycles);
-            lines.retain(|&e| !quoted[e]);
-        }
         if cycles.is_empty() {
             self.tell_operations();
         }
-        for e in lines {
-            self.tell_edge(e);
+        for &e in &lines {
+            let same = self.of_same_session(e, &lines);
+            match same.len() {
+                0 | 1 => self.tell_edge(e),
+                _ if same[0] == e => self.tell_session(same),
+                _ => {}
+            }
         }
+        self.tell_lists(&needed);
         self.tell_commits();
+    }
+
+    /// Lists that were read and show an order, where no edge tells the read.
+    fn tell_lists(&mut self, needed: &[bool]) {
+        let edges = self.violation.edges.iter().zip(needed).filter(|(_, needed)| **needed);
+        let lists: Vec<OperationId> = edges
+            .filter_map(|(edge, _)| match edge.because {
+                Reason::Listed { read, .. } => Some(read),
+                _ => None,
+            })
+            .collect();
+        for read in lists {
+            if self.line_of_read(read).is_none() {
+                let name = self.words.transaction(self.words.history.transaction_of(read));
+                self.say(StepRole::Observed, format!("{name} read {}", self.words.content(read)), vec![read]);
+            }
+        }
+    }
+
+    /// The place of the line that tells what a read returned.
+    pub(super) fn line_of_read(&self, read: OperationId) -> Option<usize> {
+        let tells = |step: &Step| step.role == StepRole::Observed && step.operations.last() == Some(&read);
+        self.steps.iter().position(tells)
     }
 
     /// The cycles that are told, of a log of clauses and of combinations the first, and the reads of which it is open what
@@ -77,47 +101,71 @@ impl Teller<'_> {
         needed
     }
 
-    /// By edge: whether it is a read that a conclusion quotes and nothing else rests on.
-    fn quoted(&self, needed: &[bool], cycle: &[EdgeIndex]) -> Vec<bool> {
-        let edges = &self.violation.edges;
-        let others: Vec<&Edge> =
-            edges.iter().zip(needed).filter(|(_, needed)| **needed).map(|(edge, _)| edge).collect();
-        let is_quoted = |(e, edge): (EdgeIndex, &Edge)| {
-            let quotes = |other: &&Edge| match &other.because {
-                Reason::ReadModifyWrite { read } => *read == e,
-                _ => is_evidence(other, edge),
-            };
-            let rests_on_it = |other: &&Edge| match &other.because {
-                Reason::ReadModifyWrite { .. } => false,
-                because => because.premises().contains(&e),
-            };
-            edge.relation == Relation::WriteRead
-                && !cycle.contains(&e)
-                && others.iter().any(quotes)
-                && !others.iter().any(rests_on_it)
+    /// The edges among these that speak of the session of this one, where it is one of session order.
+    fn of_same_session(&self, e: EdgeIndex, lines: &[EdgeIndex]) -> Vec<EdgeIndex> {
+        let session = |e: EdgeIndex| {
+            let edge = self.edge(e).filter(|edge| edge.relation == Relation::SessionOrder)?;
+            Some(self.words.history.session_of(edge.from))
         };
-        edges.iter().enumerate().map(is_quoted).collect()
+        let Some(wanted) = session(e) else { return Vec::new() };
+        lines.iter().copied().filter(|&other| session(other) == Some(wanted)).collect()
     }
 
-    /// Where operations contradict by themselves: who wrote and who read what.
+    /// "T1, T4 and T9 ran in this order in session 3".
+    fn tell_session(&mut self, edges: Vec<EdgeIndex>) {
+        let mut ran: Vec<TransactionId> =
+            edges.iter().filter_map(|&e| self.edge(e)).flat_map(|edge| [edge.from, edge.to]).collect();
+        ran.sort_unstable();
+        ran.dedup();
+        let names: Vec<String> = ran.iter().map(|&t| self.words.transaction(t)).collect();
+        let history = self.words.history;
+        let session = history.session_name(history.session_of(ran[0]));
+        let text = format!("{} ran in this order in session {session}", Words::list(&names));
+        self.step(StepRole::Observed, text, (edges, Vec::new()), Vec::new());
+    }
+
+    /// Where operations contradict by themselves: who wrote and who read what, in order of time where that is all there is.
     fn tell_operations(&mut self) {
         let history = self.words.history;
-        let involved = involved_operations(self.violation);
+        let mut involved = involved_operations(self.violation);
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
-        let in_order = involved.iter().filter(|o| !is_read(**o)).chain(involved.iter().filter(|o| is_read(**o)));
-        for &o in in_order {
-            let t = history.transaction_of(o);
-            let (name, content) = (self.words.transaction(t), self.words.content(o));
-            let text = match is_read(o) {
-                true => format!("{name} read {content}"),
-                false => {
-                    let verb = if history.lists().is_list(history.operation(o).key) { "appended" } else { "wrote" };
-                    let aborted = if history.outcome(t) == Outcome::Aborted { " and aborted" } else { "" };
-                    format!("{name} {verb} {content}{aborted}")
-                }
-            };
-            self.say(StepRole::Observed, text, vec![o]);
+        let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
+        let began = |o: OperationId| history.interval(history.transaction_of(o)).map(|ran| ran.start);
+        match in_time {
+            true => involved.sort_by_key(|&o| (began(o), o)),
+            false => involved.sort_by_key(|&o| (is_read(o), o)),
         }
+        for o in involved {
+            let t = history.transaction_of(o);
+            let name = self.words.transaction(t);
+            let told = self.violation.edges.iter().position(|edge| edge.to_operation == Some(o));
+            let told = told.and_then(|e| Some((e, self.edge(e)?)));
+            let what = match told.filter(|(_, edge)| edge.because == Reason::Reads) {
+                Some((_, edge)) => self.words.has_read(edge),
+                None if is_read(o) => format!("{name} read {}", self.words.content(o)),
+                None => format!("{name} {}", self.words.wrote(Some(o), None)),
+            };
+            let aborted = if !is_read(o) && history.outcome(t) == Outcome::Aborted { " and aborted" } else { "" };
+            let time = match history.interval(t).filter(|_| in_time) {
+                Some(ran) => format!(", between {} and {}", ran.start, ran.end),
+                None => String::new(),
+            };
+            let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().collect();
+            self.step(StepRole::Observed, format!("{what}{aborted}{time}"), (edges, Vec::new()), vec![o]);
+        }
+        self.tell_absent();
+    }
+
+    /// What was looked for in the whole file and not found.
+    fn tell_absent(&mut self) {
+        let Claim::WrongValue { pattern, reads } = claim(self.words.history, self.violation) else { return };
+        let Some(value) = reads.first().and_then(|&read| self.words.wrong_value(pattern, read)) else { return };
+        let text = match pattern {
+            Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
+            Pattern::AbortedRead => format!("No transaction in the file that committed {value}"),
+            _ => return,
+        };
+        self.say(StepRole::Observed, text, Vec::new());
     }
 
     /// "T3 read from T2 (3), so T2, whose outcome is unknown, committed".

@@ -29,19 +29,21 @@ impl Teller<'_> {
         let mut stack =
             vec![Task { what: What::Prove(&self.violation.proof), assumed: Vec::new(), label: String::new() }];
         while let Some(Task { what, mut assumed, label }) = stack.pop() {
+            self.case = label;
+            let label = self.case.clone();
             match what {
                 What::Prove(proof) => self.prove(proof, &assumed, &label, &mut stack),
-                What::Others(n_combinations, n_clauses) => self.end_combinations(n_combinations, n_clauses, &label),
+                What::Others(n_combinations, n_clauses) => self.end_combinations(n_combinations, n_clauses),
                 What::Order(edge, proof) => {
-                    let older = self.edge(edge).map(|edge| format!(" suppose that {}", self.words.older(edge)));
-                    let text = format!("In case {label}{}", older.unwrap_or_default());
+                    let older = self.edge(edge).map(|edge| self.words.older(edge)).unwrap_or_default();
+                    let text = format!("Suppose that {older}");
                     self.step(StepRole::Supposed, text, (vec![edge], Vec::new()), Vec::new());
                     assumed.push(edge);
                     stack.push(Task { what: What::Prove(proof), assumed, label });
                 }
                 What::Answer(supposed, told, proof) => {
                     self.told = told;
-                    self.tell_answer(supposed, &label);
+                    self.tell_answer(supposed);
                     stack.push(Task { what: What::Prove(proof), assumed, label });
                 }
             }
@@ -53,18 +55,25 @@ impl Teller<'_> {
         let mut answers: Vec<(Supposed, &'p Proof)> = Vec::new();
         match proof {
             Proof::Read => self.tell_read(),
-            Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads, label),
+            Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads),
             Proof::Cycle(cycle) => {
+                self.rule(cycle);
                 self.tell_needed(cycle, assumed);
-                self.contradiction(cycle, label);
+                self.contradiction(cycle);
             }
-            Proof::Clauses { lemmas, clauses } => self.tell_clauses(lemmas, clauses.len(), assumed, label),
+            Proof::Clauses { lemmas, clauses } => self.tell_clauses(lemmas, clauses.len(), assumed),
             Proof::Combinations { options, excluded, clauses } => {
-                self.begin_combinations(options, excluded);
+                self.begin_combinations(options);
+                let one = inner(label, 1);
                 stack.push(task(What::Others(excluded.len(), clauses.len()), label.to_owned()));
-                stack.extend(excluded.first().map(|(_, proof)| task(What::Prove(proof), "this".to_owned())));
+                if let Some((together, proof)) = excluded.first() {
+                    self.case = one.clone();
+                    self.tell_combination(options, together);
+                    stack.push(task(What::Prove(proof), one));
+                }
             }
             Proof::Split { first, second, .. } => {
+                self.rule(&[]);
                 stack.push(task(What::Order(second.0, &second.1), inner(label, 2)));
                 stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
             }
@@ -80,7 +89,7 @@ impl Teller<'_> {
                     "No append can have made the {}: those of one transaction are next to each other in every list, each \
                      append is there once, and its own appends before a read are at the end of it: {}",
                     self.words.element_read(*read, *place),
-                    closing(label)
+                    closing(&self.case)
                 );
                 self.say(StepRole::Contradiction, text, vec![*read]);
             }
@@ -104,8 +113,8 @@ impl Teller<'_> {
         }
     }
 
-    /// "In case 1 suppose that T1 wrote the 1 that T3 read of key 4".
-    fn tell_answer(&mut self, supposed: Supposed, label: &str) {
+    /// "Suppose that T1 wrote the 1 that T3 read of key 4".
+    fn tell_answer(&mut self, supposed: Supposed) {
         let history = self.words.history;
         let must_have_committed = |t: TransactionId| match t.is_initial() || history.outcome(t) == Outcome::Committed {
             true => String::new(),
@@ -121,12 +130,12 @@ impl Teller<'_> {
             }
             Supposed::Outcome { .. } => (", so that no transaction read from it".to_owned(), Vec::new()),
         };
-        let text = format!("In case {label} suppose that {}{follows}", self.words.supposed(supposed));
+        let text = format!("Suppose that {}{follows}", self.words.supposed(supposed));
         self.say(StepRole::Supposed, text, operations);
     }
 
     /// It is open what many reads returned: the first combination is told, the others are counted.
-    fn begin_combinations(&mut self, options: &[Supposed], excluded: &[(Vec<usize>, Proof)]) {
+    fn begin_combinations(&mut self, options: &[Supposed]) {
         let mut reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
         reads.sort_unstable();
         reads.dedup();
@@ -140,32 +149,35 @@ impl Teller<'_> {
             let text = format!("Whether {} committed is unknown", counted(outcomes, "transaction"));
             self.say(StepRole::Supposed, text, Vec::new());
         }
-        let first = excluded.first().map_or(&[][..], |(together, _)| together);
-        for (place, &option) in first.iter().filter_map(|&option| options.get(option)).enumerate() {
+    }
+
+    /// What is supposed together.
+    fn tell_combination(&mut self, options: &[Supposed], together: &[usize]) {
+        for (place, &option) in together.iter().filter_map(|&option| options.get(option)).enumerate() {
             let text = format!("{} that {}", combined(place == 0), self.words.supposed(option));
             self.say(StepRole::Supposed, text, option.read().into_iter().collect());
         }
     }
 
-    fn end_combinations(&mut self, n_combinations: usize, n_clauses: usize, label: &str) {
+    fn end_combinations(&mut self, n_combinations: usize, n_clauses: usize) {
         let others = match n_combinations {
             0 | 1 => "No other combination is left".to_owned(),
             2 => "1 other combination contradicts, too, and with it all that is left".to_owned(),
             n => format!("{} other combinations contradict, too, and together they exclude all", n - 1),
         };
-        self.tell_others(&others, n_clauses, label);
+        self.tell_others(&others, n_clauses);
     }
 
     /// What excludes all that was not told.
-    fn tell_others(&mut self, others: &str, n_clauses: usize, label: &str) {
+    fn tell_others(&mut self, others: &str, n_clauses: usize) {
         let steps = if n_clauses == 0 { "one step".to_owned() } else { counted(n_clauses + 1, "step") };
-        let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(label));
+        let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(&self.case));
         self.say(StepRole::Contradiction, text, Vec::new());
     }
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
     /// cycle is told, the others are counted.
-    fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex], label: &str) {
+    fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex]) {
         let open = self.assumptions(lemmas.iter().flatten().copied(), assumed);
         let mut pairs: Vec<(TransactionId, TransactionId)> =
             open.iter().filter_map(|&e| self.edge(e)).map(|e| (e.from.min(e.to), e.from.max(e.to))).collect();
@@ -173,8 +185,11 @@ impl Teller<'_> {
         pairs.dedup();
         let (n_pairs, n_cycles) = (counted(pairs.len(), "pair"), lemmas.len());
         let text = format!("For {n_pairs} of transactions that write the same key it is open which one wrote first");
+        self.rule(&[]);
         self.say(StepRole::Supposed, text, Vec::new());
         let Some(shown) = lemmas.first() else { return };
+        let one = inner(&self.case, 1);
+        let outside = std::mem::replace(&mut self.case, one);
         let mut within = assumed.to_vec();
         for edge in self.assumptions(shown.iter().copied(), assumed) {
             let supposed = self.edge(edge).map(|edge| self.words.older(edge)).unwrap_or_default();
@@ -183,13 +198,14 @@ impl Teller<'_> {
             within.push(edge);
         }
         self.tell_needed(shown, &within);
-        self.contradiction(shown, "this");
+        self.contradiction(shown);
+        self.case = outside;
         let others = match n_cycles {
             1 => "No other combination is left".to_owned(),
             2 => "1 other cycle excludes what is left".to_owned(),
             n => format!("{} other cycles exclude further combinations, and together they exclude all", n - 1),
         };
-        self.tell_others(&others, n_clauses, label);
+        self.tell_others(&others, n_clauses);
     }
 
     /// The assumed edges that these edges rest on, apart from those of the cases around.
@@ -224,7 +240,7 @@ impl Teller<'_> {
 
 /// How a supposition of the combination that is told begins.
 fn combined(is_first: bool) -> &'static str {
-    if is_first { "One combination: suppose" } else { "And" }
+    if is_first { "Suppose" } else { "And suppose" }
 }
 
 /// The label of a case inside another: `1`, then `1.2`.

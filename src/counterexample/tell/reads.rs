@@ -3,7 +3,6 @@
 use super::{Teller, closing};
 use crate::checkers::Pattern;
 use crate::counterexample::edge_words::capitalized;
-use crate::counterexample::words::Words;
 use crate::counterexample::{StepRole, involved_operations};
 use crate::history::{OperationId, OperationKind, SessionId};
 
@@ -16,8 +15,8 @@ impl Teller<'_> {
     }
 
     /// These reads contradict in a case, or on their own.
-    pub(super) fn tell_reads(&mut self, pattern: Pattern, reads: &[OperationId], label: &str) {
-        self.tell_wrong(pattern, reads, reads.to_vec(), closing(label));
+    pub(super) fn tell_reads(&mut self, pattern: Pattern, reads: &[OperationId]) {
+        self.tell_wrong(pattern, reads, reads.to_vec(), closing(&self.case));
     }
 
     fn tell_wrong(&mut self, pattern: Pattern, reads: &[OperationId], involved: Vec<OperationId>, closing: &str) {
@@ -31,9 +30,25 @@ impl Teller<'_> {
             let text = format!("{t} read {}", words.content(read));
             self.say(StepRole::Concluded, text, vec![read]);
         }
+        let of_list = words.history.lists().read_by(read).is_some();
         let text = match pattern {
-            Pattern::ThinAirRead => "No transaction wrote that value".to_owned(),
-            Pattern::AbortedRead => "Its only writer aborted, and no transaction may see an aborted write".to_owned(),
+            Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
+                let (place, [a, b]) = words.parted(reads).unwrap_or_default();
+                format!(
+                    "The lists differ at element {place}, {a} in one and {b} in the other; a list changes only at its end, \
+                     so of any two of its versions one is a prefix of the other"
+                )
+            }
+            Pattern::ThinAirRead => "A transaction may read only what a committed one wrote".to_owned(),
+            Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
+            Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
+            Pattern::NotMyOwnWrite if of_list => {
+                format!("{t} had appended to the list before, and a transaction sees its own appends")
+            }
+            Pattern::IntermediateRead if of_list => {
+                "The list has some of the elements that one transaction appended, and others see all of them or none"
+                    .to_owned()
+            }
             Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
                 format!("{t} had written the key before, and a transaction sees its own last write")
@@ -48,16 +63,12 @@ impl Teller<'_> {
                                            one transaction must return one version"
                 .to_owned(),
             Pattern::NoLinearOrder => {
-                let (respects, keys) = match (self.follow_in_sessions(), self.violation.key) {
-                    (true, Some(_)) => ("this and the order of each session", "the key"),
-                    (true, None) => ("this and the order of each session", "these keys"),
-                    (false, Some(_)) => ("this", "the key"),
-                    (false, None) => ("this", "these keys"),
+                let order = match self.follow_in_sessions() {
+                    true => "Any order that agrees with these times and the order of each session",
+                    false => "Any order that agrees with these times",
                 };
-                let times = self.times();
-                format!(
-                    "{times}; in no order that respects {respects} each of them finds what it saw, whatever else wrote {keys}"
-                )
+                let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
+                format!("{order} contradicts one of them, whatever other writes of {keys} there were")
             }
             pattern => capitalized(pattern.row().meaning),
         };
@@ -70,18 +81,5 @@ impl Teller<'_> {
         let mut sessions: Vec<SessionId> = told.map(|&t| self.words.history.session_of(t)).collect();
         sessions.sort_unstable();
         sessions.windows(2).any(|pair| pair[0] == pair[1])
-    }
-
-    /// "a1 ran from 0 to 1, b1 from 2 to 3".
-    fn times(&self) -> String {
-        let history = self.words.history;
-        let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
-        let clauses: Vec<String> = told
-            .map(|&t| match history.interval(t) {
-                Some(ran) => format!("{} ran from {} to {}", self.words.transaction(t), ran.start, ran.end),
-                None => format!("{} ran at an unknown time", self.words.transaction(t)),
-            })
-            .collect();
-        Words::list(&clauses)
     }
 }

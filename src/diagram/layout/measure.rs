@@ -33,7 +33,7 @@ pub(super) const CORNER: f32 = 7.0;
 const CARD_MIN_WIDTH: f32 = 156.0;
 /// The same for cards that say no outcome.
 const SHORT_CARD_MIN_WIDTH: f32 = 112.0;
-const MAX_OPERATION_COLUMNS: usize = 34;
+const MAX_OPERATION_COLUMNS: usize = 42;
 /// Of a card's title, and of a transaction's name where edges are named.
 pub const MAX_TITLE_COLUMNS: usize = 22;
 const MAX_LABEL_COLUMNS: usize = 22;

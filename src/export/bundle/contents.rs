@@ -110,7 +110,7 @@ fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
 fn argument(report: &mut Document, example: &Counterexample, explanation: &Explanation) {
     let steps: Vec<_> = narrate::numbered(explanation).collect();
     for part in steps.chunk_by(|_, (heading, ..)| heading.is_none()) {
-        report.paragraph(part[0].0.map(strong).into_iter().collect());
+        report.paragraph(part[0].0.clone().map(strong).into_iter().collect());
         let line = |(_, number, step): &(_, usize, &Step)| {
             vec![strong(number.to_string()), text(format!(" {}", narrate::sentence(step)))]
         };

@@ -54,7 +54,7 @@ fn operations_may_stand_in_any_shape() {
     ];
     for text in shapes {
         let history = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(shown(&history), ["0.1: append(1) 2, r(1) = [2]"], "{text}");
+        assert_eq!(shown(&history), ["S0#1: append(1) 2, r(1) = [2]"], "{text}");
         // A map that begins with a string looks like JSON.
         let likely = sniff_edn(&Input::new("", text.as_bytes())) >= Likelihood::Perhaps;
         assert!(likely || text.starts_with("{\""), "{text}");
@@ -84,14 +84,14 @@ fn an_invocation_is_completed_by_the_next_operation_of_its_process() {
     assert_eq!(
         shown(&history),
         [
-            "1.1?: append(x) 2",
-            "1.2: r(y) = initial, r(x) = []",
-            "3.1: append(x) 1, r(x) = [1]",
-            "3.2!: append(x) 3",
-            "3.3?: append(x) 4",
-            "3.4!: r(x) = [1 2]",
-            "3.5: ",
-            "-2.1?: ",
+            "S1#1?: append(x) 2",
+            "S1#2: r(y) = initial, r(x) = []",
+            "S3#1: append(x) 1, r(x) = [1]",
+            "S3#2!: append(x) 3",
+            "S3#3?: append(x) 4",
+            "S3#4!: r(x) = [1 2]",
+            "S3#5: ",
+            "S-2#1?: ",
         ]
     );
     assert_eq!(lines(&history), [6, 7, 7, 4, 5, 8, 10, 12]);
@@ -136,7 +136,7 @@ fn a_completion_without_invocation_began_after_the_answer_before() {
     let text = "{:type :ok :process 1 :value [[:w x 1]]} {:type :ok :process 2 :value [[:r x 1]]}\n\
                 {:type :ok :process 2 :value [[:r x 1]]} {:type :ok :value []}";
     let history = parse(text).expect("valid");
-    assert_eq!(shown(&history), ["1.1: w(x) = 1", "2.1: r(x) = 1", "2.2: r(x) = 1", "none1: "]);
+    assert_eq!(shown(&history), ["S1#1: w(x) = 1", "S2#1: r(x) = 1", "S2#2: r(x) = 1", "none#1: "]);
     assert_eq!(times(&history), [(0, 0), (0, 1), (1, 2), (0, 3)]);
     assert_eq!(lines(&history), [1, 1, 2]);
 }
@@ -157,7 +157,7 @@ fn names_keep_their_form() {
         ["1", "1", "1", "\"1\"", "-1", "1", "18446744073709551615", "9223372036854775808", "true", "initial"]
     );
     let again = written(&history, "elle-edn").expect("sayable");
-    assert_eq!(shown(&parse(&again).expect("valid")), [shown(&history)[0].replace("none1", "0.1")]);
+    assert_eq!(shown(&parse(&again).expect("valid")), [shown(&history)[0].replace("none#1", "S0#1")]);
     let key_names =
         |history: &History| -> Vec<String> { (0..history.n_keys()).map(|k| history.key_names().get(k)).collect() };
     assert_eq!(key_names(&parse(&again).expect("valid")), keys);
@@ -177,7 +177,7 @@ fn numbers_that_come_before_names_stay_the_same_values() {
         "{:type :ok :value [[:append x 1] [:r x [1 2 :three]]]}\n{:type :ok :value [[:append x 2] [:r x [1 2]]]}";
     assert_eq!(
         shown(&parse(text).expect("valid")),
-        ["none1: append(x) 1, r(x) = [1 2 :three]", "none2: append(x) 2, r(x) = [1 2]"]
+        ["none#1: append(x) 1, r(x) = [1 2 :three]", "none#2: append(x) 2, r(x) = [1 2]"]
     );
 }
 
@@ -200,14 +200,14 @@ fn single_registers_are_transactions_of_one_access() {
  {:process 2 :type :info :f :write :value :timed-out}
  {:process 0 :type :invoke :f :read :value 5}]";
     let expected = [
-        "0.1: w(register) = 4",
-        "0.2?: ",
-        "1.1: r(register) = 4, w(register) = 5",
-        "1.2: r(register) ≠ 4",
-        "1.3!: ",
-        "1.4: r(register) = 5",
-        "2.1: r(register) = initial",
-        "2.2?: w(register) = 9",
+        "S0#1: w(register) = 4",
+        "S0#2?: ",
+        "S1#1: r(register) = 4, w(register) = 5",
+        "S1#2: r(register) ≠ 4",
+        "S1#3!: ",
+        "S1#4: r(register) = 5",
+        "S2#1: r(register) = initial",
+        "S2#2?: w(register) = 9",
     ];
     let history = parse(text).expect("valid");
     assert_eq!(shown(&history), expected);
@@ -323,7 +323,7 @@ fn json_is_one_array_or_an_object_a_line() {
         r#"{"type":"ok","f":"txn","value":[["append","x",1],["r","x",[1,2]],["r","y",null]],"process":5,"time":9}"#;
     for text in [format!("[{operation}]"), format!(" [ {operation} ]\n[{operation}]"), format!("{operation}\n")] {
         let history = parse_json(&text).expect("valid");
-        assert_eq!(shown(&history), ["5.1: append(x) 1, r(x) = [1 2], r(y) = initial"]);
+        assert_eq!(shown(&history), ["S5#1: append(x) 1, r(x) = [1 2], r(y) = initial"]);
         assert_eq!(sniff_json(&Input::new("", text.as_bytes())), Likelihood::Certain);
         let remark = "Only the first JSON array is read; what follows from line 2 on is not.";
         assert_eq!(history.assumptions().iter().any(|text| text == remark), text.contains("\n["));
@@ -540,9 +540,9 @@ fn collections_are_keys_and_values_whatever_their_spelling() {
 {:type :ok :process 2 :value [[:append l [1 \"x\"]] [:r l [[1 \"x\"] {}]] [:w v [1 2]] [:r v (1 2)] [:r v []]]}";
     let history = parse(text).expect("valid");
     let expected = [
-        "0.1: append([:anti 3]) 1, w({:a [1 nil] :b 2}) = #{1 2}",
-        "1.1: r([:anti 3]) = [1], r({:a [1 nil] :b 2}) = #{1 2}",
-        "2.1: append(l) [1 \"x\"], r(l) = [[1 \"x\"] {}], w(v) = [1 2], r(v) = [1 2], r(v) = []",
+        "S0#1: append([:anti 3]) 1, w({:a [1 nil] :b 2}) = #{1 2}",
+        "S1#1: r([:anti 3]) = [1], r({:a [1 nil] :b 2}) = #{1 2}",
+        "S2#1: append(l) [1 \"x\"], r(l) = [[1 \"x\"] {}], w(v) = [1 2], r(v) = [1 2], r(v) = []",
     ];
     assert_eq!(shown(&history), expected);
     let mut bytes = Vec::new();

@@ -34,7 +34,7 @@ fn stretches_of_transaction_minus_one_are_aborted_transactions() {
     let outcomes: Vec<_> = history.transactions().map(|t| history.outcome(t)).collect();
     assert_eq!(outcomes, [Outcome::Aborted, Outcome::Committed, Outcome::Aborted, Outcome::Aborted]);
     assert_eq!(history.operation_range(TransactionId(0)).len(), 2);
-    assert_eq!(names(&history), ["0.1", "T5", "0.3", "1.1"]);
+    assert_eq!(names(&history), ["S0#1", "T5", "S0#3", "S1#1"]);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_initial_transaction_of_polysi_is_not_aborted() {
     let history = valid("w(1,0,-1,-1)\nw(1,5,2,3)\nw(2,0,-1,-1)\nw(1,6,2,-2)\n");
     assert!(history.transactions().all(|t| history.outcome(t) == Outcome::Committed));
     assert_eq!(history.session_name(SessionId(1)), "-1");
-    assert_eq!(names(&history), ["T3", "T-2", "-11"].map(|name| name.replace("-11", "-1.1")));
+    assert_eq!(names(&history), ["T3", "T-2", "-11"].map(|name| name.replace("-11", "S-1#1")));
 }
 
 #[test]

@@ -173,14 +173,14 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "0.1 Committed r(register) = initial",
-                "0.2 Committed r(register) = 4, w(register) = 1",
-                "0.3 Unknown w(register) = 7",
-                "1.1 Committed w(register) = 4",
-                "1.2 Committed r(register) ≠ 4",
-                "1.3 Committed r(register) = 1",
-                "2.1 Aborted ",
-                "3.1 Unknown r(register) = 7, w(register) = 9",
+                "S0#1 Committed r(register) = initial",
+                "S0#2 Committed r(register) = 4, w(register) = 1",
+                "S0#3 Unknown w(register) = 7",
+                "S1#1 Committed w(register) = 4",
+                "S1#2 Committed r(register) ≠ 4",
+                "S1#3 Committed r(register) = 1",
+                "S2#1 Aborted ",
+                "S3#1 Unknown r(register) = 7, w(register) = 9",
             ]
         );
         assert_eq!(history.interval(TransactionId(0)), Some(Interval { start: 0, end: 2 }));

@@ -540,14 +540,14 @@ mod tests {
         assert_eq!(
             shown(&history),
             [
-                "0.1 r(9) = initial",
-                "0.2 r(9) = initial, w(9) = <a>",
-                "0.3 r(9) = <b>",
-                "0.4 r(9) = <d>, w(9) = <e>",
-                "0.5 r(9) = <e>",
-                "1.1 r(9) = <a>, w(9) = <b>",
-                "2.1 w(9) = <c>",
-                "3.1 w(9) = <d>",
+                "S0#1 r(9) = initial",
+                "S0#2 r(9) = initial, w(9) = <a>",
+                "S0#3 r(9) = <b>",
+                "S0#4 r(9) = <d>, w(9) = <e>",
+                "S0#5 r(9) = <e>",
+                "S1#1 r(9) = <a>, w(9) = <b>",
+                "S2#1 w(9) = <c>",
+                "S3#1 w(9) = <d>",
             ]
         );
     }
@@ -568,14 +568,14 @@ mod tests {
         assert_eq!(
             shown(&history),
             [
-                "0.1 r(9) = initial, w(9) = <a>",
-                "0.2 r(9) = <b>, w(9) = <a> (line 7)",
-                "0.3 r(9) = <c>, w(9) = <a> (line 13)",
-                "1.1 r(9) = <a>, w(9) = <b>",
-                "1.2 w(9) = <c>",
-                "2.1 r(9) = <b>",
-                "2.2 r(9) = <a> (line 7)",
-                "2.3 r(9) = <a> (line 13)",
+                "S0#1 r(9) = initial, w(9) = <a>",
+                "S0#2 r(9) = <b>, w(9) = <a> (line 7)",
+                "S0#3 r(9) = <c>, w(9) = <a> (line 13)",
+                "S1#1 r(9) = <a>, w(9) = <b>",
+                "S1#2 w(9) = <c>",
+                "S2#1 r(9) = <b>",
+                "S2#2 r(9) = <a> (line 7)",
+                "S2#3 r(9) = <a> (line 13)",
             ]
         );
         // The put may have come before the first or between both.
@@ -605,10 +605,10 @@ mod tests {
             let get = format!("0 get 9 {impossible}");
             let calls = ["0 append 9 <a>", "0 append 9 <b>", "0 append 8 <x>", "0 put 9 <p>", "1 get 9 <a><b>", &get];
             let history = parse(&file(&calls)).expect("valid");
-            assert_eq!(shown(&history)[4], format!("0.5 r(9) = {impossible}"));
+            assert_eq!(shown(&history)[4], format!("S0#5 r(9) = {impossible}"));
         }
         let calls = ["0 append 9 <a>", "0 append 9 <b>", "1 get 9 <a><b>", "0 get 9 <b>"];
-        assert_eq!(shown(&parse(&file(&calls)).expect("valid"))[2], "0.3 r(9) = \"<b>\"");
+        assert_eq!(shown(&parse(&file(&calls)).expect("valid"))[2], "S0#3 r(9) = \"<b>\"");
     }
 
     #[test]
