@@ -4,7 +4,7 @@ mod common;
 
 use common::oracle::{self, LEVELS};
 use common::parts;
-use common::random::{Shape, for_histories_from};
+use common::random::{Shape, for_histories};
 use common::{corpus, examine};
 use isoscope::checkers::{self, Checker, Level, LevelResult, Options, Pattern, Proof, Verdict, Violation};
 use isoscope::control::Control;
@@ -32,10 +32,6 @@ fn text(history: &History) -> String {
     formats::write(history, "text", &mut text).expect("writing to memory");
     String::from_utf8_lossy(&text).into_owned()
 }
-
-/// Names the first seed. It is not that of all tests: of some histories, about one of a thousand, the chosen pattern is not
-/// found again in any part, and the counterexample shows another one.
-const SEED: &str = "ISOSCOPE_COUNTEREXAMPLES_SEED";
 
 /// The pattern that must not change; cycles without a name may turn out to have one.
 fn named(pattern: Pattern) -> Option<Pattern> {
@@ -91,6 +87,15 @@ fn is_within(example: &Counterexample, chosen: &Violation) -> bool {
         && reads.iter().all(|read| rests_on.contains(&example.renaming.operations[read.index()]))
 }
 
+/// Whether the transactions of the chosen violation, by themselves, are a cycle without a name. The engine lists one
+/// shortest cycle of a set of transactions; where there are several, which one it is may depend on other transactions.
+fn has_another_name(history: &History, chosen: &Violation, pattern: Pattern) -> bool {
+    let level = chosen.levels.weakest().expect("it violates something");
+    let outside = |o: OperationId| !chosen.transactions.contains(&history.transaction_of(o));
+    let alone = parts::without(history, outside);
+    named(pattern).is_none() && alone.is_some_and(|part| !parts::is_violated(&part, level, Some(chosen.id.pattern)))
+}
+
 /// Looks at one counterexample from all sides.
 fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, String> {
     let example = counterexample::minimize(history, violation, &Control::new());
@@ -104,7 +109,10 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
     if violation.levels.weakest() != Some(level) || !example.violation.levels.contains(level) {
         return problem("is not about the weakest level violated".to_owned());
     }
-    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern) && !is_within(&example, violation) {
+    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern)
+        && !is_within(&example, violation)
+        && !has_another_name(history, violation, pattern)
+    {
         return problem(format!("turned into {pattern}"));
     }
     if !parts::is_violated(small, level, Some(pattern)) && named(pattern).is_some() {
@@ -291,19 +299,23 @@ fn run_fits(example: &Counterexample) -> Result<(), String> {
 fn random_counterexamples(histories: u64) {
     let seen: Mutex<BTreeMap<&str, u64>> = Mutex::default();
     for shape in [Shape::SMALL, Shape::CLEAN] {
-        for_histories_from(SEED, shape, histories, |sketch| {
+        for_histories(shape, histories, |sketch| {
             let history = sketch.history();
             let findings = examine::check(&history);
             findings.violations.iter().take(PER_HISTORY).try_for_each(|violation| {
                 let example = is_right(&history, violation)?;
-                *seen.lock().expect("no test panics").entry(example.minimality.word()).or_default() += 1;
+                let mut seen = seen.lock().expect("no test panics");
+                *seen.entry(example.minimality.word()).or_default() += 1;
+                let keeps_name =
+                    named(violation.id.pattern).is_none_or(|wanted| wanted == example.violation.id.pattern);
+                *seen.entry("another name").or_default() += u64::from(!keeps_name);
                 Ok(())
             })
         });
     }
     let seen = seen.into_inner().expect("no test panics");
     println!("{seen:?}");
-    assert!(seen.get("smallest").is_some_and(|n| *n > histories / 2), "{seen:?}");
+    assert!(seen["smallest"] > histories / 2 && seen["another name"] <= 1 + histories / 50, "{seen:?}");
 }
 
 #[test]
@@ -388,7 +400,7 @@ fn is_part_that_shows_it(history: &History, example: &Counterexample) -> bool {
 fn compare_sizes(histories: u64) -> [Sizes; 2] {
     let sizes: Mutex<[Sizes; 2]> = Mutex::default();
     for shape in [Shape::SMALL, Shape::CLEAN] {
-        for_histories_from(SEED, shape, histories, |sketch| {
+        for_histories(shape, histories, |sketch| {
             let history = sketch.history();
             let findings = examine::check(&history);
             for level in LEVELS {
@@ -787,4 +799,17 @@ fn a_part_without_a_read_may_show_a_pattern_in_fewer_transactions() {
     );
     assert!(is_part_that_shows_it(&history, &example));
     assert_eq!(parts::fewest(&history, Level::ReadAtomic, Some(Pattern::FracturedReadCM)), Some(4));
+}
+
+/// Two writers of the same keys miss a write of each other. By what one missed they are a lost update, by what the other
+/// missed a cycle without a name. One of these is listed; here a reader decides which.
+#[test]
+fn two_transactions_with_two_cycles_may_get_the_other_name() {
+    let sessions = "a: [r y 0, w y 2, w z 2, w x 1] [r x 1, r y 2]\nc: [r x 0, w y 1, w z 1, r y 1]";
+    let history = formats::text::parse(sessions).expect("right");
+    let findings = examine::check(&history);
+    let lost = findings.violations.iter().find(|v| v.id.pattern == Pattern::LostUpdate).expect("listed");
+    let example = is_right(&history, lost).unwrap_or_else(|problem| panic!("{problem}"));
+    assert!(has_another_name(&history, lost, example.violation.id.pattern), "{}", text(&example.history));
+    assert_eq!((example.history.n_transactions(), example.minimality), (2, Minimality::Smallest));
 }

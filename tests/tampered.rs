@@ -23,7 +23,7 @@ use isoscope::report::{
 };
 use isoscope::verify::{Verified, verify};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Changes of each kind to each report in the ordinary run.
 const EACH: u64 = 3;
@@ -218,10 +218,10 @@ impl Case {
         }
         let new_violation = new;
         // What nothing rests on may be any edge that is there.
-        let in_cycle = |place: &usize| matches!(&old.proof, ProofEntry::Cycle { edges } if edges.contains(place));
+        let mut named = BTreeSet::new();
+        named_edges(&serde_json::to_value(&old.proof).expect("a proof can be written"), false, &mut named);
         let is_premise = |place: &usize| old.edges.iter().any(|edge| edge.reason.premises().contains(place));
-        let is_plain = matches!(old.proof, ProofEntry::Cycle { .. });
-        let used = (0..old.edges.len()).filter(|place| !is_plain || in_cycle(place) || is_premise(place));
+        let used = (0..old.edges.len()).filter(|place| named.contains(&(*place as u64)) || is_premise(place));
         for (new, old) in used.map(|place| (&new.edges[place], &old.edges[place])) {
             let of_initial =
                 |kind: &str| matches!(kind, "SO" | "CO") && new.key.is_none() && new.from_operation.is_none();
@@ -238,6 +238,19 @@ impl Case {
             same("edge's operation", texts(new) == texts(old) || is_of_list)?;
         }
         Ok(())
+    }
+}
+
+/// The edges that a proof names: in its cycles, in its clauses, and as assumptions of its cases.
+fn named_edges(proof: &serde_json::Value, is_edge: bool, found: &mut BTreeSet<u64>) {
+    use serde_json::Value::{Array, Number, Object};
+    match proof {
+        Number(place) if is_edge => found.extend(place.as_u64()),
+        Array(parts) => parts.iter().for_each(|part| named_edges(part, is_edge, found)),
+        Object(fields) => fields.iter().for_each(|(name, part)| {
+            named_edges(part, matches!(name.as_str(), "edges" | "lemmas" | "clauses" | "assume"), found);
+        }),
+        _ => {}
     }
 }
 
@@ -505,4 +518,17 @@ fn a_report_that_was_cut_by_a_limit_is_refused_only_for_what_it_claims() {
     assert!(verify(&history, &listed).is_err());
     listed.assumptions.push(format!("{NOT_ALL_LISTED} (time limit); there may be more of them."));
     assert!(verify(&history, &listed).is_ok_and(|verified| verified.without_evidence.is_empty()));
+}
+
+/// Real time takes part in this cycle: sessions and reads do not close one by themselves.
+#[test]
+fn what_real_time_contradicts_is_not_called_observed() {
+    let text = "b: [w x 1]@9..12\nc: [r x 1]@2..6\n";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let Case { mut report, history, .. } = Case::new("real time".to_owned(), history);
+    assert!(verify(&history, &report).is_ok());
+    let claim = report.violations[0].claim.as_mut().expect("it says what it shows");
+    assert!(matches!(claim.says, ClaimKind::AgainstTheClock { .. }), "{claim:?}");
+    claim.says = ClaimKind::Observed;
+    assert!(verify(&history, &report).is_err());
 }

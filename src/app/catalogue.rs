@@ -3,7 +3,7 @@
 use super::heaps::{GroupBy, Heaps};
 use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
 use crate::counterexample::simpler_ones;
-use crate::history::{History, TransactionId};
+use crate::history::{History, TransactionId, as_typed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -161,7 +161,7 @@ fn hash(text: &str) -> u64 {
 pub fn identity(history: &History, violation: &Violation) -> String {
     let names: Vec<String> = violation.transactions.iter().map(|t| history.transaction_name(*t)).collect();
     let key = violation.key.map(|key| history.key_name(key)).unwrap_or_default();
-    format!("{} {key} {}", violation.id.pattern.row().id, names.join(" "))
+    as_typed(&format!("{} {key} {}", violation.id.pattern.row().id, names.join(" ")))
 }
 
 fn entry(history: &History, violation: &Violation) -> Entry {
@@ -185,12 +185,12 @@ fn entry(history: &History, violation: &Violation) -> Entry {
     Entry {
         id: violation.id,
         identity: identity(history, violation),
-        title: format!("{} {} {label}", row.name, row.title).to_lowercase(),
+        title: as_typed(&format!("{} {} {label}", row.name, row.title)).to_lowercase(),
         label,
         size: violation.size(),
         group: violation.group,
         simpler: None,
-        search: search.to_lowercase(),
+        search: as_typed(&search).to_lowercase(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The filter of the anomaly list: words that must all be found, some of them fields that must match whole.
 
+use crate::history::as_typed;
+
 /// One word of the filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
@@ -17,7 +19,7 @@ const FIELDS: [&str; 6] = ["key", "session", "txn", "edge", "level", "pattern"];
 impl Term {
     /// Understands one word.
     pub fn parse(word: &str) -> Term {
-        let word = word.to_lowercase();
+        let word = as_typed(word).to_lowercase();
         match word.split_once(':').filter(|(_, value)| !value.is_empty()) {
             Some((field, _)) if FIELDS.contains(&field) => Term::Field(format!("|{word}|")),
             Some(("is" | "tag", _)) => Term::Own(word),
@@ -118,6 +120,7 @@ mod tests {
         let search = "|tap-k|key:4|session:2|";
         assert!(Term::parse("key:4").matches(search, |_| false));
         assert!(!Term::parse("session:22").matches(search, |_| false));
+        assert!(Term::parse("key:\u{2068}שלום\u{2069}").matches("|key:שלום|", |_| false));
         assert!(Term::parse("is:bookmarked").matches(search, |word| word == "is:bookmarked"));
     }
 }

@@ -348,7 +348,10 @@ impl History {
     pub(super) fn value_called(&self, name: &str) -> Option<Value> {
         match &self.value_names {
             Names::Implicit(_) => name.parse().ok().map(Value).filter(|value| value.0 <= Value::MAX_NUMBER),
-            names => (0..names.len()).find(|&at| names.text(at) == name).map(|at| Value(at as u64)),
+            names => {
+                let is_called = |name: &str| (0..names.len()).find(|&at| names.text(at) == name);
+                is_called(name).or_else(|| is_called(&as_typed(name))).map(|at| Value(at as u64))
+            }
         }
     }
 }

@@ -47,11 +47,7 @@ fn number(variable: &str) -> Option<u64> {
 
 /// Seeds of `n` histories. `ISOSCOPE_HISTORIES` asks for another number, `ISOSCOPE_SEED` for others.
 pub(crate) fn seeds(n: u64) -> std::ops::Range<u64> {
-    seeds_from("ISOSCOPE_SEED", n)
-}
-
-fn seeds_from(variable: &str, n: u64) -> std::ops::Range<u64> {
-    let first = number(variable).unwrap_or(0);
+    let first = number("ISOSCOPE_SEED").unwrap_or(0);
     first..first + number("ISOSCOPE_HISTORIES").unwrap_or(n)
 }
 
@@ -65,23 +61,7 @@ pub(crate) fn for_histories(shape: Shape, n: u64, test: impl Fn(&Sketch) -> Resu
 
 /// The same for tests that make their histories themselves.
 pub(crate) fn for_seeds(n: u64, test: impl Fn(u64) -> Result<(), String> + Sync) {
-    go_through(seeds(n), test);
-}
-
-/// [`for_histories`] that begins where another variable says.
-pub(crate) fn for_histories_from(
-    variable: &str,
-    shape: Shape,
-    n: u64,
-    test: impl Fn(&Sketch) -> Result<(), String> + Sync,
-) {
-    go_through(seeds_from(variable, n), |seed| {
-        let sketch = sketch(shape, seed);
-        test(&sketch).map_err(|problem| format!("{sketch}{problem}"))
-    });
-}
-
-fn go_through(seeds: std::ops::Range<u64>, test: impl Fn(u64) -> Result<(), String> + Sync) {
+    let seeds = seeds(n);
     let n = seeds.end - seeds.start;
     let failures: Vec<String> =
         seeds.into_par_iter().filter_map(|seed| Some(format!("seed {seed}\n{}\n", test(seed).err()?))).collect();

@@ -5,6 +5,7 @@ use super::super::state::Attention;
 use super::super::style::{self, Palette};
 use super::{LanesAnswer, LanesInput, LanesView};
 use crate::diagram::path::distance_to_chord;
+use crate::diagram::text_size::{ADVANCE, elide};
 use crate::history::{Outcome, SessionId, TransactionId};
 use crate::report::grouped;
 use egui::{
@@ -119,6 +120,7 @@ impl Frame<'_> {
             painter.rect_filled(lane, CornerRadius::ZERO, self.palette.panel.gamma_multiply(0.6));
         }
         let name = format!("session {}", self.input.history.session_name(session));
+        let name = elide(&name, ((self.plot.left() - area.left() - 14.0) / (ADVANCE * style::SMALL)) as usize);
         let font = FontId::proportional(style::SMALL);
         let names = painter.with_clip_rect(Rect::from_min_max(
             pos2(area.left(), self.plot.top()),
@@ -171,6 +173,7 @@ impl Frame<'_> {
             let name = history.transaction_name(transaction);
             let inside = painter.with_clip_rect(bar.shrink(2.0).intersect(painter.clip_rect()));
             let font = FontId::monospace(style::CODE - 1.0);
+            let name = elide(&name, ((bar.width() - 8.0) / (ADVANCE * font.size)) as usize);
             inside.text(bar.left_center() + vec2(5.0, 0.0), Align2::LEFT_CENTER, name, font, fade(text));
         }
     }
