@@ -309,7 +309,7 @@ fn a_verdict_that_rests_on_a_set_up_says_so_itself() {
     let reads: Vec<String> = (0..8).map(|n| format!("r k{n} 0")).collect();
     let many = format!("{many}a: [{}, w k0 1]\nb: [r k0 0, w k0 2]\n", reads.join(", "));
     let told = condition(&many, Level::Serializability).expect("it rests on it");
-    assert_eq!(told, "s0.1, s1.1, s2.1, s3.1, s4.1 and 3 more set up the initial state");
+    assert_eq!(told, "s0#1, s1#1, s2#1, s3#1, s4#1 and 3 more set up the initial state");
 }
 
 #[test]

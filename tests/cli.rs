@@ -563,8 +563,8 @@ fn explanations_name_operations_and_levels() {
         "Whole history: the same levels.",
         "Assumed: each value that was read has one possible writer; the order within a session counts",
         "Read atomic: a transaction sees all that another one wrote or none of it",
-        "Smallest: no part of the history with fewer transactions than these 3 violates read atomic; remove any one of the \
-         5 operations, a write with its reads, and the rest satisfies read atomic.",
+        "Smallest: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \
+         5 operations it holds (removing a write also removes the reads of it).",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }

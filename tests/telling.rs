@@ -72,8 +72,8 @@ fn the_size_says_what_may_still_be_superfluous() {
     let both = size(Minimality::Irreducible, Minimality::Irreducible);
     assert_eq!(
         both,
-        "Minimal: remove any one of these 3 transactions or 5 operations, a write with its reads, and the rest satisfies \
-         read atomic."
+        "Minimal: without any one of these 3 transactions or 5 operations, read atomic holds (removing a write also \
+         removes the reads of it)."
     );
     let first = size(Minimality::Irreducible, Minimality::Reduced);
     assert!(first.starts_with("Minimal by transaction: "), "{first}");

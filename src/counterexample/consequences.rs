@@ -4,6 +4,7 @@ use super::groups::{self, Cause};
 use super::involved_operations;
 use crate::checkers::{Level, Pattern, Violation};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
+use crate::relations::{Edge, Reason};
 use rustc_hash::FxHashMap;
 
 /// What is compared of a violation.
@@ -14,6 +15,8 @@ struct Extent {
     /// Ascending.
     reads: Vec<OperationId>,
     causes: Vec<Cause>,
+    /// The orders of two transactions that reads force.
+    forced: Vec<(TransactionId, TransactionId)>,
     is_wrong_read: bool,
 }
 
@@ -24,7 +27,9 @@ impl Extent {
         reads.retain(|o| history.operation(*o).kind == OperationKind::Read);
         let causes = groups::causes(history, violation).into_iter().filter(|cause| !matches!(cause, Cause::Listed(..)));
         let (weakest, is_wrong_read) = (violation.levels.weakest(), violation.id.pattern.is_wrong_read());
-        Extent { weakest, transactions, reads, causes: causes.collect(), is_wrong_read }
+        let is_forced = |edge: &&Edge| matches!(edge.because, Reason::Visible { .. });
+        let forced = violation.edges.iter().filter(is_forced).map(|edge| (edge.from, edge.to)).collect();
+        Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
     }
 
     /// What a violation that this one contains has in common with it, one of these at least.
@@ -37,14 +42,21 @@ impl Extent {
     }
 
     /// Whether this contains a violation of a level that is no stronger: it has the same transactions, or more and rests on
-    /// the same reads or on the same inferred order of two transactions.
+    /// the same reads or on the same inferred order of two transactions; or it rests on several orders, of which one cannot
+    /// be for what was observed, as the simpler one shows.
     fn contains(&self, simpler: &Extent) -> bool {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
-        simpler.weakest <= self.weakest
-            && is_within(&simpler.transactions, &self.transactions)
-            && (has_same
-                || simpler.causes.iter().any(|cause| self.causes.contains(cause))
-                || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads))
+        let is_part = || {
+            is_within(&simpler.transactions, &self.transactions)
+                && (has_same
+                    || simpler.causes.iter().any(|cause| self.causes.contains(cause))
+                    || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads))
+        };
+        let is_refuted = || match simpler.forced.as_slice() {
+            [alone] => self.forced.len() > 1 && self.forced.contains(alone),
+            _ => false,
+        };
+        simpler.weakest <= self.weakest && (is_part() || is_refuted())
     }
 }
 
@@ -63,7 +75,8 @@ fn is_within<T: Ord>(part: &[T], whole: &[T]) -> bool {
 
 /// By place in a list of violations: the place of the simplest one that it contains. A violation contains another that
 /// breaks a weaker level, or the same one, if its transactions are the same, or if they are more and the reads or the order
-/// that it rests on are the same. The simplest ones contain none. O(violations · those that
+/// that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone. The
+/// simplest ones contain none. O(violations · those that
 /// share a read or an inferred order).
 pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<usize>> {
     let extents: Vec<Extent> = violations.iter().map(|violation| Extent::of(history, violation)).collect();

@@ -60,7 +60,11 @@ impl Words<'_> {
                     Some([_, Moment::Started(_)]) => ", and writers of one key may not overlap",
                     _ => "",
                 };
-                format!("{saw}, but {name} read {old} from {to}{overlap}: so {}", order())
+                let found = match self.history.lists().read_by(*read) {
+                    Some(_) => format!("{old}, which ends before it, with what {to} appended"),
+                    None => format!("{old} from {to}"),
+                };
+                format!("{saw}, but {name} read {found}{overlap}: so {}", order())
             }
             Reason::Overwrites { writer, .. } => {
                 let old = self.read_of(edge.from_operation, edge.key, *writer);
@@ -128,7 +132,7 @@ impl Words<'_> {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
             None if matches!(edge.because, Reason::Visible { .. }) && level < Level::PrefixConsistency => {
-                format!("{} must come before {}", self.transaction(edge.from), self.transaction(edge.to))
+                format!("{} would have to come before {}", self.transaction(edge.from), self.transaction(edge.to))
             }
             None => format!("{} {} before {}", self.transaction(edge.from), verb(level), self.transaction(edge.to)),
         }

@@ -53,7 +53,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             wrong_value_title(*pattern, reads.iter().any(|&read| history.lists().read_by(read).is_some()))
         }
         Claim::StaleRead { sight: Sight::OwnSession, .. } => "A session did not see its own write",
-        Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A transaction read an older version than it had seen",
+        Claim::StaleRead { sight: Sight::ReadBefore(_), .. } => "A later read returned an older state",
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
         Claim::StaleRead { sight: Sight::Through, .. } => "A transaction missed a write that it depends on",
         Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",

@@ -21,7 +21,7 @@ impl Explanation {
         let simpler = place.and_then(|place| *simpler_ones(whole, &findings.violations).get(place)?);
         self.contains = simpler.map(|simpler| {
             let id = findings.violations[simpler].id;
-            format!("A simpler anomaly of these transactions: {id}.")
+            format!("A simpler anomaly with the same cause: {id}.")
         });
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self
@@ -103,15 +103,16 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
     let clock = is_timed.then(|| "the recorded times are those of one clock".to_owned());
     let order = match example.level {
-        Level::CutIsolation => "operations are in the order of their transaction",
+        Level::CutIsolation => "the operations of a transaction are listed in order",
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
     written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).collect()
 }
 
-/// What is truly known about its size, and of what it is minimal: "Minimal: remove any one of these 4 transactions or 7
-/// operations, a write with its reads, and the rest satisfies read atomic."
+/// What is truly known about its size, and of what it is minimal: "Minimal: without any one of these 4 transactions or 7
+/// operations, read atomic holds (removing a write also removes the reads of it)."
 pub fn size(example: &Counterexample) -> String {
+    const REMOVED: &str = "(removing a write also removes the reads of it)";
     let level = example.level.spoken();
     let (n, m) = (example.history.n_transactions(), example.history.n_operations());
     let whole = grouped(example.n_transactions_of_whole as u64);
@@ -119,38 +120,34 @@ pub fn size(example: &Counterexample) -> String {
     let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
     let needs_all = example.operation_minimality.passes_without_any();
     let of_transactions = match example.minimality {
-        _ if n <= 1 && m <= 1 => "Smallest: this one operation is enough".to_owned(),
+        _ if n <= 1 && m <= 1 => return "Smallest: this one operation is enough.".to_owned(),
         _ if n <= 1 => "Smallest: this one transaction is enough".to_owned(),
         Minimality::Smallest => {
-            format!("Smallest: no part of the history with fewer transactions than these {n} violates {level}")
+            format!("Smallest: no part of the history with fewer than these {transactions} violates {level}")
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
             format!(
                 "Minimal for this anomaly: it needs each of the {transactions}; fewer violate {level} in another way"
             )
         }
-        Minimality::Irreducible if needs_all && m > 1 => {
+        Minimality::Irreducible if needs_all => {
             return format!(
-                "Minimal: remove any one of these {transactions} or {operations}, a write with its reads, and the rest \
-                 satisfies {level}."
+                "Minimal: without any one of these {transactions} or {operations}, {level} holds {REMOVED}."
             );
         }
         Minimality::Irreducible => {
-            format!(
-                "Minimal by transaction: remove any one of these {n}, a write with its reads, and the rest satisfies {level}"
-            )
+            format!("Minimal by transaction: without any one of these {n}, {level} holds {REMOVED}")
         }
         Minimality::Reduced => {
             format!("Reduced to {n} of {whole} transactions, some of which may still be superfluous")
         }
     };
     let of_operations = match example.operation_minimality {
-        _ if m <= 1 => String::new(),
         Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
         Minimality::IrreducibleForPattern => format!("; it needs each of the {operations}"),
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!("; remove any one of the {operations}, a write with its reads, and the rest satisfies {level}")
+            format!("; without any one of the {operations} it holds {REMOVED}")
         }
     };
     format!("{of_transactions}{of_operations}.")

@@ -7,7 +7,7 @@ use super::recount::Recount;
 use super::violations::Confirmed;
 use crate::control::{Interrupt, NOT_ALL_LISTED};
 use crate::history::TransactionId;
-use crate::report::{ProofEntry, Report, VerdictWord, ViolationEntry};
+use crate::report::{EdgeEntry, ProofEntry, ReasonEntry, Report, VerdictWord, ViolationEntry};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is known of the numbers.
@@ -195,7 +195,8 @@ fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
     }
 }
 
-/// A violation that another contains is confirmed, too, has no other transactions, and breaks a level that is no stronger.
+/// A violation that another contains is confirmed, too, breaks a level that is no stronger, and has no other transactions or
+/// needs but one of the orders that reads force in the other.
 fn simpler_ones(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
     let by_id: FxHashMap<&str, &(&ViolationEntry, Confirmed)> =
         confirmed.iter().map(|entry| (entry.0.id.as_str(), entry)).collect();
@@ -204,12 +205,22 @@ fn simpler_ones(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counte
         let Some(id) = &violation.contains else { continue };
         let is_simpler = by_id.get(id.as_str()).is_some_and(|(other, found)| {
             let is_within = found.transactions.iter().all(|t| t.is_initial() || transactions.contains(t));
-            other.id != violation.id && other.contains.is_none() && is_within && weakest(other) <= weakest(violation)
+            let (one, all) = (forced(other, &found.transactions), forced(violation, transactions));
+            let is_refuted = one.len() == 1 && all.len() > 1 && all.contains(&one[0]);
+            let is_no_stronger = weakest(other) <= weakest(violation);
+            other.id != violation.id && other.contains.is_none() && (is_within || is_refuted) && is_no_stronger
         });
         if !is_simpler {
             counted.problem(format!("description of {}", violation.id), format!("it does not contain {id}"));
         }
     }
+}
+
+/// The orders of two transactions that reads force in a violation.
+fn forced(violation: &ViolationEntry, transactions: &[TransactionId]) -> Vec<(TransactionId, TransactionId)> {
+    let of_reads = |edge: &&EdgeEntry| matches!(edge.reason, ReasonEntry::Visible { .. });
+    let ends = |edge: &EdgeEntry| Some((*transactions.get(edge.from)?, *transactions.get(edge.to)?));
+    violation.edges.iter().filter(of_reads).filter_map(ends).collect()
 }
 
 /// Violations that share transactions are of one component; where all are listed, others are not.

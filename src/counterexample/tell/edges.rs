@@ -8,8 +8,10 @@ use crate::counterexample::first_case::is_evidence;
 use crate::history::OperationId;
 use crate::relations::{Edge, EdgeIndex, Reason};
 
-/// What a cycle of nothing but sessions, reads and lists contradicts.
-const ORDER: &str =
+/// What a cycle of nothing but sessions and reads contradicts.
+const ORDER: &str = "Read committed and above: there is one order of commits, and sessions and reads follow it";
+/// The same where lists are among them.
+const ORDER_OF_LISTS: &str =
     "Read committed and above: there is one order of commits; sessions, reads and the elements of lists follow it";
 
 impl Teller<'_> {
@@ -39,8 +41,8 @@ impl Teller<'_> {
         let written = match edge.because {
             Reason::Visible { .. } => [edge.from_operation, None],
             Reason::Overwrites { .. } => [edge.to_operation, None],
-            Reason::Listed { .. } => [edge.from_operation, edge.to_operation],
-            _ => return,
+            Reason::SessionOrder | Reason::Reads => return,
+            _ => [edge.from_operation, edge.to_operation],
         };
         let found_at = self.places(written.into_iter().flatten());
         if let Some(step) = self.steps.last_mut().filter(|step| !step.premises.is_empty()) {
@@ -62,8 +64,10 @@ impl Teller<'_> {
     /// What the level promises, unless it has been said; of a cycle that was only observed, what every level promises.
     pub(super) fn rule(&mut self, cycle: &[EdgeIndex]) {
         if self.steps.iter().all(|step| step.role != StepRole::Rule) {
-            let mut edges = cycle.iter().filter_map(|&e| self.edge(e)).peekable();
-            let rule = match edges.peek().is_some() && edges.all(is_observed) {
+            let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
+            let is_listed = |edge: &&Edge| matches!(edge.because, Reason::Listed { .. });
+            let rule = match !edges.is_empty() && edges.iter().all(|edge| is_observed(edge)) {
+                true if edges.iter().any(is_listed) => ORDER_OF_LISTS.to_owned(),
                 true => ORDER.to_owned(),
                 false => format!("{}: {}", capitalized(&self.level.spoken()), self.level.promise()),
             };

@@ -162,7 +162,7 @@ impl Teller<'_> {
         let Some(value) = reads.first().and_then(|&read| self.words.wrong_value(pattern, read)) else { return };
         let text = match pattern {
             Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
-            Pattern::AbortedRead => format!("No transaction in the file that committed {value}"),
+            Pattern::AbortedRead => format!("No committed transaction in the file {value}"),
             _ => return,
         };
         self.say(StepRole::Observed, text, Vec::new());
