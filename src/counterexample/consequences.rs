@@ -97,7 +97,10 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
         let extent = &extents[place];
         let candidates = extent.links().filter_map(|link| sharing.get(&link)).flatten().copied();
         let contained = candidates.filter(|&other| extent.contains(&extents[other]));
-        simpler[place] = contained.map(|other| simpler[other].unwrap_or(other)).min_by_key(|&other| rank[other]);
+        // What refutes a part may have nothing to do with the whole.
+        let simplest = contained.map(|other| simpler[other].unwrap_or(other));
+        let simplest = simplest.filter(|&other| extent.contains(&extents[other]));
+        simpler[place] = simplest.min_by_key(|&other| rank[other]);
         // Of those with the same transactions the first will do.
         for link in extent.links().filter(|link| simpler[place].is_none() || !matches!(link, Link::Transactions(_))) {
             sharing.entry(link).or_default().push(place);

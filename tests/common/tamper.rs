@@ -457,12 +457,9 @@ fn another_transaction(history: &History, rng: &mut Rng) -> TransactionEntry {
         Ok(number) => isoscope::report::SessionName::Number(number),
         Err(_) => isoscope::report::SessionName::Name(name),
     };
-    TransactionEntry {
-        session: Some(session),
-        index: Some(history.position_of(t)),
-        id: history.exact_transaction_name(t),
-        name: None,
-    }
+    let id = history.exact_transaction_name(t);
+    let name = Some(history.transaction_name(t)).filter(|name| *name != id);
+    TransactionEntry { session: Some(session), index: Some(history.position_of(t)), id, name }
 }
 
 fn another_key(history: &History, key: &Option<String>, rng: &mut Rng) -> Option<String> {
