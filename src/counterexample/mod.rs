@@ -147,6 +147,7 @@ impl Step {
     pub fn heading(&self) -> String {
         match (self.role, self.case.as_str()) {
             (StepRole::Observed, _) => "Observed".to_owned(),
+            (StepRole::Rule, _) => "Rule".to_owned(),
             (_, "") => "Therefore".to_owned(),
             (_, case) => format!("Case {case}"),
         }

@@ -16,7 +16,7 @@ use std::path::Path;
 /// A step of the argument as shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PictureStep {
-    /// `Observed`, `Therefore` or `Case 1.2`.
+    /// `Observed`, `Rule`, `Therefore` or `Case 1.2`.
     pub heading: String,
     /// How many cases it is inside of.
     pub depth: usize,
@@ -161,6 +161,7 @@ pub fn compose(
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
     footer.extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));
     footer.extend(version);
+    footer.extend(ladder(example));
     Picture {
         title: printable(&explanation.title),
         subtitle: printable(&explanation.summary),
@@ -191,6 +192,14 @@ fn unbroken(step: &Step) -> String {
 fn sentence(text: &str) -> String {
     let text = printable(text.trim());
     if text.ends_with(['.', '!', '?', ':']) || text.is_empty() { text } else { format!("{text}.") }
+}
+
+/// The levels that were asked for, for those who do not know them all.
+fn ladder(example: &Counterexample) -> Option<String> {
+    let levels: Vec<String> = example.verdicts.iter().map(|(level, _)| level.spoken()).collect();
+    // Neither of the first two implies the other.
+    let levels = levels.join(", ").replacen("cut isolation, read", "cut isolation and read", 1);
+    levels.contains(',').then(|| format!("levels, weakest first: {levels}"))
 }
 
 fn verdicts(example: &Counterexample) -> Vec<String> {
