@@ -155,7 +155,7 @@ fn reasons(findings: &Findings) -> Vec<String> {
 fn mtc_says_which_transaction_is_no_mini_transaction() {
     let history = common::plume("r(1,0,0,1) w(1,1,0,1) w(2,1,0,2) w(1,2,0,2)");
     let found = ask_with(&history, Options { checker: Checker::MiniTransactions, ..Options::default() });
-    let reason = "SER: not mini-transactions: 0.2 writes 1 without reading it first";
+    let reason = "SER: not mini-transactions: S0#2 writes 1 without reading it first";
     assert!(reasons(&found).iter().any(|line| line == reason), "{:?}", reasons(&found));
 }
 
