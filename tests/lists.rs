@@ -323,6 +323,17 @@ fn whose_append_stands_in_a_wrong_list_took_part_too() {
 }
 
 #[test]
+fn own_appends_of_elements_that_others_appended_too_say_where_they_belong() {
+    // Case by case: whoever appended the first 1, a's and c's own come third, each in its own list of three.
+    let text = "initial: none\na: [a x 1, r x [1 1 1]] [a x 1]\nb: [a x 1]\nc: [a x 1, r x [1 1 1]]\n";
+    let history = formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+------");
+    assert_eq!(examine::signs(oracle::verdicts(&history).map(Some)), "+------");
+    examine::evidence(&history, &findings).expect("evidence holds");
+}
+
+#[test]
 fn an_element_twice_in_a_list_violates_read_committed() {
     expect(&[("a", &[("a x", &[1])]), ("b", &[("r x", &[1, 1])])], "+------", &[Pattern::DuplicateElement]);
     // What is next to the second one is no intermediate read of its writer.

@@ -56,8 +56,8 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
     let these = "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and \
                  everything stronger.";
     assert_eq!(explanation.verdicts, these);
-    let whole = "Whole history: allowed by cut isolation (a key read twice has one version), forbidden by read committed and \
-                 everything stronger.";
+    let whole = "Whole history: allowed by cut isolation (reading a key twice in a transaction gives the same version), \
+                 forbidden by read committed and everything stronger.";
     assert_eq!(explanation.whole.as_deref(), Some(whole));
 }
 

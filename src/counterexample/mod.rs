@@ -38,7 +38,7 @@ pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret
 pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly};
 pub use reasons::EdgeReason;
 pub use signature::signature;
-pub use standing::size;
+pub use standing::{glossed, size};
 
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};

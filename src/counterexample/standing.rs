@@ -74,13 +74,22 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());
     let said = said.map(|(what, levels, more)| {
         let names: Vec<String> = match levels.as_slice() {
-            [Level::CutIsolation] => vec!["cut isolation (a key read twice has one version)".to_owned()],
+            [level] => vec![glossed(*level)],
             several => several.iter().map(|level| level.spoken()).collect(),
         };
         let separator = if more.is_empty() { " and " } else { ", " };
         format!("{what} {}{more}", names.join(separator))
     });
     said.collect::<Vec<_>>().join(", ")
+}
+
+/// A level with what it means, where its name is not one that databases use.
+pub fn glossed(level: Level) -> String {
+    let name = level.spoken();
+    match level {
+        Level::CutIsolation | Level::PrefixConsistency => format!("{name} ({})", level.promise()),
+        _ => name,
+    }
 }
 
 /// What the argument takes for granted, besides what holds of the whole history only under a condition.

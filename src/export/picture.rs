@@ -3,7 +3,7 @@
 use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::picks::Picks;
-use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, narrate};
+use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, glossed, narrate};
 use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -196,9 +196,9 @@ fn sentence(text: &str) -> String {
 
 /// The levels that were asked for, for those who do not know them all.
 fn ladder(example: &Counterexample) -> Option<String> {
-    let levels: Vec<String> = example.verdicts.iter().map(|(level, _)| level.spoken()).collect();
+    let levels: Vec<String> = example.verdicts.iter().map(|&(level, _)| glossed(level)).collect();
     // Neither of the first two implies the other.
-    let levels = levels.join(", ").replacen("cut isolation, read", "cut isolation and read", 1);
+    let levels = levels.join(", ").replacen("), read", ") and read", 1);
     levels.contains(',').then(|| format!("levels, weakest first: {levels}"))
 }
 

@@ -159,6 +159,8 @@ pub fn repeated_appends(history: &History) -> Repeated {
 
 /// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list, of several
 /// equally long ones the one that the first node read; all lists of a key where they need not be prefixes of each other.
+/// Lists that end with appends of their readers that others may have made as well add where these belong: no other list
+/// says it.
 /// `numbers` are the keys of `index` by id; none where the numbers are the ids. `rank` says which nodes are first.
 ///
 /// Elements that nobody who takes part appended, or that several appended, are passed over: they are reported on their
@@ -174,7 +176,10 @@ pub(super) fn list_orders(
         return Vec::new();
     }
     let exact = history.rules().lists != ListRule::Merge;
+    let appends = appends(history);
+    let repeated = repeated_appends(history);
     let mut chosen: Vec<Chosen<'_>> = Vec::new();
+    let mut own: Vec<Chosen<'_>> = Vec::new();
     let mut longest: FxHashMap<u32, usize> = FxHashMap::default();
     for (read, elements) in lists.iter() {
         let t = history.transaction_of(read);
@@ -187,6 +192,9 @@ pub(super) fn list_orders(
         let n_outside = outside.len();
         let number = numbers.get(key.index()).copied().unwrap_or(key.0);
         let list = Chosen { reader, read, key, number, elements, n_outside, rank: rank(reader) };
+        if exact && elements[n_outside..].iter().any(|element| repeated.contains_key(&(key, *element))) {
+            own.push(list);
+        }
         match longest.get(&number) {
             Some(&at) if exact && chosen[at].rank() >= list.rank() => {}
             Some(&at) if exact => chosen[at] = list,
@@ -196,16 +204,18 @@ pub(super) fn list_orders(
             }
         }
     }
-    let appends = appends(history);
-    let repeated = repeated_appends(history);
     let order = |list: &Chosen<'_>| list.order(history, index, &appends, &repeated, exact);
-    let mut orders: Vec<ListOrder> = chosen.iter().map(order).collect();
+    // What comes after all of a list the longest one says.
+    let order_of_own = |list: &Chosen<'_>| ListOrder { closed: 0, ..order(list) };
+    own.retain(|list| longest.get(&list.number).is_none_or(|&at| chosen[at].read != list.read));
+    let mut orders: Vec<ListOrder> = chosen.iter().map(order).chain(own.iter().map(order_of_own)).collect();
     orders.retain(|order| order.versions.len() > 1 || order.closed > 0);
     orders.sort_unstable_by_key(|order| (order.key, order.reader, order.read));
     orders
 }
 
 /// A list that is looked at for the order it shows.
+#[derive(Clone, Copy)]
 struct Chosen<'a> {
     reader: Node,
     read: OperationId,
