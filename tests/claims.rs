@@ -201,6 +201,24 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
             };
             expect(first.end < then.start, "it had not ended")
         }
+        Claim::OverwrittenBefore { read, by } => {
+            let (old, new) = (facts.operation(*read), facts.operation(*by));
+            expect(old.key == new.key && old.value != new.value, "it did not overwrite what was read")?;
+            let ran = |t: TransactionId| history.interval(t).ok_or("no times");
+            let (reader, writer) = (ran(facts.owner(*read))?, ran(facts.owner(*by))?);
+            expect(writer.end < reader.start, "the write had not ended")?;
+            let same = |o: &OperationId| facts.operation(*o) == Operation { kind: OperationKind::Write, ..old };
+            for o in (0..history.n_operations()).map(OperationId::new).filter(same) {
+                let t = facts.owner(o);
+                if t == facts.owner(*read) || history.outcome(t) == Outcome::Aborted {
+                    continue;
+                }
+                let other = ran(t)?;
+                let is_old = history.outcome(t) == Outcome::Committed && other.end < writer.start;
+                expect(is_old || reader.end < other.start, "another write of it may be newer")?;
+            }
+            Ok(())
+        }
         Claim::WrongValue { pattern, reads } => reads.iter().try_for_each(|&read| wrong_value(facts, *pattern, read)),
         Claim::Observed | Claim::Ring { .. } | Claim::Cases => Ok(()),
     }

@@ -83,6 +83,14 @@ pub enum Claim {
         /// The anti-dependency back, where the cycle is only these two.
         missed: Option<EdgeIndex>,
     },
+    /// A read returned a value although another one was written after all writes of that value had ended and before the
+    /// read began.
+    OverwrittenBefore {
+        /// The read.
+        read: OperationId,
+        /// The write between.
+        by: OperationId,
+    },
     /// Several answers are possible to an open question, and each contradicts.
     Cases,
 }
@@ -95,7 +103,9 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
             return wrong_value(history, violation);
         }
         Proof::Cycle(cycle) => cycle,
-        Proof::Read | Proof::Reads { .. } => return wrong_value(history, violation),
+        Proof::Read | Proof::Reads { .. } => {
+            return overwritten_before(history, violation).unwrap_or_else(|| wrong_value(history, violation));
+        }
         _ => return Claim::Cases,
     };
     let edges: Vec<(EdgeIndex, &Edge)> =
@@ -162,6 +172,49 @@ fn wrong_value(history: &History, violation: &Violation) -> Claim {
     let wrong: Vec<OperationId> =
         all.iter().copied().filter(|&read| is_open && is_wrong(history, pattern, read, &involved)).collect();
     Claim::WrongValue { pattern, reads: if wrong.is_empty() { all } else { wrong } }
+}
+
+/// A read among operations that no order explains whose value was overwritten for certain before it began. O(operations)
+/// for each read of the violation.
+fn overwritten_before(history: &History, violation: &Violation) -> Option<Claim> {
+    if violation.id.pattern != Pattern::NoLinearOrder {
+        return None;
+    }
+    let is_read = |o: &&OperationId| history.operation(**o).kind == OperationKind::Read;
+    violation.operations.iter().filter(is_read).find_map(|&read| {
+        let Operation { key, value, .. } = history.operation(read);
+        let reader = history.interval(history.transaction_of(read))?;
+        let mut ended = i64::MIN;
+        for write in
+            writes_of(history, key, value).filter(|&w| history.transaction_of(w) != history.transaction_of(read))
+        {
+            let t = history.transaction_of(write);
+            let ran = history.interval(t)?;
+            if ran.start > reader.end {
+                continue;
+            }
+            if history.outcome(t) != Outcome::Committed {
+                return None;
+            }
+            ended = ended.max(ran.end);
+        }
+        let is_between = |o: &&OperationId| {
+            let (write, t) = (history.operation(**o), history.transaction_of(**o));
+            let in_time = history.interval(t).is_some_and(|ran| ended < ran.start && ran.end < reader.start);
+            let overwrites = (write.kind, write.key) == (OperationKind::Write, key) && write.value != value;
+            overwrites && in_time && history.outcome(t) == Outcome::Committed
+        };
+        let is_known = value != Value::UNRECORDED && history.differs_from(read).is_none();
+        let &by = violation.operations.iter().filter(|_| is_known).find(is_between)?;
+        Some(Claim::OverwrittenBefore { read, by })
+    })
+}
+
+/// The writes of a value to a key by transactions that may have committed. O(operations).
+pub(super) fn writes_of(history: &History, key: KeyId, value: Value) -> impl Iterator<Item = OperationId> + '_ {
+    let written = Operation { kind: OperationKind::Write, key, value };
+    let all = (0..history.n_operations()).map(OperationId::new).filter(move |&o| history.operation(o) == written);
+    all.filter(|&o| history.outcome(history.transaction_of(o)) != Outcome::Aborted)
 }
 
 /// Whether the operations that a violation involves show that a read is an instance of a pattern.

@@ -69,6 +69,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::Ring { missing } if missing.len() > 1 => "A ring of missed writes",
         Claim::Ring { .. } => "Dependencies form a cycle",
         Claim::AgainstTheClock { missed: Some(_), .. } => "A write that had finished was not seen",
+        Claim::OverwrittenBefore { .. } => "A value was read that had been overwritten before the read began",
         Claim::AgainstTheClock { .. } => "Reads contradict real time",
         Claim::Cases => match supposed(&violation.proof) {
             Some(Supposed::Writer { .. }) => "A read that no possible writer explains",
@@ -143,6 +144,7 @@ impl Speaker<'_> {
             }
             Claim::Ring { missing } => self.ring(missing),
             Claim::AgainstTheClock { clock, missed } => self.against_the_clock(*clock, *missed),
+            Claim::OverwrittenBefore { read, by } => self.overwritten_before(*read, *by),
             Claim::Cases => self.cases(),
         }
     }
@@ -306,6 +308,13 @@ impl Speaker<'_> {
             Some(missed) => format!("{}, although {ended} had ended before {began} began.", self.missed(missed)),
             None => format!("{ended} had ended before {began} began, yet what was read puts {began} before {ended}."),
         }
+    }
+
+    fn overwritten_before(&self, read: OperationId, by: OperationId) -> String {
+        let words = self.words;
+        let [reader, writer] = [read, by].map(|o| words.transaction(words.history.transaction_of(o)));
+        let wrote = words.wrote(Some(by), None);
+        format!("{reader} read {}, although {writer} {wrote} before that read began.", words.content(read))
     }
 
     fn cases(&self) -> String {

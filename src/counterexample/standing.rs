@@ -3,7 +3,7 @@
 
 use super::{Counterexample, Explanation, Minimality, simpler_ones};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
-use crate::history::{History, grouped};
+use crate::history::{History, Operation, OperationKind, TransactionId, grouped};
 use crate::relations::{Edge, Reason, Relation};
 
 impl Explanation {
@@ -92,6 +92,25 @@ pub fn glossed(level: Level) -> String {
     }
 }
 
+/// How many transactions the argument names, and that the others are there because of what it read.
+fn with_writers(example: &Counterexample) -> String {
+    let (history, violation) = (&example.history, &example.violation);
+    let (named, others): (Vec<TransactionId>, Vec<TransactionId>) =
+        history.transactions().partition(|t| violation.transactions.contains(t));
+    let read: Vec<Operation> = violation.operations.iter().map(|&o| history.operation(o)).collect();
+    let is_writer = |t: &TransactionId| {
+        let mut operations = history.operations_of(*t).map(|o| history.operation(o));
+        operations.any(|o| o.kind == OperationKind::Write && read.iter().any(|r| (r.key, r.value) == (o.key, o.value)))
+    };
+    match others.len() {
+        0 => "those that the argument names".to_owned(),
+        n if others.iter().all(is_writer) => {
+            format!("{} that the argument names and {n} more that wrote the same values", named.len())
+        }
+        _ => "some may still be superfluous".to_owned(),
+    }
+}
+
 /// What the argument takes for granted, besides what holds of the whole history only under a condition.
 pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let written = match example.violation.proof {
@@ -146,6 +165,9 @@ pub fn size(example: &Counterexample) -> String {
         }
         Minimality::Irreducible => {
             format!("Minimal by transaction: without any one of these {n}, {level} holds {REMOVED}")
+        }
+        Minimality::Reduced if example.violation.id.pattern == Pattern::NoLinearOrder => {
+            format!("Reduced to {n} of {whole} transactions: {}", with_writers(example))
         }
         Minimality::Reduced => {
             format!("Reduced to {n} of {whole} transactions, some of which may still be superfluous")

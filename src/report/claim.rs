@@ -89,6 +89,13 @@ pub enum ClaimKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missed: Option<MissedEntry>,
     },
+    /// A read returned a value although another was written after all writes of it had ended and before the read began.
+    OverwrittenBefore {
+        /// The read.
+        read: OperationEntry,
+        /// The write between.
+        write: OperationEntry,
+    },
     /// Several answers are possible to an open question, and each contradicts.
     Cases,
 }
@@ -104,6 +111,7 @@ impl ClaimEntry {
             ClaimKind::StaleRead { read, write, seen, .. } => [read].into_iter().chain(write).chain(seen).collect(),
             ClaimKind::ReadersDisagree { missed } | ClaimKind::MissedEachOther { missed } => of_missed(missed),
             ClaimKind::AgainstTheClock { missed, .. } => of_missed(missed),
+            ClaimKind::OverwrittenBefore { read, write } => vec![read, write],
             ClaimKind::Observed | ClaimKind::LostWrite { .. } | ClaimKind::Ring { .. } | ClaimKind::Cases => Vec::new(),
         }
     }
@@ -250,6 +258,10 @@ impl Claims<'_, '_> {
                     missed: self.missed(missed.as_slice()).pop(),
                 }
             }
+            Claim::OverwrittenBefore { read, by } => ClaimKind::OverwrittenBefore {
+                read: self.places.operation_entry(*read),
+                write: self.places.operation_entry(*by),
+            },
             Claim::Cases => ClaimKind::Cases,
         }
     }

@@ -1,7 +1,7 @@
 //! What a violation is said to show: does it follow from the history and from the edges, which hold by the time this is asked?
 
 use super::read::operation;
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::report::{
     ClaimKind, EdgeEntry, MissedEntry, OperationEntry, ProofEntry, ReasonEntry, SightWord, ViolationEntry,
 };
@@ -34,6 +34,7 @@ pub(super) fn check(
         }
         ClaimKind::Ring { missing } => scene.ring(missing),
         ClaimKind::AgainstTheClock { ended, began, missed } => scene.clock(*ended, *began, missed.as_ref()),
+        ClaimKind::OverwrittenBefore { read, write } => scene.overwritten_before(read, write),
         ClaimKind::Cases => expect(scene.cycle().is_err() && !is_of_reads(&violation.proof), "it has no cases"),
     };
     checked.map_err(|message| format!("its claim does not hold: {message}"))
@@ -309,5 +310,38 @@ impl Shown<'_> {
             )?;
             self.is_missed(missed)
         })
+    }
+
+    /// Whether every write of what was read had ended before another write began, or began after the read, which began after
+    /// that other write.
+    fn overwritten_before(&self, read: &OperationEntry, write: &OperationEntry) -> Result<(), String> {
+        let history = self.history;
+        let (read, by) = (self.operation(read, OperationKind::Read)?, self.operation(write, OperationKind::Write)?);
+        let time = |o: OperationId| {
+            let interval = history.interval(history.transaction_of(o));
+            interval.ok_or_else(|| format!("{} has no times", history.operation_text(o)))
+        };
+        let (returned, newer) = (history.operation(read), history.operation(by));
+        expect(returned.key == newer.key && returned.value != newer.value, "the one did not overwrite the other")?;
+        expect(
+            returned.value != Value::UNRECORDED && history.differs_from(read).is_none(),
+            "what was read is not known",
+        )?;
+        expect(history.outcome(history.transaction_of(by)) == Outcome::Committed, "the write may not have happened")?;
+        let (read_at, by_at) = (time(read)?, time(by)?);
+        expect(by_at.end < read_at.start, "the read began too early")?;
+        for t in history.transactions().filter(|&t| t != history.transaction_of(read)) {
+            let writes = |o: &OperationId| {
+                let o = history.operation(*o);
+                (o.kind, o.key, o.value) == (OperationKind::Write, returned.key, returned.value)
+            };
+            if history.outcome(t) == Outcome::Aborted || !history.operations_of(t).any(|o| writes(&o)) {
+                continue;
+            }
+            let ran = history.interval(t).ok_or("another write of what was read has no times")?;
+            let had_ended = ran.end < by_at.start && history.outcome(t) == Outcome::Committed;
+            expect(had_ended || ran.start > read_at.end, "another write of what was read may have come later")?;
+        }
+        Ok(())
     }
 }

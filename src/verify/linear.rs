@@ -7,6 +7,7 @@ use super::initial::Initial;
 use super::resolution::Resolution;
 use super::scene::Scene;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value};
+use crate::report::EdgeEntry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pattern of operations that no order explains.
@@ -74,6 +75,14 @@ pub(super) fn no_order(
     }
     let puzzle = Puzzle::new(history, resolution, transactions)?;
     puzzle.has_no_solution()
+}
+
+/// Whether an edge says that one transaction had ended before another began, and that is so.
+pub(super) fn is_in_time(history: &History, transactions: &[TransactionId], edge: &EdgeEntry) -> bool {
+    let interval =
+        |place: usize| transactions.get(place).filter(|t| !t.is_initial()).and_then(|&t| history.interval(t));
+    let in_order = matches!((interval(edge.from), interval(edge.to)), (Some(a), Some(b)) if a.end < b.start);
+    edge.kind == "RT" && in_order && edge.from_operation.is_none() && edge.to_operation.is_none()
 }
 
 /// What operations without an order show: their key, if they have one in common.

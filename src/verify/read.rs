@@ -58,7 +58,12 @@ pub(super) fn told(
     transactions: &[TransactionId],
 ) -> Told {
     if violation.pattern == super::linear::PATTERN {
-        return Ok(super::linear::scene(history, transactions));
+        let in_time = |edge: &EdgeEntry| super::linear::is_in_time(history, transactions, edge);
+        let wrong = violation.edges.iter().position(|edge| !in_time(edge));
+        return match wrong {
+            Some(place) => Err(format!("edge {place}: the one had not ended before the other began")),
+            None => Ok(super::linear::scene(history, transactions)),
+        };
     }
     let level = violation.levels.iter().find(|level| *level != "CI").map_or("CI", String::as_str);
     let setting = Setting::new(resolution, basis(level));
@@ -122,9 +127,14 @@ fn edge_into(
         "TAP-b" => {
             let list = super::lists::found(history, history.transaction_of(read), read);
             let is_there = |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
+            // Who appended the end of a list shows which version it is.
+            let is_last = |value| list.is_some_and(|(list, _)| list.last() == Some(&value));
+            let is_aborted = !from.is_initial() && history.outcome(from) == Outcome::Aborted;
             !from.is_initial()
-                && history.outcome(from) == Outcome::Aborted
-                && write.is_some_and(|o| is_write(o) && is_there(history.operation(o).value))
+                && write
+                    .filter(|&o| is_write(o))
+                    .map(|o| history.operation(o).value)
+                    .is_some_and(|value| if is_aborted { is_there(value) } else { is_last(value) })
         }
         _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
         _ => {

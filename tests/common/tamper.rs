@@ -342,6 +342,10 @@ fn claim(claim: &mut ClaimKind, n_transactions: usize, rng: &mut Rng) -> Option<
                 *seen = if rng.bool() { Some(read.clone()) } else { None };
             }
         },
+        ClaimKind::OverwrittenBefore { read, write } => match rng.bool() {
+            true => std::mem::swap(read, write),
+            false => write.transaction = rng.usize(0..n_transactions),
+        },
         ClaimKind::TwoReads { reads } => drop(reads.pop()),
         ClaimKind::LostWrite { key, writer, readers } => match rng.u8(0..3) {
             0 => key.push('x'),

@@ -6,6 +6,7 @@ use crate::control::Control;
 use crate::counterexample::involved_operations;
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{self, Edge, Reason, Relation, Resolution, Source};
+use rustc_hash::FxHashSet;
 
 /// Adds to the violation of a part in which every operation matters what it does not speak of yet: for each read that an
 /// inferred edge rests on, and for each that only shows that a transaction has committed, the write-read edge; other
@@ -51,21 +52,31 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
     }
 }
 
-/// Connects the transactions that no edge touches and that matter because of a list: with an edge from who appended the
+/// Connects operations that no order explains by their times, and the transactions that no edge touches and that matter because of a list: with an edge from who appended the
 /// last element to who read the list, where that is certain. Nothing that was there changes its place. O(operations).
 pub(super) fn connect(history: &History, violation: &mut Violation) {
-    let is_touched = |t: TransactionId| violation.edges.iter().any(|edge| edge.from == t || edge.to == t);
-    if violation.transactions.iter().all(|&t| is_touched(t)) || history.lists().is_empty() {
+    if violation.id.pattern == Pattern::NoLinearOrder && violation.edges.is_empty() {
+        violation.edges = in_time(history, &violation.transactions);
         return;
     }
+    let is_touched = |t: TransactionId| violation.edges.iter().any(|edge| edge.from == t || edge.to == t);
     let involved = involved_operations(violation);
+    let of_operations = involved.iter().map(|&o| history.transaction_of(o));
+    let drawn: FxHashSet<TransactionId> = violation.transactions.iter().copied().chain(of_operations).collect();
+    if drawn.iter().all(|&t| is_touched(t)) || history.lists().is_empty() {
+        return;
+    }
     let (lists, key) = (history.lists(), |o: OperationId| history.operation(o).key);
     let is_write = |o: &OperationId| history.operation(*o).kind == OperationKind::Write;
     let mut edges = Vec::new();
     for &read in involved.iter().filter(|&&o| lists.read_by(o).is_some()) {
         let reader = history.transaction_of(read);
-        let is_told = |e: &Edge| e.because == Reason::Reads && e.to_operation == Some(read);
         let Some(&last) = lists.recorded_by(read).and_then(<[_]>::last) else { continue };
+        // The edge of a wrong read may come from who appended an element within the list.
+        let is_last = |append: OperationId| history.operation(append).value == last;
+        let is_told = |e: &Edge| {
+            e.because == Reason::Reads && e.to_operation == Some(read) && e.from_operation.is_none_or(is_last)
+        };
         if violation.edges.iter().any(is_told) {
             continue;
         }
@@ -76,12 +87,40 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         let writer = history.transaction_of(append);
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
         let is_certain = !has_own && history.outcome(writer) != Outcome::Aborted;
-        let is_new = !(is_touched(writer) && is_touched(reader)) && violation.transactions.contains(&writer);
+        let is_new = !(is_touched(writer) && is_touched(reader)) && drawn.contains(&writer);
         if is_certain && is_new {
             edges.push(read_of(history, writer, Some(append), read));
         }
     }
     violation.edges.extend(edges);
+}
+
+/// Which of some transactions had ended before which others began, without what follows from the rest. O(n³).
+fn in_time(history: &History, transactions: &[TransactionId]) -> Vec<Edge> {
+    const MOST: usize = 64;
+    let ran: Vec<_> = transactions.iter().filter_map(|&t| Some((t, history.interval(t)?))).take(MOST).collect();
+    let mut edges = Vec::new();
+    for (from, first) in &ran {
+        for (to, then) in ran.iter().filter(|(_, then)| first.end < then.start) {
+            let is_between = ran.iter().any(|(_, other)| first.end < other.start && other.end < then.start);
+            if !is_between {
+                edges.push(real_time(*from, *to));
+            }
+        }
+    }
+    edges
+}
+
+fn real_time(from: TransactionId, to: TransactionId) -> Edge {
+    Edge {
+        from,
+        to,
+        relation: Relation::RealTime,
+        key: None,
+        from_operation: None,
+        to_operation: None,
+        because: Reason::SessionOrder,
+    }
 }
 
 /// Says which reads contradict, so that others beside them mean no more than that they are there. Where an edge takes one of

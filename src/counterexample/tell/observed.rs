@@ -150,7 +150,12 @@ impl Teller<'_> {
                 Some(ran) => format!(", between {} and {}", ran.start, ran.end),
                 None => String::new(),
             };
-            let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().collect();
+            let clock = |e: &EdgeIndex| {
+                let edge = &self.violation.edges[*e];
+                in_time && edge.relation == Relation::RealTime && edge.to == t
+            };
+            let clock = (0..self.violation.edges.len()).filter(clock);
+            let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
             self.step(StepRole::Observed, format!("{what}{aborted}{time}"), (edges, Vec::new()), vec![o]);
         }
         self.tell_absent();

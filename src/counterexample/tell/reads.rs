@@ -2,9 +2,10 @@
 
 use super::{Teller, closing};
 use crate::checkers::Pattern;
+use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::edge_words::capitalized;
 use crate::counterexample::{StepRole, involved_operations};
-use crate::history::{OperationId, OperationKind, SessionId};
+use crate::history::{Operation, OperationId, OperationKind, SessionId, TransactionId};
 
 impl Teller<'_> {
     /// The operations alone contradict.
@@ -62,17 +63,40 @@ impl Teller<'_> {
             Pattern::NonRepeatableRead => "These are versions of different transactions, and all reads of a key in \
                                            one transaction must return one version"
                 .to_owned(),
+            Pattern::NoLinearOrder if self.overwritten_before().is_some() => {
+                self.overwritten_before().unwrap_or_default()
+            }
             Pattern::NoLinearOrder => {
-                let order = match self.follow_in_sessions() {
-                    true => "Any order that agrees with these times and the order of each session",
-                    false => "Any order that agrees with these times",
-                };
+                let with = if self.follow_in_sessions() { "their times and their sessions" } else { "their times" };
                 let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
-                format!("{order} contradicts one of them, whatever other writes of {keys} there were")
+                format!(
+                    "No order of these operations that agrees with {with} explains what was read, wherever other writes of \
+                     {keys} are put between them"
+                )
             }
             pattern => capitalized(pattern.row().meaning),
         };
         self.say(StepRole::Contradiction, format!("{text}: {closing}"), involved);
+    }
+
+    /// What a read had to return whose value had been overwritten before it began.
+    fn overwritten_before(&self) -> Option<String> {
+        let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation) else { return None };
+        let history = self.words.history;
+        let [reader, writer] = [read, by].map(|o| history.transaction_of(o));
+        let began = history.interval(writer)?.start;
+        let [old, new] = [read, by].map(|o| history.value_name(history.operation(o).value));
+        let name = self.words.transaction(reader);
+        let later = |t: &TransactionId| *t != reader && history.interval(*t).is_some_and(|ran| ran.start > began);
+        let writes = |&o: &OperationId| {
+            history.operation(o) == Operation { kind: OperationKind::Write, ..history.operation(read) }
+        };
+        let is_later = history.transactions().filter(later).any(|t| history.operations_of(t).any(|o| writes(&o)));
+        let others = if is_later { format!(", and the others began after {name} had ended") } else { String::new() };
+        Some(format!(
+            "{} wrote {new} after every earlier write of {old} had ended{others}, so {name} had to read {new} or something newer",
+            self.words.transaction(writer)
+        ))
     }
 
     /// Whether two transactions of the violation are of one session.
