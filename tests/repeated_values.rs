@@ -134,3 +134,17 @@ fn a_violation_is_found_in_a_long_serial_run() {
         examine::evidence(&history, &findings).expect("evidence holds");
     }
 }
+
+#[test]
+fn a_case_is_not_named_by_a_read_that_may_be_of_another_writer() {
+    // Whether C4 calls it TAP-h rests on whether a6 read x from a4, as it may have done.
+    let text = "a: [w z 2, w x 2, r x 2, r z 2] [w y 1, w x 1, r x 1] [r z 1, r x 1, r z 1, r y 1] \
+                [w y 1, r y 1, w x 2, w z 1] [r y 1, r y 1] [r x 2, r z 2, r x 2, r y 1]\n\
+                b: [w z 1, w y 2] [w y 2, w z 2, r z 2] [r y 2] [r x 2] [r y 1, r y 1, r z 1, r z 1] [r z 1, r x 2]\n";
+    let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+    let findings = examine::check(&history);
+    examine::evidence(&history, &findings).expect("evidence holds");
+    let is_fractured = |violation: &&checkers::Violation| violation.id.pattern == checkers::Pattern::FracturedReadCO;
+    let fractured = findings.violations.iter().find(is_fractured).expect("a4's z was overlooked");
+    assert!(!fractured.also.iter().any(|name| name == "C4 TAP-h"), "{:?}", fractured.also);
+}

@@ -282,7 +282,8 @@ impl<'a> Refuter<'a> {
     /// A violation with what it needs. If it needs a read whose writers are all wrong, that read is the better argument.
     fn part(&self, violation: Violation, promotions: &Promotions) -> Option<Part> {
         let (history, resolution) = (self.history, self.resolution);
-        let violation = spelled_out(history, resolution, violation);
+        let mut violation = spelled_out(history, resolution, violation);
+        needs::without_doubtful_name(history, resolution, &mut violation);
         let needed = needs(history, resolution, &violation, promotions);
         let hopeless = needed.iter().copied().filter(|&read| is_hopeless_read(history, resolution, read));
         match hopeless.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {

@@ -130,6 +130,32 @@ pub(super) fn name_without_doubt(
     }
 }
 
+/// The same within cases: whether C4 calls it h or k rests on a case that may turn out not to be needed, so neither is said
+/// where the reader may have read another key from the newer writer, and nothing says that it did.
+pub(super) fn without_doubtful_name(history: &History, resolution: &Resolution, violation: &mut Violation) {
+    if !matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM) {
+        return;
+    }
+    let Proof::Cycle(cycle) = &violation.proof else { return };
+    let Some(first) = cycle.first().map(|&edge| &violation.edges[edge]) else { return };
+    let Reason::Visible { reader, .. } = first.because else { return };
+    let is_of_other = |o: &OperationId| {
+        let operation = history.operation(*o);
+        operation.kind == OperationKind::Read && Some(operation.key) != violation.key
+    };
+    let is_certain = |read: OperationId| {
+        resolution.source_in(reader, read).writer() == Some(first.from) && !is_open(history, resolution, read)
+    };
+    let may_be = |read: OperationId| {
+        let sources = resolution.multiple_sources(read).map_or(&[][..], |multiple| &multiple.sources);
+        sources.iter().any(|source| source.writer() == Some(first.from))
+    };
+    let others = || history.operations_of(reader).filter(is_of_other);
+    if others().any(may_be) && !others().any(is_certain) {
+        violation.also.retain(|name| !matches!(name.as_str(), "C4 TAP-h" | "C4 TAP-i" | "C4 TAP-k" | "C4 TAP-l"));
+    }
+}
+
 /// Whether it is open whom a read read from: it has several sources, and no single one that does not violate read
 /// committed by itself.
 pub(super) fn is_open(history: &History, resolution: &Resolution, read: OperationId) -> bool {
