@@ -375,7 +375,7 @@ fn random_diagram(seed: u64, n_cards: usize, n_lanes: usize, n_arrows: usize) ->
             Arrow {
                 edge,
                 also: Vec::new(),
-                number: None,
+                numbers: Vec::new(),
                 from,
                 from_row,
                 to,
@@ -575,8 +575,8 @@ fn arrows_have_the_numbers_of_their_lines() {
         let picture = picture(&example, &ComposeOptions::default());
         for arrow in &picture.diagram.arrows {
             // Of many reads those that a conclusion quotes have no line of their own.
-            assert!(arrow.number.is_some() || arrow.emphasis != Emphasis::Cycle, "{name}: {}", arrow.label);
-            let Some(number) = arrow.number else { continue };
+            assert!(!arrow.numbers.is_empty() || arrow.emphasis != Emphasis::Cycle, "{name}: {}", arrow.label);
+            let Some(&number) = arrow.numbers.first() else { continue };
             let step = picture.steps.iter().find(|step| step.number == Some(number)).expect("a line");
             assert!(step.edges.contains(&arrow.edge), "{name}: {} is not told in {number}", arrow.label);
         }

@@ -153,7 +153,7 @@ fn faults(picture: &Picture, layout: LayoutStyle) -> Vec<String> {
         demand(!is_keyed || has_key, format!("{} has no key", arrow.label));
         demand(says(&label_text(arrow)), format!("no label {}", arrow.label));
         let is_told = picture.steps.iter().any(|step| step.edges.contains(&arrow.edge));
-        demand(!is_told || arrow.number.is_some(), format!("{} has no number", arrow.label));
+        demand(!is_told || !arrow.numbers.is_empty(), format!("{} has no number", arrow.label));
     }
     if diagram.arrows.iter().any(|arrow| arrow.emphasis == Emphasis::Cycle) {
         for (place, card) in diagram.cards.iter().enumerate() {

@@ -92,6 +92,7 @@ fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
         Pattern::FutureRead if of_list => "A transaction read its own append before making it",
         Pattern::NotMyOwnWrite if of_list => "A transaction did not see its own append",
         Pattern::IntermediateRead if of_list => "Only some of a transaction's appends were seen",
+        Pattern::NotMyLastWrite if of_list => "A transaction's own append was not at the end of the list that it read",
         Pattern::ThinAirRead => "A value was read that no transaction wrote",
         Pattern::AbortedRead => "A value that was rolled back was read",
         Pattern::FutureRead => "A transaction read its own write before making it",
@@ -394,6 +395,9 @@ impl Speaker<'_> {
             },
             Pattern::FutureRead => format!("{had}, which it wrote only later."),
             Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
+            Pattern::NotMyLastWrite if words.history.lists().read_by(read).is_some() => {
+                format!("{had}, where its own append is not at the end.")
+            }
             Pattern::NotMyLastWrite => format!("{had}, an own write that it had already overwritten."),
             Pattern::IntermediateRead => match other {
                 Some(writer) => format!("{had}, which {writer} had overwritten before it committed."),

@@ -152,7 +152,7 @@ fn arrow(
     Arrow {
         edge: index,
         also: also.to_vec(),
-        number: None,
+        numbers: Vec::new(),
         from,
         from_row: row(from, edge.from_operation),
         to,

@@ -89,8 +89,8 @@ pub struct Arrow {
     pub edge: EdgeIndex,
     /// Other edges of the same list that say the same.
     pub also: Vec<EdgeIndex>,
-    /// The number of the line of the argument that tells it.
-    pub number: Option<usize>,
+    /// The numbers of the lines of the argument that tell it: several where each of several cases concludes it.
+    pub numbers: Vec<usize>,
     /// Place of the source in [`Diagram::cards`].
     pub from: usize,
     /// Row of the source card it leaves, else the card itself.

@@ -4,8 +4,8 @@
 //! belong to whoever shows it. Hover, click and tooltips share [`Scene::at`].
 
 use super::layout::{
-    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, row_text,
-    title_text,
+    self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text,
+    row_text, title_text,
 };
 use super::path::{Path, distance_to_line};
 use super::theme::Role;
@@ -162,10 +162,10 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
         let ground = Shape::Rect { rect: route.label, radius: 4.0 };
         scene.marks.push(Mark { shape: ground, role: Role::Label(arrow.relation, arrow.emphasis), target });
         let mut at = route.label.center();
-        if let Some(number) = arrow.number {
-            let half = disc_size(number).x / 2.0;
+        if !arrow.numbers.is_empty() {
+            let half = disc_size(&arrow.numbers).x / 2.0;
             let center = route.label.left_center() + vec2(half + 0.5, 0.0);
-            scene.marks.extend(numbered(center, number, Some(arrow.relation), target));
+            scene.marks.extend(numbered(center, &arrow.numbers, Some(arrow.relation), target));
             at.x += half;
         }
         let role = Role::LabelText(arrow.relation);
@@ -174,11 +174,11 @@ pub fn scene(diagram: &Diagram, layout: &Layout) -> Scene {
     scene
 }
 
-/// A line's number in a disc.
-pub fn numbered(center: Pos2, number: usize, relation: Option<Relation>, target: Option<Target>) -> [Mark; 2] {
-    let size = disc_size(number);
+/// The numbers of lines in a disc.
+pub fn numbered(center: Pos2, numbers: &[usize], relation: Option<Relation>, target: Option<Target>) -> [Mark; 2] {
+    let size = disc_size(numbers);
     let disc = Shape::Rect { rect: Rect::from_center_size(center, size), radius: size.y / 2.0 };
-    let number = text(center, Align::Center, SMALL_FONT, true, number.to_string(), Role::NumberText, target);
+    let number = text(center, Align::Center, SMALL_FONT, true, number_text(numbers), Role::NumberText, target);
     [Mark { shape: disc, role: Role::Number(relation), target }, number]
 }
 

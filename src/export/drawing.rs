@@ -157,7 +157,22 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         let observed = |step: &Step| step.role == StepRole::Observed && reads(step);
         let place = steps.iter().position(observed).or(first);
         let place = place.or_else(|| steps.iter().position(tells)).or_else(|| steps.iter().position(reads));
-        arrow.number = place.map(|place| place + 1);
+        let Some(place) = place else { continue };
+        if steps[place].role == StepRole::Supposed {
+            arrow.label = format!("if {}", arrow.label);
+        }
+        // What another case concludes, too, has a line there.
+        let is_again = |step: &Step| {
+            let drawn = &edges[arrow.edge];
+            let is_same = |e: &EdgeIndex| {
+                edges.get(*e).is_some_and(|edge| {
+                    (edge.from, edge.to, edge.relation, edge.key) == (drawn.from, drawn.to, drawn.relation, drawn.key)
+                })
+            };
+            step.role == StepRole::Concluded && step.case != steps[place].case && step.edges.iter().any(is_same)
+        };
+        let again = (place + 1..steps.len()).filter(|&later| is_again(&steps[later]));
+        arrow.numbers = std::iter::once(place).chain(again).map(|place| place + 1).collect();
     }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {
         let is_supposed = alternatives.iter().any(|alternative| alternative.edge == arrow.edge);

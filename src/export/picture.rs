@@ -62,8 +62,12 @@ pub struct Picture {
 impl Picture {
     /// The relation of the arrows that have the number of this line and that it names, if it is one.
     pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
+        let number = step.number?;
         let is_of = |arrow: &Arrow| step.edges.is_empty() || step.edges.contains(&arrow.edge);
-        let is_told = |arrow: &&Arrow| arrow.number == step.number && is_of(arrow);
+        let is_told = |arrow: &&Arrow| match arrow.numbers.as_slice() {
+            [first, ..] if *first == number => is_of(arrow),
+            all => all.contains(&number),
+        };
         let mut told = self.diagram.arrows.iter().filter(is_told);
         let first = told.next()?.relation;
         told.all(|arrow| arrow.relation == first).then_some(first)

@@ -26,6 +26,15 @@ enum What<'p> {
 impl Teller<'_> {
     /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
     pub(super) fn tell_proof(&mut self) {
+        // Before the cases what all of them follow.
+        let cycles = |proof: &Proof| match proof {
+            Proof::Cycle(cycle) => cycle.clone(),
+            _ => Vec::new(),
+        };
+        let cycles: Vec<EdgeIndex> = self.violation.proof.parts().into_iter().flat_map(cycles).collect();
+        if !cycles.is_empty() {
+            self.rule(&cycles);
+        }
         let mut stack =
             vec![Task { what: What::Prove(&self.violation.proof), assumed: Vec::new(), label: String::new() }];
         while let Some(Task { what, mut assumed, label }) = stack.pop() {

@@ -50,6 +50,11 @@ impl Teller<'_> {
                 "The list has some of the elements that one transaction appended, and others see all of them or none"
                     .to_owned()
             }
+            Pattern::NotMyLastWrite if of_list => {
+                format!(
+                    "An append of {t} is not at the end of the list, and a transaction's own appends are the end of what it reads"
+                )
+            }
             Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
                 format!("{t} had written the key before, and a transaction sees its own last write")

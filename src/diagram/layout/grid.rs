@@ -192,7 +192,7 @@ mod tests {
         let arrow = |(edge, &(from, to, emphasis)): (usize, &(usize, usize, Emphasis))| Arrow {
             edge,
             also: Vec::new(),
-            number: None,
+            numbers: Vec::new(),
             from,
             from_row: None,
             to,

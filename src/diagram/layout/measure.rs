@@ -101,14 +101,21 @@ pub(super) fn card_width(card: &Card) -> f32 {
     (header.max(rows).max(folded) + 2.0 * CARD_PAD).ceil().max(least)
 }
 
-/// Size of the disc that a number is in.
-pub fn disc_size(number: usize) -> Vec2 {
-    vec2(DISC + 7.0 * (columns(&number.to_string()) - 1) as f32, DISC)
+/// Size of the disc that numbers are in.
+pub fn disc_size(numbers: &[usize]) -> Vec2 {
+    vec2(DISC + 7.0 * (columns(&number_text(numbers)) - 1) as f32, DISC)
+}
+
+/// `16, 21`; of more than three the first two.
+pub fn number_text(numbers: &[usize]) -> String {
+    let shown = if numbers.len() > 3 { 2 } else { numbers.len() };
+    let all: Vec<String> = numbers[..shown].iter().map(usize::to_string).collect();
+    all.join(", ") + if shown < numbers.len() { ", …" } else { "" }
 }
 
 /// Size of an arrow's label, with its number.
 pub(super) fn label_size(arrow: &Arrow) -> Vec2 {
-    let number = arrow.number.map_or(0.0, |number| disc_size(number).x);
+    let number = if arrow.numbers.is_empty() { 0.0 } else { disc_size(&arrow.numbers).x };
     vec2((width(&label_text(arrow), LABEL_FONT) + 12.0 + number).ceil(), LABEL_HEIGHT)
 }
 

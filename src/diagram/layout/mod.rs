@@ -26,8 +26,8 @@ pub use invariants::{Problem, crossings, problems};
 pub use lanes::lanes;
 pub(crate) use measure::{CARD_PAD, folded_text};
 pub use measure::{
-    LABEL_FONT, MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text, place_text, row_text,
-    shortened, status_text, title_text,
+    LABEL_FONT, MAX_TITLE_COLUMNS, ROW_FONT, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text, place_text,
+    row_text, shortened, status_text, title_text,
 };
 pub use moved::lanes_moved;
 
