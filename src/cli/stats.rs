@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
         input::known_format(name)?;
     }
     if arguments.plume_table {
-        return plume_table::run(&arguments.paths, &arguments.reading, arguments.json, out);
+        return plume_table::run(arguments, out);
     }
     let [file] = arguments.paths.as_slice() else {
         anyhow::bail!("figures are those of one history; several go with --plume-table");
