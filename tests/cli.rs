@@ -307,7 +307,7 @@ fn bad_usage_gives_one_clear_line() {
     assert_unusable(&check(&good, &["--checker", "plume", "--count", "all"]), &["all", "own or published"]);
     assert_unusable(
         &isoscope(["stats".as_ref(), "--depth".as_ref(), "2".as_ref(), good.as_os_str()]),
-        &["plume-table"],
+        &["--plume-table", "--weakest-table"],
     );
     assert_unusable(&check(&good, &["--checker", "plume", "--rc", "adya"]), &["adya", "be or plume"]);
     assert_unusable(&check(&good, &["--format", "nonsense"]), &["nonsense", "expected"]);
@@ -818,6 +818,67 @@ fn the_table_has_a_row_for_each_folder() {
     assert_eq!(plumes_table(&["--depth", "2"], root), deeper);
     assert_eq!(plumes_table(&["--depth", "9"], root), deeper);
     assert_eq!(plumes_table(&["--depth", "0"], root), [row("", "6 2 2 2")]);
+}
+
+#[test]
+fn the_weakest_level_that_is_violated_counts() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("more")).expect("a folder");
+    for (name, text) in [("1", LOST_UPDATE), ("2", FRACTURED), ("3", GOOD)] {
+        folder.file(&format!("{name}.txt"), text);
+    }
+    for (name, text) in [("4", ABORTED_READ), ("5", LOST_UPDATE)] {
+        folder.file(&format!("more/{name}.txt"), text);
+    }
+    let asked = |more: &[&str]| {
+        let arguments = ["stats", "--weakest-table"].iter().chain(more).map(std::ffi::OsStr::new);
+        isoscope(arguments.chain([folder.0.path().as_os_str()]))
+    };
+    let rows = |output: &Output| -> Vec<String> {
+        let words = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+        stdout(output).lines().skip(1).take_while(|line| !line.is_empty()).map(words).collect()
+    };
+    let output = asked(&[]);
+    assert_eq!(code(&output), 0);
+    let expected = [
+        "histories undecided anomalous RC RA TCC PC SI SER sum",
+        "3 0 2 · 1 · · 1 · 2",
+        "2 0 2 1 · · · 1 · 2",
+        "5 0 4 1 1 · · 2 · 4",
+    ];
+    assert_eq!(rows(&output), expected);
+    let lines = stdout(&asked(&["--json"]));
+    let weakest: Vec<Json> = lines.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let weakest: Vec<&Json> = weakest.iter().map(|line| &line["weakest"]).collect();
+    assert_eq!(weakest, [&"SI".into(), &"RA".into(), &Json::Null, &"RC".into(), &"SI".into()]);
+    let limited = asked(&["--time-limit", "0"]);
+    assert_eq!(rows(&limited)[3], "5 5 0 · · · · · · 0");
+    assert!(stdout(&limited).contains("levels below the one that is not decided"), "{}", stdout(&limited));
+    assert_unusable(&asked(&["--plume-table"]), &["--plume-table", "--weakest-table"]);
+}
+
+#[test]
+fn stats_tell_width_and_components() {
+    let folder = Folder::new();
+    let path = folder.file("h.txt", PATCHES);
+    let output = isoscope(["stats".as_ref(), path.as_os_str()]);
+    let text = stdout(&output);
+    let words = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {text}"));
+        line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(words("width"), "7 sessions that committed something");
+    assert_eq!(
+        words("components"),
+        "4 of sessions that share keys: the largest 3 sessions, 8 transactions, the smallest 1 session"
+    );
+    let output = isoscope(["stats".as_ref(), "--json".as_ref(), path.as_os_str()]);
+    let report: Json = serde_json::from_str(&stdout(&output)).expect("one object");
+    assert_eq!(report["width"], 7);
+    let sizes = report["components"].as_array().expect("components").iter();
+    let sizes: Vec<(u64, u64)> =
+        sizes.map(|c| (c["sessions"].as_u64().expect("a number"), c["transactions"].as_u64().expect("one"))).collect();
+    assert_eq!(sizes, [(3, 8), (2, 4), (2, 3), (1, 2)]);
 }
 
 /// Two chains of sessions and a session on its own; the second chain has a write skew.

@@ -102,6 +102,7 @@ pub struct CheckArguments {
     #[arg(long, value_name = "WHOSE")]
     pub(super) rc: Option<RcRule>,
     /// With plume: count its letters by IsoScope's rule (own), or as Plume's published program does (published)
+    /// [default: own]
     #[arg(long, value_name = "HOW")]
     pub(super) count: Option<Counting>,
     /// Print one JSON object per history and line
@@ -419,20 +420,28 @@ pub struct ConvertArguments {
 /// What `stats` needs.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  isoscope stats history.txt --json\n  isoscope stats --plume-table runs/\n  \
-    isoscope stats --plume-table --depth 2 --failed drop runs/")]
+    isoscope stats --plume-table --depth 2 --failed drop runs/\n  \
+    isoscope stats --weakest-table --time-limit 60 runs/")]
 pub struct StatsArguments {
-    /// The history; with --plume-table any number of histories and folders of histories
+    /// The history; with a table any number of histories and folders of histories
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
     /// Count in how many histories each kind of anomaly occurs, as Plume's Table 4 (by the rule of its published
     /// program) and C4's Table 2 do: a row per folder
-    #[arg(long)]
+    #[arg(long, group = "table")]
     pub(super) plume_table: bool,
-    /// With --plume-table: how many folders below PATH have rows of their own; one with a single history counts with the
+    /// Count how many histories violate which level and no weaker one above CI, as Biswas and Enea's Table 2 does: a row
+    /// per folder
+    #[arg(long, group = "table")]
+    pub(super) weakest_table: bool,
+    /// With a table: how many folders below PATH have rows of their own; one with a single history counts with the
     /// folder above [default: 1]
-    #[arg(long, value_name = "N", requires = "plume_table")]
+    #[arg(long, value_name = "N", requires = "table")]
     pub(super) depth: Option<u8>,
-    /// Print one JSON object, with --plume-table one for each history
+    /// With a table: seconds for checking one history; what is not known then is undecided
+    #[arg(long, value_name = "SECS", requires = "table", value_parser = seconds)]
+    pub(super) time_limit: Option<f64>,
+    /// Print one JSON object, with a table one for each history
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -21,7 +21,8 @@ pub use json::to_line;
 pub use merge::{MergeError, merge};
 pub use part::{Dealt, Elsewhere, OrderEntry, PartEntry};
 pub use statistics::{
-    ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry, VersionOrderEntry,
+    ComponentEntry, ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry,
+    VersionOrderEntry,
 };
 
 pub use crate::history::grouped;
