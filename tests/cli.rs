@@ -228,7 +228,7 @@ fn both_rules_of_counting_are_named() {
     let report: Json = serde_json::from_str(&stdout(&output)).expect("one object");
     assert_eq!((&report["patterns"]["TAP-k"], &report["patterns"]["TAP-m"]), (&1.into(), &0.into()));
     assert_eq!(report["published_patterns"], serde_json::json!({ "TAP-m": 1 }));
-    let json = folder.file("report.json", &stdout(&output));
+    let json = folder.file("report.json", stdout(&output));
     let verified = isoscope(["verify".as_ref(), path.as_os_str(), json.as_os_str()]);
     assert_eq!(code(&verified), 0, "{}", stdout(&verified));
     assert!(stdout(&verified).contains("published TAP-m"), "{}", stdout(&verified));

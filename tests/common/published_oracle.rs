@@ -46,7 +46,7 @@ pub(crate) fn count(history: &History) -> BTreeMap<char, u64> {
     add('a', usize::from(n_aborted < unexplained.len()));
     let causal = closed(run.causal());
     let edges: BTreeSet<(usize, usize, usize)> =
-        run.from_others().map(|(read, t1)| (t1, run.steps[read].transaction, run.steps[read].key)).collect();
+        run.reads_of_others().map(|(read, t1)| (t1, run.steps[read].transaction, run.steps[read].key)).collect();
     add('g', edges.iter().filter(|(t1, t3, _)| causal[*t3][*t1]).count());
     run.of_initial(&causal, &mut add);
     let mut commit = causal.clone();
@@ -133,7 +133,7 @@ impl Run {
     }
 
     /// Reads of what another transaction wrote, with that transaction.
-    fn from_others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    fn reads_of_others(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let external = self.reads().filter(|&read| self.is_external(read));
         let with_writer = external.filter_map(|read| Some((read, self.steps[self.writer(read)?].transaction)));
         with_writer.filter(|&(read, writer)| self.steps[read].transaction != writer)
@@ -173,7 +173,7 @@ impl Run {
         let n = self.place.len();
         let follows = |a: usize, b: usize| self.place[a].0 == self.place[b].0 && self.place[a].1 < self.place[b].1;
         let mut relation: Vec<Vec<bool>> = (0..n).map(|a| (0..n).map(|b| follows(a, b)).collect()).collect();
-        for (read, writer) in self.from_others() {
+        for (read, writer) in self.reads_of_others() {
             relation[writer][self.steps[read].transaction] = true;
         }
         relation
@@ -212,7 +212,7 @@ impl Run {
 
     /// h to n but j, of reads of what transactions wrote.
     fn of_triples(&self, causal: &[Vec<bool>], commit: &[Vec<bool>], add: &mut impl FnMut(char, usize)) {
-        for (read, t1) in self.from_others() {
+        for (read, t1) in self.reads_of_others() {
             let (t3, x) = (self.steps[read].transaction, self.steps[read].key);
             for t2 in self.writers(x).into_iter().filter(|&t2| t2 != t1 && t2 != t3 && causal[t2][t3]) {
                 let [before, later, neither] = match (causal[t1][t2], commit[t1][t2]) {
@@ -221,7 +221,8 @@ impl Run {
                     (false, false) => continue,
                 };
                 let is_previous = self.place[t2].0 == self.place[t3].0 && self.place[t2].1 + 1 == self.place[t3].1;
-                let others = self.from_others().filter(|&(at, writer)| self.same_transaction(at, read) && writer == t2);
+                let others =
+                    self.reads_of_others().filter(|&(at, writer)| self.same_transaction(at, read) && writer == t2);
                 let others: Vec<usize> = others.map(|(at, _)| at).collect();
                 add(later, usize::from(is_previous));
                 add(neither, usize::from(!is_previous && others.is_empty()));
