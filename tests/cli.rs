@@ -209,6 +209,34 @@ fn as_published_is_said_where_it_is_asked_for() {
     assert!(stdout(&output).contains("Definition 4"), "{}", stdout(&output));
 }
 
+/// Session order alone: TAP-k in IsoScope's rule; in that of the program TAP-m, as another transaction is between.
+const BEHIND_ITS_SESSION: &str = "a: [w x 1]\nb: [r x 1, w x 2] [w y 1] [r x 1]\n";
+
+#[test]
+fn both_rules_of_counting_are_named() {
+    let folder = Folder::new();
+    let path = folder.file("h.txt", BEHIND_ITS_SESSION);
+    let own = check(&path, &["--checker", "plume", "--count", "own"]);
+    assert!(stdout(&own).contains("\nAnomalies\n  TAP-k  1  "), "{}", stdout(&own));
+    assert_eq!(stdout(&own), stdout(&check(&path, &["--checker", "plume"])));
+    let output = check(&path, &["--checker", "plume", "--count", "published"]);
+    let text = stdout(&output);
+    assert_eq!(code(&output), 1);
+    assert!(text.contains("\nAnomalies, as Plume's published program counts them\n  TAP-m  1  "), "{text}");
+    assert!(text.contains("--count published") && text.contains("--count own"), "{text}");
+    let output = check(&path, &["--checker", "plume", "--count", "published", "--json", "--witness"]);
+    let report: Json = serde_json::from_str(&stdout(&output)).expect("one object");
+    assert_eq!((&report["patterns"]["TAP-k"], &report["patterns"]["TAP-m"]), (&1.into(), &0.into()));
+    assert_eq!(report["published_patterns"], serde_json::json!({ "TAP-m": 1 }));
+    let json = folder.file("report.json", stdout(&output));
+    let verified = isoscope(["verify".as_ref(), path.as_os_str(), json.as_os_str()]);
+    assert_eq!(code(&verified), 0, "{}", stdout(&verified));
+    assert!(stdout(&verified).contains("published TAP-m"), "{}", stdout(&verified));
+    let own: Json =
+        serde_json::from_str(&stdout(&check(&path, &["--checker", "plume", "--json"]))).expect("one object");
+    assert_eq!(own.get("published_patterns"), None);
+}
+
 /// Each operation is a transaction of its own, with times.
 const LIGHT: &str = "a: [r x init, w x 1]@0..1 [r x 1]@6..7\nb: [r x 1, w x 2]@2..9 [n x 1]@10..11\n";
 /// The same but for a failed swap that should have found its value.
@@ -275,6 +303,12 @@ fn bad_usage_gives_one_clear_line() {
     assert_unusable(&check(&good, &["--checker", "be-sat", "--level", "CI"]), &["be-sat", "CI", "RC, RA, TCC"]);
     assert_unusable(&check(&good, &["--one-cm"]), &["--one-cm", "plume"]);
     assert_unusable(&check(&good, &["--checker", "c4", "--rc", "plume"]), &["--rc", "plume"]);
+    assert_unusable(&check(&good, &["--count", "published"]), &["--count", "plume"]);
+    assert_unusable(&check(&good, &["--checker", "plume", "--count", "all"]), &["all", "own or published"]);
+    assert_unusable(
+        &isoscope(["stats".as_ref(), "--depth".as_ref(), "2".as_ref(), good.as_os_str()]),
+        &["--plume-table", "--weakest-table"],
+    );
     assert_unusable(&check(&good, &["--checker", "plume", "--rc", "adya"]), &["adya", "be or plume"]);
     assert_unusable(&check(&good, &["--format", "nonsense"]), &["nonsense", "expected"]);
     assert_unusable(&check(&good, &["--time-limit", "soon"]), &["soon"]);
@@ -745,6 +779,106 @@ fn kinds_of_anomalies_are_counted_by_history_as_the_papers_do() {
     let rows = table.lines().filter(|line| line.starts_with(&*taps.to_string_lossy()));
     assert_eq!(rows.clone().count(), 2, "one row for each paper: {table}");
     rows.for_each(|row| assert!(row.contains(" 14 "), "{row}"));
+}
+
+/// The rows of Plume's table: a folder, with the numbers that are not zero.
+fn plumes_table(arguments: &[&str], folder: &Path) -> Vec<(String, Vec<String>)> {
+    let asked = ["stats", "--plume-table"].into_iter().chain(arguments.iter().copied()).map(std::ffi::OsStr::new);
+    let output = isoscope(asked.chain([folder.as_os_str()]));
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    let rows = text.lines().skip(2).take_while(|line| !line.is_empty());
+    let cells = rows.map(|row| row.split_whitespace().filter(|cell| !["·", "0"].contains(cell)).map(str::to_owned));
+    let mut cells: Vec<Vec<String>> = cells.map(Iterator::collect).collect();
+    let name = |row: &mut Vec<String>| row.remove(0).replace(&*folder.to_string_lossy(), "");
+    cells.iter_mut().map(|row| (name(row), row.clone())).collect()
+}
+
+#[test]
+fn the_table_has_a_row_for_each_folder() {
+    let folder = Folder::new();
+    for name in ["a/one", "a/two", "b/good", "b/deep"] {
+        std::fs::create_dir_all(folder.path(name)).expect("a folder");
+    }
+    // One history to a folder, as dbcop keeps them.
+    folder.file("a/one/history.txt", BEHIND_ITS_SESSION);
+    folder.file("a/two/history.txt", GOOD);
+    folder.file("b/good/1.txt", GOOD);
+    folder.file("b/good/2.txt", GOOD);
+    folder.file("b/deep/3.txt", BEHIND_ITS_SESSION);
+    folder.file("above.txt", LOST_UPDATE);
+    let row = |name: &str, cells: &str| (name.to_owned(), cells.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    let root = folder.0.path();
+    // Histories, those with an anomaly, those with TAP-m, kinds.
+    let all = row("all", "6 2 2 2");
+    let expected = [row("", "1"), row("/a", "2 1 1 1"), row("/b", "3 1 1 1"), all.clone()];
+    assert_eq!(plumes_table(&[], root), expected);
+    assert_eq!(plumes_table(&["--depth", "1"], root), expected);
+    let deeper = [row("", "1"), row("/a", "2 1 1 1"), row("/b", "1 1 1 1"), row("/b/good", "2"), all];
+    assert_eq!(plumes_table(&["--depth", "2"], root), deeper);
+    assert_eq!(plumes_table(&["--depth", "9"], root), deeper);
+    assert_eq!(plumes_table(&["--depth", "0"], root), [row("", "6 2 2 2")]);
+}
+
+#[test]
+fn the_weakest_level_that_is_violated_counts() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("more")).expect("a folder");
+    for (name, text) in [("1", LOST_UPDATE), ("2", FRACTURED), ("3", GOOD)] {
+        folder.file(&format!("{name}.txt"), text);
+    }
+    for (name, text) in [("4", ABORTED_READ), ("5", LOST_UPDATE)] {
+        folder.file(&format!("more/{name}.txt"), text);
+    }
+    let asked = |more: &[&str]| {
+        let arguments = ["stats", "--weakest-table"].iter().chain(more).map(std::ffi::OsStr::new);
+        isoscope(arguments.chain([folder.0.path().as_os_str()]))
+    };
+    let rows = |output: &Output| -> Vec<String> {
+        let words = |line: &str| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+        stdout(output).lines().skip(1).take_while(|line| !line.is_empty()).map(words).collect()
+    };
+    let output = asked(&[]);
+    assert_eq!(code(&output), 0);
+    let expected = [
+        "histories undecided anomalous RC RA TCC PC SI SER sum",
+        "3 0 2 · 1 · · 1 · 2",
+        "2 0 2 1 · · · 1 · 2",
+        "5 0 4 1 1 · · 2 · 4",
+    ];
+    assert_eq!(rows(&output), expected);
+    let lines = stdout(&asked(&["--json"]));
+    let weakest: Vec<Json> = lines.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let weakest: Vec<&Json> = weakest.iter().map(|line| &line["weakest"]).collect();
+    assert_eq!(weakest, [&"SI".into(), &"RA".into(), &Json::Null, &"RC".into(), &"SI".into()]);
+    let limited = asked(&["--time-limit", "0"]);
+    assert_eq!(rows(&limited)[3], "5 5 0 · · · · · · 0");
+    assert!(stdout(&limited).contains("levels below the one that is not decided"), "{}", stdout(&limited));
+    assert_unusable(&asked(&["--plume-table"]), &["--plume-table", "--weakest-table"]);
+}
+
+#[test]
+fn stats_tell_width_and_components() {
+    let folder = Folder::new();
+    let path = folder.file("h.txt", PATCHES);
+    let output = isoscope(["stats".as_ref(), path.as_os_str()]);
+    let text = stdout(&output);
+    let words = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {text}"));
+        line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(words("width"), "7 sessions that committed something");
+    assert_eq!(
+        words("components"),
+        "4 of sessions that share keys: the largest 3 sessions, 8 transactions, the smallest 1 session"
+    );
+    let output = isoscope(["stats".as_ref(), "--json".as_ref(), path.as_os_str()]);
+    let report: Json = serde_json::from_str(&stdout(&output)).expect("one object");
+    assert_eq!(report["width"], 7);
+    let sizes = report["components"].as_array().expect("components").iter();
+    let sizes: Vec<(u64, u64)> =
+        sizes.map(|c| (c["sessions"].as_u64().expect("a number"), c["transactions"].as_u64().expect("one"))).collect();
+    assert_eq!(sizes, [(3, 8), (2, 4), (2, 3), (1, 2)]);
 }
 
 /// Two chains of sessions and a session on its own; the second chain has a write skew.

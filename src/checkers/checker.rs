@@ -155,6 +155,28 @@ impl FromStr for RcRule {
     }
 }
 
+/// By which rule a variant of Plume counts its letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Counting {
+    /// As the program's own engines do: by Table 1, each (key, t1, t2, t3) under its most specific letter.
+    #[default]
+    Own,
+    /// As Plume's published program does, besides: see [`Findings::published_patterns`](super::Findings::published_patterns).
+    Published,
+}
+
+impl FromStr for Counting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Counting, String> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "own" => Ok(Counting::Own),
+            "published" => Ok(Counting::Published),
+            _ => Err(format!("unknown rule `{text}`, expected own or published")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

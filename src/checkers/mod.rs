@@ -34,7 +34,7 @@ mod violation;
 pub mod weak;
 
 pub use check::{check, check_resolved};
-pub use checker::{Checker, RcRule};
+pub use checker::{Checker, Counting, RcRule};
 pub use level::{Level, LevelSet};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
@@ -58,6 +58,8 @@ pub struct Options {
     pub one_commit_order: bool,
     /// For the variants of Plume: what read committed means.
     pub rc: RcRule,
+    /// For the variants of Plume: whether to count as its published program does, too.
+    pub counting: Counting,
     /// Which part of the work to do; all of it where there is none.
     pub share: Option<Share>,
 }
@@ -70,6 +72,7 @@ impl Default for Options {
             checker: Checker::Fast,
             one_commit_order: false,
             rc: RcRule::BiswasEnea,
+            counting: Counting::Own,
             share: None,
         }
     }
@@ -203,6 +206,9 @@ pub struct Findings {
     pub patterns: BTreeMap<Pattern, u64>,
     /// For the variants of C4: all instances of its own patterns.
     pub c4_patterns: BTreeMap<C4Pattern, u64>,
+    /// For the variants of Plume with [`Counting::Published`]: its letters as its published program counts them, which may
+    /// also occur where the axioms satisfy the level. None where they were not asked for, or could not be counted.
+    pub published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// Listed instances, by pattern, smallest first, implied ones last.
     pub violations: Vec<Violation>,
     /// Choices made on the input that the verdicts rest on, in words.

@@ -3,7 +3,7 @@
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
 use super::workload::GenerateArguments;
-use crate::checkers::{Checker, Level, RcRule, ViolationName};
+use crate::checkers::{Checker, Counting, Level, RcRule, ViolationName};
 use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
@@ -71,6 +71,7 @@ pub enum Command {
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
     isoscope check --checker plume-tc --one-cm history.txt\n  \
+    isoscope check --checker plume --count published history.txt\n  \
     isoscope check --checker polysi --level SI history.txt\n  \
     isoscope check --json --witness --shards 4 --shard 0 big.txt -o part-0.json\n\n\
     Checkers:\n  \
@@ -100,6 +101,10 @@ pub struct CheckArguments {
     /// backwards
     #[arg(long, value_name = "WHOSE")]
     pub(super) rc: Option<RcRule>,
+    /// With plume: count its letters by IsoScope's rule (own), or as Plume's published program does (published)
+    /// [default: own]
+    #[arg(long, value_name = "HOW")]
+    pub(super) count: Option<Counting>,
     /// Print one JSON object per history and line
     #[arg(long)]
     pub(super) json: bool,
@@ -146,6 +151,7 @@ impl CheckArguments {
             checker: Checker::Fast,
             one_cm: false,
             rc: None,
+            count: None,
             json: false,
             time_limit: None,
             memory_limit: None,
@@ -413,15 +419,29 @@ pub struct ConvertArguments {
 
 /// What `stats` needs.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  isoscope stats history.txt --json\n  isoscope stats --plume-table runs/")]
+#[command(after_help = "Examples:\n  isoscope stats history.txt --json\n  isoscope stats --plume-table runs/\n  \
+    isoscope stats --plume-table --depth 2 --failed drop runs/\n  \
+    isoscope stats --weakest-table --time-limit 60 runs/")]
 pub struct StatsArguments {
-    /// The history; with --plume-table any number of histories and folders of histories
+    /// The history; with a table any number of histories and folders of histories
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
-    /// Count in how many histories each kind of anomaly occurs, as Plume's Table 4 and C4's Table 2 do
-    #[arg(long)]
+    /// Count in how many histories each kind of anomaly occurs, as Plume's Table 4 (by the rule of its published
+    /// program) and C4's Table 2 do: a row per folder
+    #[arg(long, group = "table")]
     pub(super) plume_table: bool,
-    /// Print one JSON object, with --plume-table one for each history
+    /// Count how many histories violate which level and no weaker one above CI, as Biswas and Enea's Table 2 does: a row
+    /// per folder
+    #[arg(long, group = "table")]
+    pub(super) weakest_table: bool,
+    /// With a table: how many folders below PATH have rows of their own; one with a single history counts with the
+    /// folder above [default: 1]
+    #[arg(long, value_name = "N", requires = "table")]
+    pub(super) depth: Option<u8>,
+    /// With a table: seconds for checking one history; what is not known then is undecided
+    #[arg(long, value_name = "SECS", requires = "table", value_parser = seconds)]
+    pub(super) time_limit: Option<f64>,
+    /// Print one JSON object, with a table one for each history
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

@@ -217,7 +217,8 @@ fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
             anyhow::bail!("the checker {checker} does not decide {level}, only {}", decided.join(", "));
         }
     }
-    let options = [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some())];
+    let options =
+        [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some()), ("--count", arguments.count.is_some())];
     match options.into_iter().find(|(_, is_asked)| *is_asked && !checker.is_plume()) {
         Some((option, _)) => anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only"),
         None => Ok(()),
@@ -245,6 +246,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
+        counting: arguments.count.unwrap_or_default(),
         share: None,
     }
 }
@@ -269,9 +271,10 @@ fn paint_of(verdict: &Verdict) -> Paint {
 
 /// Ids of patterns with what they mean and counts, in the order of the table.
 fn counts(findings: &Findings) -> Vec<(&'static str, String, u64)> {
+    let patterns = findings.published_patterns.as_ref().unwrap_or(&findings.patterns);
     let ours = Pattern::all().filter_map(|pattern| {
         let row = pattern.row();
-        Some((row.id, format!("{}: {}", row.title, row.meaning), *findings.patterns.get(&pattern)?))
+        Some((row.id, format!("{}: {}", row.title, row.meaning), *patterns.get(&pattern)?))
     });
     let c4 = findings.c4_patterns.iter().map(|(pattern, &n)| (pattern.id(), pattern.meaning().to_owned(), n));
     ours.chain(c4).filter(|(.., n)| *n > 0).collect()
@@ -308,7 +311,11 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     }
     let counts = counts(findings);
     if !counts.is_empty() {
-        text += &format!("\n{}\n", out.paint(Paint::Strong, "Anomalies"));
+        let heading = match findings.published_patterns {
+            Some(_) => "Anomalies, as Plume's published program counts them",
+            None => "Anomalies",
+        };
+        text += &format!("\n{}\n", out.paint(Paint::Strong, heading));
         let id_width = counts.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
         let count_width = counts.iter().map(|(.., n)| grouped(*n).len()).max().unwrap_or(0);
         for (id, meaning, n) in counts {

@@ -18,7 +18,7 @@ mod input;
 mod merge;
 mod minimize;
 mod output;
-mod plume_table;
+mod paper_tables;
 mod report;
 mod shards;
 mod stats;

@@ -1,34 +1,39 @@
 //! `isoscope stats`: figures of a history, and whether it can be trusted.
 
 use super::output::{Output, Paint};
-use super::{ExitCode, StatsArguments, input, plume_table};
+use super::paper_tables::{self, Table};
+use super::{ExitCode, StatsArguments, input};
 use crate::control::Control;
 use crate::health::{self, Finding, Health, Severity};
 use crate::history::{History, Spread, Statistics};
-use crate::relations;
+use crate::relations::{self, Breadth, Index};
 use crate::report::{StatisticsReport, grouped};
 
 pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     if let Some(name) = &arguments.reading.format {
         input::known_format(name)?;
     }
-    if arguments.plume_table {
-        return plume_table::run(&arguments.paths, &arguments.reading, arguments.json, out);
+    if let Some(table) = Table::of(arguments) {
+        return paper_tables::run(table, arguments, out);
     }
     let [file] = arguments.paths.as_slice() else {
-        anyhow::bail!("figures are those of one history; several go with --plume-table");
+        anyhow::bail!("figures are those of one history; several go with --plume-table and --weakest-table");
     };
     let (history, _) = input::open(file, &arguments.reading)?;
     let control = Control::new();
     let statistics = Statistics::of(&history);
     let resolution = relations::resolve(&history, &control)?;
     let health = health::examine(&history, &resolution, &control)?;
+    // Where a read has several possible writers, each of them makes the same sessions communicate.
+    let breadth = Breadth::of(&Index::build(&history, &resolution, &control)?);
     if arguments.json {
-        let report = StatisticsReport::new(&history, &statistics, &health);
+        let report = StatisticsReport::new(&history, &statistics, &breadth, &health);
         out.with(|out| report.to_line(out));
         return Ok(ExitCode::Satisfied);
     }
-    let text = table(&history, &statistics) + &health_text(&health, out) + &assumptions(resolution.assumptions(), out);
+    let text = table(&history, &statistics, &breadth)
+        + &health_text(&health, out)
+        + &assumptions(resolution.assumptions(), out);
     out.text(&text);
     Ok(ExitCode::Satisfied)
 }
@@ -52,7 +57,7 @@ fn spread(spread: Spread, of: &str) -> String {
     format!("{} to {} {of}, {:.1} on average", grouped(spread.min as u64), grouped(spread.max as u64), spread.mean)
 }
 
-fn table(history: &History, s: &Statistics) -> String {
+fn table(history: &History, s: &Statistics, breadth: &Breadth) -> String {
     let shapes = &s.shapes;
     let transactions = history.n_transactions();
     let operations = history.n_operations();
@@ -95,6 +100,7 @@ fn table(history: &History, s: &Statistics) -> String {
     let concurrent = s.concurrent_write_conflicts.map(|n| format!(", {} at the same time", grouped(n)));
     let concurrent = concurrent.unwrap_or_default();
     rows.push(("write conflicts", conflicts, format!("pairs of sessions' transactions on a key{concurrent}")));
+    rows.extend(breadth_rows(breadth));
     if s.list_keys > 0 {
         rows.push(row(
             "keys with lists",
@@ -113,6 +119,23 @@ fn table(history: &History, s: &Statistics) -> String {
 
 fn per(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// What the search for an order is exponential in.
+fn breadth_rows(breadth: &Breadth) -> Vec<Row> {
+    let of_all = row("width", breadth.width, "sessions that committed something");
+    let (Some(largest), Some(smallest)) = (breadth.components.first(), breadth.components.last()) else {
+        return vec![of_all];
+    };
+    let n = |n: usize, what: &str| format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" });
+    let size = format!("{}, {}", n(largest.sessions, "session"), n(largest.transactions, "transaction"));
+    let sizes = match breadth.components.len() {
+        1 => format!("of sessions that share keys: {size}"),
+        _ => {
+            format!("of sessions that share keys: the largest {size}, the smallest {}", n(smallest.sessions, "session"))
+        }
+    };
+    vec![of_all, row("components", breadth.components.len(), sizes)]
 }
 
 /// All findings: those that shed doubt on verdicts, the others, and the conditions of checkers.

@@ -67,6 +67,40 @@ impl Communication {
     }
 }
 
+/// What the search for an order is exponential in (Biswas & Enea 2019): by their Corollary 4.3 the width, by their
+/// Theorem 5.2 that of the largest component.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Breadth {
+    /// Most transactions of which none precedes another in its session: the number of sessions that committed something.
+    pub width: usize,
+    /// The components: by how many sessions, then transactions, the largest first.
+    pub components: Vec<ComponentSize>,
+}
+
+/// A biconnected component of the communication graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ComponentSize {
+    /// Its sessions: its width. A session may be part of several components.
+    pub sessions: usize,
+    /// Their transactions that take part.
+    pub transactions: usize,
+}
+
+impl Breadth {
+    /// As costly as [`Communication::new`].
+    pub fn of(index: &Index) -> Breadth {
+        let transactions = |s: u32| index.nodes_of_session(s).len();
+        let size = |sessions: &[u32]| ComponentSize {
+            sessions: sessions.len(),
+            transactions: sessions.iter().map(|&s| transactions(s)).sum(),
+        };
+        let mut components: Vec<ComponentSize> = Communication::new(index).components(index).map(size).collect();
+        components.sort_unstable_by(|a, b| b.cmp(a));
+        let width = (0..index.n_sessions() as u32).filter(|&s| transactions(s) > 0).count();
+        Breadth { width, components }
+    }
+}
+
 impl Index {
     /// The nodes of a session.
     pub fn nodes_of_session(&self, session: u32) -> std::ops::Range<Node> {
@@ -233,6 +267,32 @@ mod tests {
             }
         }
         assert!(one > 100 && several > 100, "{one} {several}");
+    }
+
+    /// The most transactions that no session orders, by trying all sets of them, and the components by definition.
+    #[test]
+    fn the_width_is_that_of_the_largest_set_of_transactions_without_an_order() {
+        let mut random = fastrand::Rng::with_seed(18);
+        let mut widths = BTreeSet::new();
+        for _ in 0..500 {
+            let index = index(&random_history(&mut random));
+            let n = index.n_nodes();
+            let is_unordered = |set: &u32| {
+                let members = || (0..n).filter(|t| set & (1 << t) != 0);
+                members().all(|a| members().all(|b| a == b || index.session[a] != index.session[b]))
+            };
+            let width = (0..1u32 << n).filter(is_unordered).map(u32::count_ones).max().unwrap_or(0);
+            let breadth = Breadth::of(&index);
+            assert_eq!(breadth.width, width as usize);
+            widths.insert(width);
+            let transactions = |sessions: &[u32]| (0..n).filter(|&t| sessions.contains(&index.session[t])).count();
+            let sizes = by_definition(&index).into_iter().map(|sessions| (sessions.len(), transactions(&sessions)));
+            let mut sizes: Vec<(usize, usize)> = sizes.collect();
+            sizes.sort_by(|a, b| b.cmp(a));
+            let found: Vec<(usize, usize)> = breadth.components.iter().map(|c| (c.sessions, c.transactions)).collect();
+            assert_eq!(found, sizes);
+        }
+        assert!(widths.len() > 2, "{widths:?}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) mod testing;
 mod tests;
 mod write_read;
 
-pub use communication::Communication;
+pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 pub use initial_state::{AssumedSetUp, assumed_set_up};

@@ -8,6 +8,7 @@ use crate::counterexample::{components, edge_reason, simpler_ones};
 use crate::health::Health;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Axiom, Reason};
+use std::collections::BTreeMap;
 
 /// What to put into a report besides the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,6 +28,7 @@ impl Report {
             part: findings.shared.as_ref().map(PartEntry::of_components),
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
+            published_patterns: findings.published_patterns.as_ref().map(published),
             violations: violation_entries(history, findings),
             timings: Timings {
                 read: rounded(settings.read_seconds),
@@ -87,6 +89,10 @@ fn counts(findings: &Findings) -> Counts {
         None => (looked_for(pattern) && !pattern.is_of_lists()).then(|| (pattern.id().to_owned(), 0)),
     };
     Counts(Pattern::all().filter(|&pattern| findings.checker.counts(pattern)).filter_map(entry).collect())
+}
+
+fn published(counts: &BTreeMap<Pattern, u64>) -> Counts {
+    Counts(counts.iter().map(|(pattern, &count)| (pattern.id().to_owned(), count)).collect())
 }
 
 fn level_entry(history: &History, result: &LevelResult, settings: Settings) -> LevelEntry {

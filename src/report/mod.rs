@@ -21,7 +21,8 @@ pub use json::to_line;
 pub use merge::{MergeError, merge};
 pub use part::{Dealt, Elsewhere, OrderEntry, PartEntry};
 pub use statistics::{
-    ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry, VersionOrderEntry,
+    ComponentEntry, ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry,
+    VersionOrderEntry,
 };
 
 pub use crate::history::grouped;
@@ -108,6 +109,9 @@ pub struct Report {
     pub levels: Vec<LevelEntry>,
     /// Exact number of instances by pattern id: those looked for, in the order of the pattern table.
     pub patterns: Counts,
+    /// The same by the rule of Plume's published program, where that was asked for; the letters that occur.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_patterns: Option<Counts>,
     /// The listed instances.
     pub violations: Vec<ViolationEntry>,
     /// Wall time, seconds.

@@ -3,6 +3,7 @@
 use super::{HealthEntry, HistoryFacts, build::facts, health};
 use crate::health::Health;
 use crate::history::{History, Spread, Statistics};
+use crate::relations::{Breadth, ComponentSize};
 use serde::Serialize;
 use std::io;
 
@@ -48,8 +49,21 @@ pub struct StatisticsReport {
     pub times: Option<TimesEntry>,
     /// How much of the version order can be inferred.
     pub version_order: VersionOrderEntry,
+    /// Sessions that committed something: the width of the history (Biswas & Enea 2019, Corollary 4.3).
+    pub width: usize,
+    /// The biconnected components of sessions that share keys (their section 5), the largest first.
+    pub components: Vec<ComponentEntry>,
     /// Whether the history can be trusted.
     pub health: Vec<HealthEntry>,
+}
+
+/// A component of sessions that share keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ComponentEntry {
+    /// Its sessions.
+    pub sessions: usize,
+    /// Their transactions that committed.
+    pub transactions: usize,
 }
 
 /// Least, mean and most.
@@ -117,8 +131,10 @@ pub struct VersionOrderEntry {
 
 impl StatisticsReport {
     /// The figures of `history` as data.
-    pub fn new(history: &History, statistics: &Statistics, health: &Health) -> StatisticsReport {
+    pub fn new(history: &History, statistics: &Statistics, breadth: &Breadth, health: &Health) -> StatisticsReport {
         let s = statistics;
+        let component =
+            |size: &ComponentSize| ComponentEntry { sessions: size.sessions, transactions: size.transactions };
         StatisticsReport {
             schema: STATISTICS_SCHEMA.to_owned(),
             history: facts(history),
@@ -144,6 +160,8 @@ impl StatisticsReport {
             lists: ListsEntry { keys: s.list_keys, reads: s.list_reads, longest: s.longest_list },
             times: s.span.map(|span| TimesEntry { transactions: s.timed_transactions, from: span.start, to: span.end }),
             version_order: VersionOrderEntry { known: health.version_order.known, pairs: health.version_order.pairs },
+            width: breadth.width,
+            components: breadth.components.iter().map(component).collect(),
             health: health::entries(history, health),
         }
     }

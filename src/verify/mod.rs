@@ -87,7 +87,7 @@ pub struct Verified {
     /// Claims for which nothing speaks: "SER satisfied", "PC violated", "3 of WriteSkew".
     pub without_evidence: Vec<String>,
     /// Patterns whose number is at least that of the confirmed instances, and more is not known, or less than there are in a
-    /// report that says that a limit ended the work.
+    /// report that says that a limit ended the work; and those counted by the rule of Plume's published program.
     pub unchecked: Vec<String>,
     /// Whether of some instances it is not known if they are implied.
     pub implied_unchecked: bool,

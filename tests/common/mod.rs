@@ -17,6 +17,7 @@ pub(crate) mod parts;
 pub(crate) mod pattern_oracle;
 #[cfg(unix)]
 pub(crate) mod postgres;
+pub(crate) mod published_oracle;
 pub(crate) mod random;
 pub(crate) mod rewrite;
 #[cfg(unix)]

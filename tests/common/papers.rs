@@ -3,7 +3,9 @@
 use super::examine;
 use super::oracle::{self, Observation};
 use super::pattern_oracle;
-use isoscope::checkers::{self, Cause, Checker, Findings, Level, LevelResult, Options, Pattern, RcRule, Verdict};
+use isoscope::checkers::{
+    self, Cause, Checker, Counting, Findings, Level, LevelResult, Options, Pattern, RcRule, Verdict,
+};
 use isoscope::control::Control;
 use isoscope::history::History;
 use std::collections::BTreeMap;
@@ -45,6 +47,14 @@ pub(crate) fn ask_one_cm(history: &History, checker: Checker) -> Findings {
 /// Asks a variant of Plume's algorithm for its own read committed.
 pub(crate) fn ask_plume_rc(history: &History, checker: Checker) -> Findings {
     ask_with(history, Options { rc: RcRule::Plume, ..options(checker) })
+}
+
+/// Asks a variant of Plume's algorithm for the letters that these levels prohibit, as its published program counts them.
+pub(crate) fn published(history: &History, checker: Checker, levels: &[Level]) -> BTreeMap<char, u64> {
+    let options =
+        Options { levels: levels.to_vec(), counting: Counting::Published, max_instances: 0, ..options(checker) };
+    let found = ask_with(history, options).published_patterns.expect("they were asked for");
+    found.into_iter().map(|(pattern, n)| (pattern.letter().expect("a letter"), n)).collect()
 }
 
 /// `+`, `-` or `?` for each level asked for.

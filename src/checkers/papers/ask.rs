@@ -2,10 +2,11 @@
 
 use super::order::Means;
 use super::plume::{self, How};
-use super::{C4Pattern, Stop, be_sat, c4, strong, vl_lwt};
+use super::{C4Pattern, Stop, be_sat, c4, published, strong, vl_lwt};
 use crate::checkers::decide::Order;
 use crate::checkers::{
-    Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, RcRule, Verdict, Witness, evidence, weak,
+    Cause, Checker, Counting, Instances, Level, LevelResult, LevelSet, Options, Pattern, RcRule, Verdict, Witness,
+    evidence, weak,
 };
 use crate::control::Control;
 use crate::history::History;
@@ -22,6 +23,8 @@ pub(in crate::checkers) struct Asked {
     pub(in crate::checkers) found: Instances,
     /// Counts by C4's letters.
     pub(in crate::checkers) c4_patterns: BTreeMap<C4Pattern, u64>,
+    /// Counts by the rule of Plume's published program, where they were asked for.
+    pub(in crate::checkers) published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// What the answers rest on, in words.
     pub(in crate::checkers) assumptions: Vec<String>,
 }
@@ -61,6 +64,7 @@ pub(in crate::checkers) fn ask(
         control.advance(1);
         run.asked.levels.push(result);
     }
+    run.count_as_published(levels);
     let mut asked = run.asked;
     let counts = asked.found.counts;
     asked.found = match options.checker.is_strong() {
@@ -82,6 +86,20 @@ fn as_published(options: &Options) -> impl Iterator<Item = &'static str> {
     let one = (plume && options.one_commit_order).then_some(one);
     one.into_iter().chain((plume && options.rc == RcRule::Plume).then_some(rc))
 }
+
+/// How a variant of Plume finds out who precedes whom.
+fn plumes_means(checker: Checker) -> Means {
+    match checker {
+        Checker::PlumeTreeClocks => Means::TreeClocks,
+        Checker::PlumeSearch => Means::Search,
+        _ => Means::Vectors,
+    }
+}
+
+/// What `--count published` means.
+const PUBLISHED: &str = "The counts are those of Plume's published program (--count published): it counts reads and \
+                         not triples, session order only between neighbours, and one commit order serves all levels. Verdicts and listed \
+                         violations go by IsoScope's rule (--count own).";
 
 struct Run<'a> {
     input: &'a Input<'a>,
@@ -142,10 +160,23 @@ impl Run<'_> {
                 true => Ok(None),
                 false => be_sat::check(self.input.index, level, self.control),
             },
-            Checker::PlumeTreeClocks => self.plume(level, Means::TreeClocks),
-            Checker::PlumeSearch => self.plume(level, Means::Search),
-            _ => self.plume(level, Means::Vectors),
+            _ => self.plume(level, plumes_means(checker)),
         }
+    }
+
+    /// Plume's letters by the rule of its published program, where they are asked for.
+    fn count_as_published(&mut self, levels: &[Level]) {
+        let checker = self.options.checker;
+        if !checker.is_plume() || self.options.counting == Counting::Own {
+            return;
+        }
+        let Input { history, index, .. } = *self.input;
+        let counted = published::count(history, index, levels, plumes_means(checker), self.control);
+        self.asked.assumptions.push(match &counted {
+            Ok(_) => PUBLISHED.to_owned(),
+            Err(stop) => format!("Not counted by the rule of Plume's published program: {}.", Cause::from(*stop)),
+        });
+        self.asked.published_patterns = counted.ok();
     }
 
     fn occurs(&self, pattern: Pattern) -> bool {

@@ -3,7 +3,7 @@
 //!
 //! | checker | algorithm | levels |
 //! |---|---|---|
-//! | `plume`, `plume-tc`, `plume-dfs` | Plume, Algorithm 1, with vectors, tree clocks, or neither | CI, RC, RA, TCC |
+//! | `plume`, `plume-tc`, `plume-dfs` | Plume, Algorithm 1, with vectors, tree clocks, or neither; counts by Table 1, or as its program does | CI, RC, RA, TCC |
 //! | `c4`, `c4-tc` | C4, Algorithm 2, with its own twelve letters | TCC |
 //! | `be-sat` | Biswas & Enea 2019, Algorithm 1 | RC, RA, TCC |
 //! | `be-search` | Biswas & Enea 2019, Algorithm 2, with both reductions, by biconnected components | PC, SI, SER |
@@ -25,6 +25,7 @@ mod commit;
 mod order;
 mod plume;
 mod polysi;
+mod published;
 mod search;
 mod strong;
 mod tree_clock;
