@@ -18,6 +18,7 @@ mod input;
 mod merge;
 mod minimize;
 mod output;
+mod paging;
 mod plume_table;
 mod report;
 mod shards;

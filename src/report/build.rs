@@ -27,6 +27,7 @@ impl Report {
             part: findings.shared.as_ref().map(PartEntry::of_components),
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
+            listing: None,
             violations: violation_entries(history, findings),
             timings: Timings {
                 read: rounded(settings.read_seconds),
