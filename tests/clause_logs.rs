@@ -52,6 +52,7 @@ fn report_of(history: &History, edges: Vec<Edge>, proof: Proof, level: Level) ->
         proof,
         implied: false,
         group: 1,
+        place: None,
     };
     let findings = Findings { violations: vec![violation], ..Findings::default() };
     Report::new(history, &findings, Settings::default())

@@ -444,6 +444,51 @@ fn counts_stay_exact_when_fewer_instances_are_listed() {
     assert_eq!(all["patterns"]["TAP-k"], 2);
 }
 
+/// Ids of the listed violations with the ids of their transactions.
+fn listed(report: &Json) -> Vec<(Json, Vec<Json>)> {
+    let violations = report["violations"].as_array().expect("violations");
+    let transactions = |violation: &Json| violation["transactions"].as_array().expect("transactions").clone();
+    let id = |violation: &Json| transactions(violation).into_iter().map(|mut t| t["id"].take()).collect();
+    violations.iter().map(|violation| (violation["id"].clone(), id(violation))).collect()
+}
+
+#[test]
+fn any_counted_instance_is_listed_and_explained_in_an_order_of_the_history_alone() {
+    let folder = Folder::new();
+    let shop = include_str!("../sample_histories/web-shop.txt");
+    let path = folder.file("shop.txt", shop);
+    let ask = |path: &Path, more: &[&str]| reports(&check(path, &[&["--json"], more].concat())).remove(0);
+    let all = ask(&path, &["--instances", "tap-n"]);
+    let few = ask(&path, &[]);
+    let whole = listed(&all);
+    assert_eq!((whole.len() as u64, &all["patterns"]["TAP-n"]), (27, &27.into()));
+    assert_eq!(all["listing"]["window"]["pattern"], "TAP-n");
+    let representatives: Vec<_> =
+        listed(&few).into_iter().filter(|(id, _)| id.to_string().contains("TAP-n/")).collect();
+    assert!(representatives.len() < 27 && whole.starts_with(&representatives));
+    let window = ["--instances", "TAP-n", "--offset", "2", "--limit", "9"];
+    for more in [&["--threads", "1"][..], &["--max-instances", "1"], &["--no-self-check"]] {
+        assert_eq!(listed(&ask(&path, &[&window, more].concat())), whole[2..11], "{more:?}");
+    }
+    let mut turned: Vec<&str> = shop.lines().filter(|line| !line.starts_with('#')).collect();
+    turned.sort_by_key(|line| std::cmp::Reverse(line.split(':').next()));
+    let turned = folder.file("turned.txt", turned.join("\n") + "\n");
+    assert_eq!(listed(&ask(&turned, &["--instances", "TAP-n"])), whole);
+    let every = ask(&path, &["--max-instances", "100000"]);
+    let counted: u64 = every["patterns"].as_object().expect("counts").values().filter_map(Json::as_u64).sum();
+    assert_eq!((counted, every["violations"].as_array().map(Vec::len)), (40, Some(40)));
+    let text = stdout(&check(&path, &window));
+    assert!(text.contains("TAP-n 3 to 11 of 27") && text.contains("TAP-n/11") && !text.contains("TAP-n/12"), "{text}");
+    let beyond = stdout(&check(&path, &["--instances", "TAP-n", "--offset", "27"]));
+    assert!(beyond.contains("TAP-n: 27 counted, none from 28 on"), "{beyond}");
+    for (id, has) in [("TAP-n/27", true), ("TAP-n/28", false)] {
+        let explained = isoscope(["explain".as_ref(), path.as_os_str(), "--violation".as_ref(), id.as_ref()]);
+        assert_eq!(code(&explained), if has { 0 } else { 2 });
+        assert_eq!(stdout(&explained).starts_with("# TAP-n/27"), has);
+        assert_eq!(stderr(&explained).contains("TAP-n goes up to TAP-n/27"), !has);
+    }
+}
+
 #[test]
 fn the_report_does_not_depend_on_the_number_of_threads() {
     let folder = Folder::new();

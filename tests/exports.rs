@@ -67,6 +67,7 @@ fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, b
             proof,
             implied: false,
             group: 1,
+            place: None,
         },
         verdicts: Level::WITHOUT_TIMES.into_iter().map(verdict).collect(),
         minimality: Minimality::Irreducible,

@@ -4,6 +4,7 @@ mod common;
 
 use common::examine;
 use common::forgeries;
+use common::instances::all_listed;
 use common::oracle::{self, LEVELS};
 use common::papers;
 use common::random::{Shape, for_histories};
@@ -166,6 +167,20 @@ fn counterexamples_of_lists_violate_their_level_with_evidence() {
             }
         }
         Ok(())
+    });
+}
+
+#[test]
+fn what_is_counted_of_lists_is_listed() {
+    for_histories(REPEATING, LISTS / 20, |sketch| {
+        let mut rng = fastrand::Rng::with_seed(sketch.fresh_value());
+        let several = rng.u64(2..9);
+        let plain = history_of_lists(sketch, &mut rng);
+        let repeating = history_of_elements(sketch, &mut rng, &|number| Value(1 + number % several), false);
+        // Where elements repeat, what is told of cut isolation and of the levels above it is two lists.
+        [(&plain, 1), (&plain, 1000), (&repeating, 1000)]
+            .into_iter()
+            .try_for_each(|(history, most)| all_listed(history, most).map_err(|problem| format!("{most}: {problem}")))
     });
 }
 

@@ -249,6 +249,7 @@ mod tests {
             proof: Proof::Read,
             implied: false,
             group: ordinal,
+            place: None,
         };
         let (violations, patterns) = ((1..=n).map(violation).collect(), [(pattern, u64::from(n))].into());
         let findings = Findings { violations, patterns, ..Findings::default() };

@@ -19,7 +19,9 @@ mod evidence;
 #[cfg(test)]
 mod tests;
 
-use crate::checkers::{self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Verdict, Witness};
+use crate::checkers::{
+    self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict, Violation, Witness,
+};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{self, Resolution};
@@ -106,6 +108,28 @@ pub fn check_resolved(
     };
     findings.levels.iter().filter(is_new).for_each(observe);
     findings
+}
+
+/// [`checkers::instances`] that the verifier accepts. Those that it does not accept are left out, and the assumptions of the
+/// findings say so.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub fn instances(
+    history: &History,
+    findings: &mut Findings,
+    page: Page,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let violations = checkers::instances(history, findings, page, control)?;
+    if findings.checker != Checker::Fast || violations.is_empty() {
+        return Ok(violations);
+    }
+    let resolution = relations::resolve(history, control)?;
+    let mut found = Findings { violations, levels: findings.levels.clone(), ..Findings::default() };
+    let shown = Audit::new(history, &resolution, control).review_violations(&mut found);
+    findings.assumptions.append(&mut found.assumptions);
+    shown.interrupt.map_or(Ok(found.violations), Err)
 }
 
 /// Verifies what the checkers have found out about a history: verdicts whose evidence is not accepted become undecided,

@@ -7,7 +7,7 @@ use super::share::SharedOut;
 use super::strong::Effort;
 use super::weak::Ground;
 use super::{
-    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Verdict, Witness, cut_isolation,
+    Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness, cut_isolation,
     papers, read_consistency, strict,
 };
 use crate::control::{Control, Interrupt, Stage};
@@ -15,6 +15,8 @@ use crate::history::{History, ListRule, OperationId, TransactionId};
 use crate::relations::{Index, Resolution, n_ambiguous_elements, resolve};
 use applicable::Applicable;
 use listing::{add, names};
+
+pub(super) use listing::hold_under_every_choice;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -146,6 +148,7 @@ fn check_applicable(
         evidence: BTreeMap::new(),
         assumptions: Vec::new(),
         shared: None,
+        rest: Rest::default(),
     };
     control.phase("indexing", 0);
     let begin = Instant::now();
@@ -255,6 +258,8 @@ struct Run<'a> {
     evidence: BTreeMap<Level, Why>,
     assumptions: Vec<String>,
     shared: Option<SharedOut>,
+    /// What was counted, and how.
+    rest: Rest,
 }
 
 impl Run<'_> {
@@ -406,6 +411,7 @@ impl Run<'_> {
             index_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
             shared: self.shared,
+            rest: Rest::default(),
         }
     }
 
@@ -427,6 +433,7 @@ impl Run<'_> {
             index_seconds,
             check_seconds,
             shared: self.shared,
+            rest: Rest { found: found.more, ..self.rest },
         }
     }
 }

@@ -174,6 +174,7 @@ impl<'a> Cut<'a> {
             proof: Proof::Reads { pattern, reads },
             implied: false,
             group: 1,
+            place: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From verdicts to listed violations.
 
 use super::decide::{Decision, Decisions};
+use super::page::with_causal;
 use super::{Instances, Level, LevelSet, Pattern, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -41,17 +42,19 @@ pub(super) fn collect(
     control: &Control,
 ) -> Instances {
     let mut found = reads;
-    let violated: LevelSet =
-        decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
+    let violated = violated(decisions);
     let causal = decisions.get(&Level::TransactionalCausalConsistency).map(|(decision, _)| decision);
     if violated.weakest().is_some() && !matches!(causal, Some(Decision::Satisfied(_))) {
         // A violation of a strong level may be one of causal consistency: then that is the better story.
-        let mut levels = violated;
-        levels.insert(Level::TransactionalCausalConsistency);
-        add(&mut found, weak::instances(history, index, levels, max_instances, control));
+        add(&mut found, weak::instances(history, index, with_causal(violated), max_instances, control));
     }
     add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
     found
+}
+
+/// The levels that are violated.
+pub(super) fn violated(decisions: &Decisions) -> LevelSet {
+    decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect()
 }
 
 fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
@@ -61,22 +64,35 @@ fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
     }
     // Non-repeatable reads are counted and listed by the pass over single reads, with all levels they violate.
     found.violations.extend(more.violations.into_iter().filter(|v| v.id.pattern != Pattern::NonRepeatableRead));
+    found.more.extend(more.more);
 }
 
-/// Takes the satisfied levels off every violation, drops what then violates nothing, and puts the rest in the order of
-/// listing with ordinals and groups from 1.
+/// Takes the satisfied levels off every violation, drops what then violates nothing and does not count it, and puts the rest
+/// in the order of listing with ordinals and groups from 1.
 pub(super) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
-    for violation in &mut found.violations {
-        violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
+    for violations in [&mut found.violations, &mut found.more] {
+        for violation in violations.iter_mut() {
+            violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
+        }
+        violations.retain(|violation| {
+            let violates = violation.levels.weakest().is_some();
+            if let Some(count) = found.counts.get_mut(&violation.id.pattern).filter(|_| !violates) {
+                *count = count.saturating_sub(1);
+            }
+            violates
+        });
     }
-    found.violations.retain(|violation| violation.levels.weakest().is_some());
     found.violations.sort_by_key(|violation| (violation.id.pattern, violation.implied, violation.size()));
     let mut listed: BTreeMap<Pattern, u32> = BTreeMap::new();
     found.violations.retain_mut(|violation| {
         let ordinal = listed.entry(violation.id.pattern).or_default();
         *ordinal += 1;
         violation.id.ordinal = *ordinal;
-        *ordinal as usize <= max_instances
+        let fits = *ordinal as usize <= max_instances;
+        if !fits && violation.place.is_none() {
+            found.more.push(violation.clone());
+        }
+        fits
     });
     let mut groups: BTreeMap<(Pattern, u32), u32> = BTreeMap::new();
     for violation in &mut found.violations {

@@ -5,6 +5,7 @@
 //! be prefixes of each other (Elle, list-append). The last element is looked at by `read_consistency` as what the read
 //! returned; this module looks at the elements before it. Each read is counted once for each pattern it shows.
 
+use super::place::Place;
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -26,12 +27,13 @@ struct Finding {
 }
 
 /// Adds what is wrong with lists to what is wrong with reads. `known` tells whether a read is counted already for a
-/// pattern because of its last element. O(operations + elements read).
+/// pattern because of its last element; `admit` gives the ordinal of an instance that is to be
+/// told, by its number among those of its pattern, in order of nodes. O(operations + elements read).
 pub(super) fn add(
     history: &History,
     index: &Index,
     known: &dyn Fn(Pattern, OperationId) -> bool,
-    max_instances: usize,
+    admit: &mut dyn FnMut(Pattern, usize, Place) -> Option<u32>,
     found: &mut Instances,
     control: &Control,
 ) -> Result<(), Interrupt> {
@@ -60,10 +62,11 @@ pub(super) fn add(
         let pattern = of_pattern[0].pattern;
         let count = found.counts.entry(pattern).or_default();
         *count += of_pattern.len() as u64;
-        let listed = found.violations.iter().filter(|violation| violation.id.pattern == pattern).count();
-        let more = of_pattern.iter().take(max_instances.saturating_sub(listed));
-        for (finding, ordinal) in more.zip(listed as u32 + 1..) {
-            found.violations.push(look.violation(finding, ordinal));
+        for (number, finding) in of_pattern.iter().enumerate() {
+            let place = Place([index.node[finding.reader.index()], finding.read.0, 0, 0]);
+            if let Some(ordinal) = admit(pattern, number, place) {
+                found.violations.push(look.violation(finding, ordinal, place));
+            }
         }
     }
     found.violations.sort_by_key(|violation| violation.id.pattern);
@@ -221,7 +224,7 @@ impl Look<'_> {
         }
     }
 
-    fn violation(&self, finding: &Finding, ordinal: u32) -> Violation {
+    fn violation(&self, finding: &Finding, ordinal: u32, among: Place) -> Violation {
         let &Finding { pattern, reader, read, ref appends, other } = finding;
         let history = self.history;
         let of = |o: OperationId| history.transaction_of(o);
@@ -263,6 +266,7 @@ impl Look<'_> {
             proof: Proof::Read,
             implied: false,
             group: ordinal,
+            place: Some(among),
         }
     }
 }

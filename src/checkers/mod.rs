@@ -20,8 +20,10 @@ mod linearizability;
 mod list_reads;
 mod mini_transactions;
 mod monotonic_reads;
+mod page;
 mod papers;
 mod pattern;
+mod place;
 #[cfg(test)]
 mod proof_rules;
 pub mod read_consistency;
@@ -36,8 +38,10 @@ pub mod weak;
 pub use check::{check, check_resolved};
 pub use checker::{Checker, Counting, RcRule};
 pub use level::{Level, LevelSet};
+pub use page::{Page, Rest, instances};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
+pub use place::Place;
 pub use share::{Share, SharedOut};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
@@ -219,6 +223,8 @@ pub struct Findings {
     pub check_seconds: f64,
     /// Where they are about a share of the history only: which one.
     pub shared: Option<SharedOut>,
+    /// How the instances that are counted and not listed are found ([`instances`]).
+    pub rest: Rest,
 }
 
 impl Findings {

@@ -136,6 +136,16 @@ impl Pattern {
         self < Pattern::CyclicCO
     }
 
+    /// Whether an instance shows in the reads of one transaction.
+    pub(super) fn is_of_reads(self) -> bool {
+        self.is_wrong_read() || self == Pattern::NonRepeatableRead
+    }
+
+    /// Whether an instance shows in causal order or in the commit orders of the weak levels.
+    pub(super) fn is_weak(self) -> bool {
+        (Pattern::CyclicCO..=Pattern::ConflictCM).contains(&self) && self != Pattern::NonRepeatableRead
+    }
+
     /// Whether only histories in which keys hold lists can have it.
     pub fn is_of_lists(self) -> bool {
         matches!(self, Pattern::IncompatibleOrder | Pattern::DuplicateElement | Pattern::VersionOrderCycle)

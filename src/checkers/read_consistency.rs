@@ -6,11 +6,13 @@
 
 use super::list_reads;
 use super::monotonic_reads::BackwardReads;
+use super::place::{Place, Window};
 use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, Source, last_write};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Nodes looked at in one piece of parallel work.
 const CHUNK: usize = 4096;
@@ -31,6 +33,14 @@ impl Finding {
             Finding::Pair { .. } => Pattern::NonRepeatableRead,
         }
     }
+
+    /// By node, then read.
+    fn place(self) -> Place {
+        match self {
+            Finding::Read { node, read, .. } => Place([node, read.0, NONE, 0]),
+            Finding::Pair { node, first, second } => Place([node, second.0, first.0, 0]),
+        }
+    }
 }
 
 /// All instances of TAP-a to f and j among the transactions of `index`, which must be an index of `resolution`;
@@ -46,6 +56,77 @@ pub fn instances(
     max_instances: usize,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
+    let mut all = findings(history, resolution, index, max_instances, control)?;
+    let backward = match all.listed.iter().any(|finding| finding.pattern() == Pattern::NonRepeatableRead) {
+        true => Some(BackwardReads::new(index, control)?),
+        false => None,
+    };
+    let mut found = Instances { counts: std::mem::take(&mut all.counts), ..Instances::default() };
+    found.violations = all.into_violations(&mut Describe { history, resolution, index, backward });
+    let listed: BTreeMap<Pattern, usize> = found.violations.iter().fold(BTreeMap::new(), |mut listed, violation| {
+        *listed.entry(violation.id.pattern).or_default() += 1;
+        listed
+    });
+    let mut wanted = |pattern, number, _: Place| {
+        let listed = listed.get(&pattern).map_or(0, |&n| n);
+        (number < max_instances.saturating_sub(listed)).then_some((listed + number) as u32 + 1)
+    };
+    list_reads::add(history, index, &is_known(resolution), &mut wanted, &mut found, control)?;
+    Ok(found)
+}
+
+/// The counted instances of a pattern that `window` wants, with their ordinals: those of single reads and pairs of reads in
+/// order of nodes, then what only shows in the rest of a list. Time as for [`instances`].
+pub(super) fn unlisted(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+    pattern: Pattern,
+    window: &mut Window,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let mut all = findings(history, resolution, index, usize::MAX, control)?.listed;
+    all.retain(|finding| finding.pattern() == pattern);
+    let wanted: Vec<(Finding, u64)> =
+        all.into_iter().filter_map(|finding| Some((finding, window.admits(finding.place())?))).collect();
+    let backward = match wanted.is_empty() || pattern != Pattern::NonRepeatableRead {
+        true => None,
+        false => Some(BackwardReads::new(index, control)?),
+    };
+    let mut describe = Describe { history, resolution, index, backward };
+    let mut found = Instances::default();
+    for (finding, ordinal) in wanted {
+        let mut violation = describe.violation(finding);
+        violation.id.ordinal = ordinal as u32;
+        found.violations.push(violation);
+    }
+    let mut admit = |of: Pattern, _, place| match of == pattern {
+        true => window.admits(place).map(|ordinal| ordinal as u32),
+        false => None,
+    };
+    list_reads::add(history, index, &is_known(resolution), &mut admit, &mut found, control)?;
+    Ok(found.violations)
+}
+
+/// Whether what the last element of a list shows has been counted as what the read returned.
+fn is_known(resolution: &Resolution) -> impl Fn(Pattern, OperationId) -> bool + '_ {
+    |pattern, read| match resolution.source(read) {
+        Source::ThinAir => pattern == Pattern::ThinAirRead,
+        Source::Aborted { .. } => pattern == Pattern::AbortedRead,
+        Source::Future { .. } => pattern == Pattern::FutureRead,
+        Source::Transaction { intermediate, .. } => intermediate && pattern == Pattern::IntermediateRead,
+        _ => false,
+    }
+}
+
+/// Counts, and at most so many of each pattern in order of nodes.
+fn findings(
+    history: &History,
+    resolution: &Resolution,
+    index: &Index,
+    max_instances: usize,
+    control: &Control,
+) -> Result<Part, Interrupt> {
     let n = index.n_nodes();
     let chunks: Vec<std::ops::Range<usize>> = (0..n).step_by(CHUNK).map(|b| b..(b + CHUNK).min(n)).collect();
     let parts: Vec<Part> = chunks
@@ -62,39 +143,25 @@ pub fn instances(
         .collect::<Result<_, Interrupt>>()?;
     let mut all = Part { max_instances, ..Part::default() };
     for part in parts {
-        for (pattern, count) in part.instances.counts {
-            *all.instances.counts.entry(pattern).or_default() += count;
+        for (pattern, count) in part.counts {
+            *all.counts.entry(pattern).or_default() += count;
         }
         all.listed.extend(part.listed);
     }
     all.listed.sort_by_key(|finding| finding.pattern());
-    let backward = match all.listed.iter().any(|finding| finding.pattern() == Pattern::NonRepeatableRead) {
-        true => Some(BackwardReads::new(index, control)?),
-        false => None,
-    };
-    let mut found = all.into_instances(&mut Describe { history, resolution, index, backward });
-    // What the last element of a list shows has been counted as what the read returned.
-    let known = |pattern: Pattern, read: OperationId| match resolution.source(read) {
-        Source::ThinAir => pattern == Pattern::ThinAirRead,
-        Source::Aborted { .. } => pattern == Pattern::AbortedRead,
-        Source::Future { .. } => pattern == Pattern::FutureRead,
-        Source::Transaction { intermediate, .. } => intermediate && pattern == Pattern::IntermediateRead,
-        _ => false,
-    };
-    list_reads::add(history, index, &known, max_instances, &mut found, control)?;
-    Ok(found)
+    Ok(all)
 }
 
 #[derive(Default)]
 struct Part {
     max_instances: usize,
-    instances: Instances,
+    counts: BTreeMap<Pattern, u64>,
     listed: Vec<Finding>,
 }
 
 impl Part {
     fn add(&mut self, finding: Finding) {
-        let count = self.instances.counts.entry(finding.pattern()).or_default();
+        let count = self.counts.entry(finding.pattern()).or_default();
         *count += 1;
         if *count <= self.max_instances as u64 {
             self.listed.push(finding);
@@ -151,7 +218,8 @@ impl Part {
         }
     }
 
-    fn into_instances(mut self, describe: &mut Describe<'_>) -> Instances {
+    fn into_violations(self, describe: &mut Describe<'_>) -> Vec<Violation> {
+        let mut all = Vec::new();
         for findings in self.listed.chunk_by(|a, b| a.pattern() == b.pattern()) {
             let mut violations: Vec<Violation> =
                 findings.iter().take(self.max_instances).map(|&finding| describe.violation(finding)).collect();
@@ -160,9 +228,9 @@ impl Part {
                 violation.id.ordinal = place as u32 + 1;
                 violation.group = place as u32 + 1;
             }
-            self.instances.violations.append(&mut violations);
+            all.append(&mut violations);
         }
-        self.instances
+        all
     }
 }
 
@@ -200,10 +268,11 @@ struct Describe<'a> {
 
 impl Describe<'_> {
     fn violation(&mut self, finding: Finding) -> Violation {
-        match finding {
+        let violation = match finding {
             Finding::Read { pattern, node, read } => self.wrong_read(pattern, node, read),
             Finding::Pair { node, first, second } => self.non_repeatable(node, first, second),
-        }
+        };
+        Violation { place: Some(finding.place()), ..violation }
     }
 
     fn wrong_read(&self, pattern: Pattern, node: Node, read: OperationId) -> Violation {
@@ -258,6 +327,7 @@ impl Describe<'_> {
             proof: Proof::Read,
             implied: false,
             group: 1,
+            place: None,
         }
     }
 
@@ -302,6 +372,7 @@ impl Describe<'_> {
             proof,
             implied: false,
             group: 1,
+            place: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::level::{Level, LevelSet};
 use super::pattern::Pattern;
+use super::place::Place;
 use crate::history::{KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex};
 use std::collections::BTreeMap;
@@ -297,6 +298,8 @@ pub struct Violation {
     pub implied: bool,
     /// Root cause: instances with the same number share a component or a pair of writers. Ordered as listed.
     pub group: u32,
+    /// Where it belongs among the counted instances of its pattern. None for one that is found by itself.
+    pub place: Option<Place>,
 }
 
 impl Violation {
@@ -327,4 +330,6 @@ pub struct Instances {
     pub counts: BTreeMap<Pattern, u64>,
     /// At most the asked number per pattern, smallest first, implied ones last; ordinals and groups from 1 per pattern.
     pub violations: Vec<Violation>,
+    /// What else was found by itself, is counted, and would have made the list too long.
+    pub more: Vec<Violation>,
 }

@@ -3,7 +3,7 @@
 use super::collect::CollectArguments;
 use super::hunt::HuntArguments;
 use super::workload::GenerateArguments;
-use crate::checkers::{Checker, Counting, Level, RcRule, ViolationName};
+use crate::checkers::{Checker, Counting, Level, Pattern, RcRule, ViolationName};
 use crate::diagram::layout::LayoutStyle;
 use crate::export::reproduce::Isolation;
 use crate::export::{ComposeOptions, Evidence};
@@ -70,6 +70,7 @@ pub enum Command {
     isoscope check history.txt\n  \
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
+    isoscope check --instances TAP-n --offset 1000 --limit 100 history.txt\n  \
     isoscope check --checker plume-tc --one-cm history.txt\n  \
     isoscope check --checker plume --count published history.txt\n  \
     isoscope check --checker polysi --level SI history.txt\n  \
@@ -83,6 +84,9 @@ pub enum Command {
     polysi                      PolySI's polygraph and solver; SI, SER, without patterns\n  \
     mtc                         MTC's algorithm for mini-transactions; SI, SER, SSER, Divergence only\n  \
     vl-lwt                      MTC's algorithm for lightweight transactions; LIN\n\n\
+    Counted are all instances of a pattern. Listed is the smallest one of each root cause, such as two writers that many\n\
+    readers saw in the wrong order, as many as --max-instances says. Every counted instance has an id, TAP-n/1 to the\n\
+    number counted: first those listed, then all others. --instances lists any of them, explain --violation explains them.\n\n\
     Exit codes: 0 satisfied, 1 violated, 2 bad usage, unreadable input or unwritable output, 3 undecided.")]
 pub struct CheckArguments {
     /// Histories, or folders of histories; `-` is standard input
@@ -118,9 +122,20 @@ pub struct CheckArguments {
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
-    /// Most violations listed per pattern; counts stay exact
+    /// Most violations listed per pattern. Up to 1000, one for each root cause; above, all other instances follow. Counts
+    /// are those of all instances, listed or not
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    /// List instances of one pattern, out of all that are counted: the listed violations, then the others in an order that
+    /// depends on the history only
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, conflicts_with = "shards")]
+    pub(super) instances: Option<Pattern>,
+    /// With --instances: how many come before
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "instances")]
+    pub(super) offset: u64,
+    /// With --instances: how many to list
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "instances")]
+    pub(super) limit: u64,
     /// Do not let the verifier look at the evidence: verdicts rest on the checkers alone
     #[arg(long)]
     pub(super) no_self_check: bool,
@@ -157,6 +172,9 @@ impl CheckArguments {
             memory_limit: None,
             threads: None,
             max_instances: 1000,
+            instances: None,
+            offset: 0,
+            limit: 100,
             no_self_check: false,
             witness: false,
             output: None,
@@ -484,6 +502,11 @@ pub struct MergeArguments {
 
 pub(super) fn level(text: &str) -> Result<Level, String> {
     text.parse()
+}
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    let ids = || Pattern::all().map(Pattern::id).collect::<Vec<_>>().join(", ");
+    Pattern::parse(text).ok_or_else(|| format!("unknown pattern `{text}`, expected one of {}", ids()))
 }
 
 fn violation(text: &str) -> Result<ViolationName, String> {

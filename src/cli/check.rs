@@ -4,16 +4,16 @@ use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, write_file};
 use super::shards::{self, Target};
-use super::{CheckArguments, ExitCode, complain, disagreements};
+use super::{CheckArguments, ExitCode, complain, disagreements, paging};
 use crate::audit;
-use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Pattern, Share, Verdict, Violation};
-use crate::control::Control;
+use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
+use crate::control::{Control, NOT_ALL_LISTED};
 use crate::counterexample::{simpler_ones, summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
 use crate::relations;
-use crate::report::{Document, Failure, PartEntry, Report, Settings, grouped};
+use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, grouped};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,8 +114,24 @@ impl Job<'_> {
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };
-        let (health, findings) = examine_and_check(&history, &options, SelfCheck::of(self.arguments), &control);
-        Ok(Checked { history, health, findings, read_seconds })
+        let self_check = SelfCheck::of(self.arguments);
+        let (health, mut findings) = examine_and_check(&history, &options, self_check, &control);
+        let mut window = None;
+        match self.arguments.instances {
+            Some(pattern) => {
+                let page = Page { pattern, offset: self.arguments.offset, limit: self.arguments.limit };
+                match paging::instances(&history, &mut findings, page, self_check, &control) {
+                    Ok(instances) => findings.violations = instances,
+                    Err(interrupt) => {
+                        findings.violations.clear();
+                        findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
+                    }
+                }
+                window = Some(page);
+            }
+            None => paging::list(&history, &mut findings, self.arguments.max_instances, self_check, &control),
+        }
+        Ok(Checked { history, health, findings, read_seconds, window })
     }
 
     /// Prints what was found in one history: in one line with this path width, or at length.
@@ -126,7 +142,7 @@ impl Job<'_> {
         line_width: Option<usize>,
         target: &mut Target<'_>,
     ) -> anyhow::Result<()> {
-        let Checked { history, health, findings, read_seconds } = checked;
+        let Checked { history, health, findings, read_seconds, window } = checked;
         let path = visible(&path.display().to_string());
         if !self.arguments.json {
             target.text(|out| match line_width {
@@ -137,6 +153,7 @@ impl Job<'_> {
         }
         let settings = Settings { read_seconds: *read_seconds, witness: self.arguments.witness };
         let mut report = Report::new(history, findings, settings).with_health(history, health);
+        report.listing = Some(ListingEntry::new(self.arguments.max_instances, *window));
         if let (None, Some(share)) = (&report.part, self.share) {
             let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
             report.part = Some(PartEntry::of_histories(share, levels));
@@ -157,6 +174,8 @@ struct Checked {
     health: Health,
     findings: Findings,
     read_seconds: f64,
+    /// The instances asked for; the findings list them only.
+    window: Option<Page>,
 }
 
 /// Whether the verifier looks at the evidence before a verdict counts.
@@ -219,6 +238,9 @@ fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     }
     let options =
         [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some()), ("--count", arguments.count.is_some())];
+    if arguments.instances.is_some() && checker != Checker::Fast {
+        anyhow::bail!("--instances goes with the checker fast only");
+    }
     match options.into_iter().find(|(_, is_asked)| *is_asked && !checker.is_plume()) {
         Some((option, _)) => anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only"),
         None => Ok(()),
@@ -242,7 +264,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     }
     Options {
         levels,
-        max_instances: arguments.max_instances,
+        max_instances: paging::causes(arguments.max_instances),
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
@@ -322,7 +344,10 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
             text += &format!("  {id:id_width$}  {:>count_width$}  {meaning}\n", grouped(n));
         }
     }
-    text += &violations(path, history, findings, out);
+    text += &match checked.window {
+        Some(window) => instances(history, findings, window, out),
+        None => violations(path, history, findings, out),
+    };
     for assumption in &findings.assumptions {
         text += &format!("\n{} {assumption}\n", out.paint(Paint::Faint, "Assumed:"));
     }
@@ -411,6 +436,26 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     }
     text += &how_many_more(findings, chosen.len(), &simpler);
     text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
+    text
+}
+
+/// A window of the instances of a pattern.
+fn instances(history: &History, findings: &Findings, window: Page, out: &Output) -> String {
+    let counted = findings.patterns.get(&window.pattern).copied().unwrap_or(0);
+    let heading = match (findings.violations.first(), findings.violations.last()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
+            format!("{} {first} to {last} of {}", window.pattern, grouped(counted))
+        }
+        _ => format!("{}: {} counted, none from {} on", window.pattern, grouped(counted), grouped(window.offset + 1)),
+    };
+    let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
+    let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
+    for violation in &findings.violations {
+        let level = violation.levels.weakest().map_or("", Level::code);
+        text += &format!("  {:width$}  {level:3}  {}\n", violation.id.to_string(), title(history, violation));
+        text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
+    }
     text
 }
 

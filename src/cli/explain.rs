@@ -1,7 +1,8 @@
 //! `isoscope explain`: violations in words.
 
+use super::check::SelfCheck;
 use super::output::Output;
-use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input};
+use super::{ExitCode, ExplainArguments, MINIMIZING, disagreements, input, paging};
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Pattern, Verdict, Violation, ViolationName};
 use crate::control::Control;
@@ -15,10 +16,14 @@ use std::path::Path;
 pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let findings = audit::check(&history, &options, &control, &|_| {});
+    let options = Options {
+        levels: Level::of(&history),
+        max_instances: paging::causes(arguments.max_instances),
+        ..Options::default()
+    };
+    let mut findings = audit::check(&history, &options, &control, &|_| {});
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
-    let chosen = choose(arguments, &findings)?;
+    let chosen = choose(arguments, &history, &mut findings)?;
     if chosen.is_empty() {
         out.text(&format!("{}\n", nothing_to_explain(&findings)));
     }
@@ -48,12 +53,13 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
 }
 
 /// The violations to explain: one by its id, all, or the first of each pattern.
-fn choose<'f>(arguments: &ExplainArguments, findings: &'f Findings) -> anyhow::Result<Vec<&'f Violation>> {
+fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findings) -> anyhow::Result<Vec<Violation>> {
     if let Some(name) = &arguments.violation {
-        return Ok(vec![named(name, findings, &arguments.file)?]);
+        return Ok(vec![named(name, history, findings, &arguments.file)?]);
     }
-    let mut chosen: Vec<&Violation> =
-        findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).collect();
+    paging::list(history, findings, arguments.max_instances, SelfCheck::OfVerdicts, &Control::new());
+    let mut chosen: Vec<Violation> =
+        findings.violations.iter().filter(|v| arguments.all || v.id.ordinal == 1).cloned().collect();
     chosen.sort_by_key(|v| (v.levels.weakest(), v.id));
     Ok(chosen)
 }
@@ -78,18 +84,22 @@ pub(super) fn also_visible_as(place: usize, findings: &Findings, simpler: &[Opti
     }
 }
 
-/// The violation that a user names.
-pub(super) fn named<'f>(name: &ViolationName, findings: &'f Findings, path: &Path) -> anyhow::Result<&'f Violation> {
-    let violation = name.find(&findings.violations);
+/// The violation that a user names, which need not be listed.
+pub(super) fn named(
+    name: &ViolationName,
+    history: &History,
+    findings: &mut Findings,
+    path: &Path,
+) -> anyhow::Result<Violation> {
+    let violation = paging::named(name, history, findings);
     violation.with_context(|| format!("{}: {}", path.display(), unknown(name, findings)))
 }
 
 /// What to say when a name names nothing.
 fn unknown(name: &ViolationName, findings: &Findings) -> String {
-    let ids = findings.violations.iter().map(|violation| violation.id);
-    let of_pattern = ids.filter(|id| Some(id.pattern) == Pattern::parse(&name.name));
-    if let Some(last) = of_pattern.max() {
-        return format!("there is no violation {name}, {} goes up to {last}", last.pattern);
+    let counted = |pattern: Pattern| findings.patterns.get(&pattern).copied().filter(|count| *count > 0);
+    if let Some((pattern, last)) = Pattern::parse(&name.name).and_then(|pattern| Some((pattern, counted(pattern)?))) {
+        return format!("there is no violation {name}, {pattern} goes up to {pattern}/{last}");
     }
     let mut patterns: Vec<&str> = findings.violations.iter().map(|v| v.id.pattern.id()).collect();
     patterns.dedup();

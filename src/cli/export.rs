@@ -2,7 +2,7 @@
 
 use super::explain::named;
 use super::output::{self, Output};
-use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input};
+use super::{ExitCode, ExportArguments, MINIMIZING, disagreements, input, paging};
 use crate::audit;
 use crate::checkers::{Level, Options};
 use crate::control::Control;
@@ -21,10 +21,14 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     })?;
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let findings = audit::check(&history, &options, &control, &|_| {});
+    let options = Options {
+        levels: Level::of(&history),
+        max_instances: paging::causes(arguments.max_instances),
+        ..Options::default()
+    };
+    let mut findings = audit::check(&history, &options, &control, &|_| {});
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
-    let violation = named(&arguments.violation, &findings, &arguments.file)?;
+    let violation = &named(&arguments.violation, &history, &mut findings, &arguments.file)?;
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example).within(&history, &findings, violation);
     let options = arguments.drawing.options(&history);

@@ -18,6 +18,7 @@ mod input;
 mod merge;
 mod minimize;
 mod output;
+mod paging;
 mod paper_tables;
 mod report;
 mod shards;

@@ -3,7 +3,7 @@
 use super::check::{SelfCheck, examine_and_check};
 use super::explain::named;
 use super::output::{self, Output};
-use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input};
+use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
 use crate::checkers::{Findings, Level, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample;
@@ -20,13 +20,17 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     };
     let (history, _) = input::open(&arguments.file, &arguments.reading)?;
     let control = Control::new();
-    let options = Options { levels: Level::of(&history), max_instances: arguments.max_instances, ..Options::default() };
-    let (health, findings) = examine_and_check(&history, &options, SelfCheck::OfVerdicts, &control);
+    let options = Options {
+        levels: Level::of(&history),
+        max_instances: paging::causes(arguments.max_instances),
+        ..Options::default()
+    };
+    let (health, mut findings) = examine_and_check(&history, &options, SelfCheck::OfVerdicts, &control);
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
-    let violation = match &arguments.violation {
-        Some(name) => named(name, &findings, &arguments.file)?,
+    let violation = &match &arguments.violation {
+        Some(name) => named(name, &history, &mut findings, &arguments.file)?,
         None => match most_telling(&findings) {
-            Some(violation) => violation,
+            Some(violation) => violation.clone(),
             None => return Ok(nothing_to_report(arguments, &findings)),
         },
     };

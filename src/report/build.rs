@@ -29,6 +29,7 @@ impl Report {
             levels: findings.levels.iter().map(|result| level_entry(history, result, settings)).collect(),
             patterns: counts(findings),
             published_patterns: findings.published_patterns.as_ref().map(published),
+            listing: None,
             violations: violation_entries(history, findings),
             timings: Timings {
                 read: rounded(settings.read_seconds),

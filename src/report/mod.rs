@@ -10,6 +10,7 @@ mod claim;
 mod health;
 mod join;
 mod json;
+mod listing;
 mod merge;
 mod part;
 mod statistics;
@@ -18,6 +19,7 @@ pub use build::{Settings, violation};
 pub use claim::{ClaimEntry, ClaimKind, MissedEntry, SightWord, StatementEntry};
 pub use health::HealthEntry;
 pub use json::to_line;
+pub use listing::{ListingEntry, WindowEntry};
 pub use merge::{MergeError, merge};
 pub use part::{Dealt, Elsewhere, OrderEntry, PartEntry};
 pub use statistics::{
@@ -112,6 +114,9 @@ pub struct Report {
     /// The same by the rule of Plume's published program, where that was asked for; the letters that occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_patterns: Option<Counts>,
+    /// Which instances are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listing: Option<ListingEntry>,
     /// The listed instances.
     pub violations: Vec<ViolationEntry>,
     /// Wall time, seconds.

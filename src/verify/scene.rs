@@ -219,8 +219,11 @@ impl<'a> Cycle<'a> {
     /// The scene with what the cycle consists of as its identity.
     pub(super) fn scene(&self, key: Option<KeyId>, also: Vec<String>) -> Scene {
         let name = |place: usize| self.argument.transaction(place).map(|t| t.0);
-        let mut edges: Vec<String> =
-            self.edges.iter().map(|e| format!("{:?} {:?} {} {:?}", name(e.from), name(e.to), e.kind, e.key)).collect();
+        // Who misses a newer version may have read several older ones.
+        let missing = |e: &EdgeEntry| e.from_operation.filter(|_| e.kind == "RW");
+        let identity =
+            |e: &&EdgeEntry| format!("{:?} {:?} {} {:?} {:?}", name(e.from), name(e.to), e.kind, e.key, missing(e));
+        let mut edges: Vec<String> = self.edges.iter().map(identity).collect();
         edges.sort_unstable();
         Scene { key, also, identity: Some(edges.join(", ")), ..Scene::default() }
     }

@@ -106,6 +106,7 @@ fn claimed(history: &History, id: ViolationId, level: Level, reads: &[OperationI
         proof,
         implied: false,
         group: 1,
+        place: None,
     }
 }
 

@@ -239,6 +239,7 @@ mod tests {
             proof: Proof::Read,
             implied: false,
             group,
+            place: None,
         };
         let k = Pattern::FracturedReadCO;
         let violations = vec![

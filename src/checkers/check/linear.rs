@@ -72,7 +72,8 @@ impl Run<'_> {
         let verdict = findings.levels.pop().map(|result| result.verdict);
         match verdict.unwrap_or(Verdict::Undecided(Cause::Interrupted(Interrupt::Cancelled))) {
             Verdict::Violated => {
-                evidence.strict = Instances { counts: findings.patterns, violations: findings.violations };
+                evidence.strict =
+                    Instances { counts: findings.patterns, violations: findings.violations, more: Vec::new() };
                 Ok(Verdict::Violated)
             }
             Verdict::Satisfied(Witness::CommitOrder(order)) => {

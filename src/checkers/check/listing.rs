@@ -41,6 +41,7 @@ impl Run<'_> {
             })
             .collect();
         evidence::arrange(&mut found, satisfied, max);
+        self.rest = Rest { sought: evidence::violated(&decisions), satisfied, ..Rest::default() };
         found
     }
 
@@ -61,8 +62,7 @@ impl Run<'_> {
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
     /// choice in another way.
     fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
-        refutation::tell_hopeless_reads_apart(self.history, resolution, found);
-        self.take_uncertain_off_cut_isolation(resolution, found);
+        hold_under_every_choice(self.history, resolution, found);
         let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
         // What every choice violates down to cut isolation takes no cases at the levels above.
         let is_torn = by_choice.iter().any(|level| level.implies(Level::CutIsolation) && !names(found, level));
@@ -107,19 +107,27 @@ impl Run<'_> {
             Searched::Satisfied(_) | Searched::GaveUp => None,
         })
     }
+}
 
-    /// At cut isolation all writers count, also those that stronger levels rule out: what rests on their being ruled out
-    /// says nothing there, whether the level was asked for or not.
-    fn take_uncertain_off_cut_isolation(&self, resolution: &Resolution, found: &mut Instances) {
-        if !names(found, Level::CutIsolation) {
-            return;
-        }
-        let certain = cut_isolation::certain(self.history, resolution);
-        for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
-            let reader = violation.edges.first().map(|edge| edge.to);
-            if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
-                violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
-            }
+/// Makes what was found hold whoever wrote what the ambiguous reads returned.
+pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
+    if resolution.has_multiple_sources() {
+        refutation::tell_hopeless_reads_apart(history, resolution, found);
+        take_uncertain_off_cut_isolation(history, resolution, found);
+    }
+}
+
+/// At cut isolation all writers count, also those that stronger levels rule out: what rests on their being ruled out
+/// says nothing there, whether the level was asked for or not.
+fn take_uncertain_off_cut_isolation(history: &History, resolution: &Resolution, found: &mut Instances) {
+    if !names(found, Level::CutIsolation) {
+        return;
+    }
+    let certain = cut_isolation::certain(history, resolution);
+    for violation in found.violations.iter_mut().filter(|v| v.levels.contains(Level::CutIsolation)) {
+        let reader = violation.edges.first().map(|edge| edge.to);
+        if reader.is_none_or(|reader| reader.is_initial() || !certain[reader.index()]) {
+            violation.levels = violation.levels.iter().filter(|level| *level != Level::CutIsolation).collect();
         }
     }
 }

@@ -190,5 +190,6 @@ fn violation(history: &History, mut transactions: Vec<TransactionId>) -> Violati
         proof: Proof::Read,
         implied: false,
         group: 0,
+        place: None,
     }
 }

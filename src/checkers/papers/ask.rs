@@ -71,7 +71,7 @@ pub(in crate::checkers) fn ask(
         true => strong::found(input, options, &asked.levels, control),
         false => {
             let violations = violations(input, &asked.levels, options.max_instances, control);
-            Instances { counts, violations }
+            Instances { counts, violations, more: Vec::new() }
         }
     };
     asked

@@ -92,7 +92,7 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
     }
     // To find out what to list takes the program's own engine longer than the verdict took the paper's.
     if decisions.is_empty() || max == 0 {
-        return Instances { counts, violations: Vec::new() };
+        return Instances { counts, ..Instances::default() };
     }
     let mut found = evidence::collect(history, index, reads, &decisions, max, control);
     let satisfied: LevelSet = Level::ALL
@@ -100,5 +100,5 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
         .filter(|&weaker| of(|verdict| matches!(verdict, Verdict::Satisfied(_))).any(|r| r.level.implies(weaker)))
         .collect();
     evidence::arrange(&mut found, satisfied, max);
-    Instances { counts, violations: found.violations }
+    Instances { counts, violations: found.violations, more: Vec::new() }
 }

@@ -65,8 +65,8 @@ pub(super) fn with_other_writers(
         return first;
     };
     let others = others.iter().filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
-    let (implied, group) = (first.implied, first.group);
-    Violation { implied, group, ..merged(read, (writer, first), others) }
+    let (implied, group, place) = (first.implied, first.group, first.place);
+    Violation { implied, group, place, ..merged(read, (writer, first), others) }
 }
 
 fn violation(
@@ -88,5 +88,6 @@ fn violation(
         proof,
         implied: false,
         group: 1,
+        place: None,
     }
 }

@@ -106,7 +106,8 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
         if hopeless.len() > MOST_NESTED
             && let Some(shorter) = hopeless::refutation(history, resolution, hopeless[0])
         {
-            *violation = Violation { implied: violation.implied, group: violation.group, ..shorter };
+            let &mut Violation { implied, group, place, .. } = violation;
+            *violation = Violation { implied, group, place, ..shorter };
             continue;
         }
         let wrap = |inner, &read: &OperationId| hopeless::with_other_writers(history, resolution, read, inner);

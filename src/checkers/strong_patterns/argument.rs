@@ -152,5 +152,6 @@ pub(super) fn violation(
         proof,
         implied: false,
         group: 0,
+        place: None,
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn find(
     index: &Index,
     level: Level,
     most: usize,
-    listing: &mut Listing,
+    listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
     /// Edges visited by searches for cycles.
@@ -90,7 +90,7 @@ pub(super) fn fallback(
     history: &History,
     index: &Index,
     level: Level,
-    listing: &mut Listing,
+    listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
     if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {

@@ -9,14 +9,16 @@
 
 use super::Listing;
 use super::argument::Argument;
+use crate::checkers::place::{Place, Window};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use rustc_hash::FxHashSet;
 
-/// The updates of one version: reader and read.
-type Updates = Vec<(Node, u32)>;
+/// A transaction that read a version of a key and overwrote it: key, place of the version in the order of slots with ⊥ first,
+/// node and read.
+type Update = (u32, u32, Node, u32);
 
 /// Counts the pairs of all versions and lists at most `most` of them, version by version; two that both read several versions
 /// of a key are listed for the first. O(reads log + pairs listed).
@@ -24,10 +26,73 @@ pub(super) fn find(
     history: &History,
     index: &Index,
     most: usize,
-    listing: &mut Listing,
+    listing: &mut Listing<'_>,
     control: &Control,
 ) -> Result<(), Interrupt> {
-    let mut updates: Vec<(u32, u32, Node, u32)> = Vec::new();
+    let updates = updates(index, control)?;
+    let mut listed: FxHashSet<(u32, Node, Node)> = FxHashSet::default();
+    for version in versions(&updates) {
+        let n = pairs(version.len());
+        listing.count(Pattern::Divergence, n);
+        listing.count(Pattern::LostUpdate, n);
+        let group = listing.new_group();
+        for (place, &first) in version.iter().enumerate() {
+            for &second in &version[place + 1..] {
+                if listed.len() == most {
+                    break;
+                }
+                if !listed.insert((first.0, first.2, second.2)) {
+                    continue;
+                }
+                for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
+                    listing.add(instance(history, index, pattern, first, second), group);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The counted instances of Divergence or LostUpdate that `window` wants, in order of key, version, and transactions.
+pub(super) fn unlisted(
+    history: &History,
+    index: &Index,
+    pattern: Pattern,
+    window: &mut Window,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let updates = updates(index, control)?;
+    let mut found = Vec::new();
+    for version in versions(&updates) {
+        let (key, slot, ..) = version[0];
+        if window.skips(pairs(version.len()), Place([key, slot, 0, 0])..=Place([key, slot, NONE, NONE])) {
+            continue;
+        }
+        for (place, &first) in version.iter().enumerate() {
+            let of_first = Place([first.0, first.1, first.2, 0])..=Place([first.0, first.1, first.2, NONE]);
+            let others = &version[place + 1..];
+            if window.skips(others.len() as u64, of_first) {
+                continue;
+            }
+            control.check()?;
+            for &second in others {
+                let Some(ordinal) = window.admits(place_of(first, second)) else { continue };
+                let mut violation = instance(history, index, pattern, first, second);
+                violation.id.ordinal = ordinal as u32;
+                found.push(violation);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn place_of(first: Update, second: Update) -> Place {
+    Place([first.0, first.1, first.2, second.2])
+}
+
+/// All updates, by key, version and node.
+fn updates(index: &Index, control: &Control) -> Result<Vec<Update>, Interrupt> {
+    let mut updates: Vec<Update> = Vec::new();
     for t in 0..index.n_nodes() as Node {
         if t % 65536 == 0 {
             control.check()?;
@@ -43,37 +108,24 @@ pub(super) fn find(
     updates.sort_unstable();
     // One transaction may read the version twice.
     updates.dedup_by_key(|&mut (key, slot, t, _)| (key, slot, t));
-    let mut listed: FxHashSet<(u32, Node, Node)> = FxHashSet::default();
-    for version in updates.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|version| version.len() > 1) {
-        let n = version.len() as u64;
-        listing.count(Pattern::Divergence, n * (n - 1) / 2);
-        listing.count(Pattern::LostUpdate, n * (n - 1) / 2);
-        let group = listing.new_group();
-        let key = version[0].0;
-        let version: Updates = version.iter().map(|&(_, _, t, read)| (t, read)).collect();
-        for (place, &first) in version.iter().enumerate() {
-            for &second in &version[place + 1..] {
-                if listed.len() == most {
-                    break;
-                }
-                if !listed.insert((key, first.0, second.0)) {
-                    continue;
-                }
-                for pattern in [Pattern::Divergence, Pattern::LostUpdate] {
-                    listing.add(instance(history, index, pattern, first, second), group);
-                }
-            }
-        }
-    }
-    Ok(())
+    Ok(updates)
+}
+
+/// The updates of each version that has several.
+fn versions(updates: &[Update]) -> impl Iterator<Item = &[Update]> {
+    updates.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).filter(|version| version.len() > 1)
+}
+
+fn pairs(n: usize) -> u64 {
+    n as u64 * (n as u64 - 1) / 2
 }
 
 /// t2 and t3 each miss the other's version. At SI two writers of a key may not overlap, so t3, which starts before t2
 /// commits, would have to come before t2, which it does not see either.
-fn instance(history: &History, index: &Index, pattern: Pattern, t2: (Node, u32), t3: (Node, u32)) -> Violation {
+fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, second: Update) -> Violation {
     let mut argument = Argument::new(history, index);
-    let (t2, read2) = (t2.0, t2.1 as usize);
-    let (t3, read3) = (t3.0, t3.1 as usize);
+    let (t2, read2) = (first.2, first.3 as usize);
+    let (t3, read3) = (second.2, second.3 as usize);
     let key = index.read_key[read2];
     let writer = index.writer_of_read(read2);
     let (second_is_newer, first_is_newer) = match writer {
@@ -86,12 +138,13 @@ fn instance(history: &History, index: &Index, pattern: Pattern, t2: (Node, u32),
     let t1 = if writer == NONE { TransactionId::INITIAL } else { index.transaction[writer as usize] };
     let order = [t1, index.transaction[t2 as usize], index.transaction[t3 as usize]];
     let other = if pattern == Pattern::Divergence { Pattern::LostUpdate } else { Pattern::Divergence };
-    argument.violation(
+    let violation = argument.violation(
         pattern,
         vec![other.id().to_owned(), "G-single".to_owned()],
         LevelSet::upward(Level::SnapshotIsolation),
         Some(key),
         &order,
         Proof::Cycle(vec![t2_misses_t3, t3_first]),
-    )
+    );
+    Violation { place: Some(place_of(first, second)), ..violation }
 }

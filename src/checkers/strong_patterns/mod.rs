@@ -28,15 +28,18 @@ mod argument;
 mod class;
 mod cycles;
 mod divergence;
+mod long_forks;
 mod next_version;
 mod pairs;
 
 pub(super) use cycles::of_core;
 
+use super::place::Window;
 use super::{Instances, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 use crate::relations::Index;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds the patterns that violate PC, SI or SER, as far as `levels` asks for those levels. `levels` should hold the
@@ -54,17 +57,18 @@ pub fn instances(
     max_instances: usize,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let mut listing = Listing::default();
     let [pc, si, ser, sser] = cycles::STRONG.map(|level| levels.contains(level));
     let ser = ser || sser;
     if !(pc || si || ser) {
-        return Ok(listing.finish(max_instances));
+        return Ok(Instances::default());
     }
+    let pairs = pairs::Pairs::new(history, index, control)?;
+    let forks = long_forks::LongForks::new(&pairs);
+    let mut listing = Listing { forks: Some(&forks), ..Listing::default() };
     if si || ser {
         divergence::find(history, index, max_instances, &mut listing, control)?;
     }
-    let pairs = pairs::Pairs::new(history, index, control)?;
-    pairs.long_forks(max_instances, &mut listing, control)?;
+    pairs.long_forks(&forks, max_instances, &mut listing, control)?;
     if ser {
         pairs.write_skews(max_instances, &mut listing);
     }
@@ -79,6 +83,31 @@ pub fn instances(
     Ok(listing.finish(max_instances))
 }
 
+/// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their
+/// places.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn unlisted(
+    history: &History,
+    index: &Index,
+    pattern: Pattern,
+    window: &mut Window,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    match pattern {
+        Pattern::Divergence | Pattern::LostUpdate => divergence::unlisted(history, index, pattern, window, control),
+        Pattern::LongFork | Pattern::WriteSkew => {
+            let pairs = pairs::Pairs::new(history, index, control)?;
+            match pattern {
+                Pattern::LongFork => long_forks::LongForks::new(&pairs).unlisted(window, control),
+                _ => Ok(pairs.unlisted_skews(window)),
+            }
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// How many instances of Divergence there are. O(reads log).
 ///
 /// # Errors
@@ -91,15 +120,19 @@ pub(super) fn n_divergences(history: &History, index: &Index, control: &Control)
 
 /// Violations found so far.
 #[derive(Default)]
-struct Listing {
+struct Listing<'f> {
     counts: BTreeMap<Pattern, u64>,
     violations: Vec<Violation>,
     /// Patterns with the transactions of their cycle: what is counted already.
     seen: BTreeSet<(Pattern, Vec<TransactionId>)>,
+    /// Write skews that are counted and not listed.
+    skews: FxHashSet<[TransactionId; 2]>,
+    /// The long forks, all of which are counted.
+    forks: Option<&'f long_forks::LongForks<'f, 'f>>,
     n_groups: u32,
 }
 
-impl Listing {
+impl Listing<'_> {
     fn count(&mut self, pattern: Pattern, n: u64) {
         *self.counts.entry(pattern).or_default() += n;
     }
@@ -109,16 +142,22 @@ impl Listing {
         self.n_groups
     }
 
-    /// Remembers a cycle of these transactions that has been counted but is not listed, unless there are too many already.
-    fn note(&mut self, pattern: Pattern, mut transactions: Vec<TransactionId>) -> bool {
-        /// Notes of all patterns together.
-        const MOST_NOTES: usize = 1 << 16;
-        let has_room = self.seen.len() < MOST_NOTES;
-        if has_room {
-            transactions.sort_unstable();
-            self.seen.insert((pattern, transactions));
-        }
-        has_room
+    /// Remembers a write skew that has been counted but is not listed.
+    fn note_skew(&mut self, mut transactions: [TransactionId; 2]) {
+        transactions.sort_unstable();
+        self.skews.insert(transactions);
+    }
+
+    /// Whether a cycle of these transactions has been counted.
+    fn has(&self, identity: &(Pattern, Vec<TransactionId>)) -> bool {
+        self.seen.contains(identity)
+            || match (identity.0, identity.1.as_slice()) {
+                (Pattern::WriteSkew, &[a, b]) => self.skews.contains(&[a, b]),
+                (Pattern::LongFork, transactions) if transactions.len() == 4 => {
+                    self.forks.is_some_and(|forks| forks.has(transactions))
+                }
+                _ => false,
+            }
     }
 
     /// Lists a violation that has been counted.
@@ -130,7 +169,7 @@ impl Listing {
 
     /// Counts and lists a violation unless one with the same cycle is counted.
     fn add_new(&mut self, violation: Violation, group: u32) {
-        if !self.seen.contains(&Listing::identity(&violation)) {
+        if !self.has(&Listing::identity(&violation)) {
             self.count(violation.id.pattern, 1);
             self.add(violation, group);
         }
@@ -149,10 +188,14 @@ impl Listing {
     /// from 1 for each pattern.
     fn finish(mut self, max_instances: usize) -> Instances {
         self.violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
-        let mut violations: Vec<Violation> = Vec::new();
+        let (mut violations, mut more) = (Vec::new(), Vec::new());
         for of_pattern in self.violations.chunk_by(|a, b| a.id.pattern == b.id.pattern) {
             let mut groups: BTreeMap<u32, u32> = BTreeMap::new();
-            for (place, violation) in of_pattern.iter().take(max_instances).enumerate() {
+            for (place, violation) in of_pattern.iter().enumerate() {
+                if place >= max_instances {
+                    more.extend(Some(violation).filter(|violation| violation.place.is_none()).cloned());
+                    continue;
+                }
                 let next = groups.len() as u32 + 1;
                 let mut violation = violation.clone();
                 violation.id = ViolationId { ordinal: place as u32 + 1, ..violation.id };
@@ -160,7 +203,7 @@ impl Listing {
                 violations.push(violation);
             }
         }
-        Instances { counts: self.counts, violations }
+        Instances { counts: self.counts, violations, more }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::causality::{Causality, Components, Forced, ForcedEdges, tick};
 use super::paths::{Search, Step};
 use super::story::Story;
-use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
+use crate::checkers::{Instances, Level, LevelSet, Pattern, Place, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::KeyId;
 use crate::relations::{EdgeIndex, Node, Relation};
@@ -11,12 +11,14 @@ use crate::relations::{EdgeIndex, Node, Relation};
 /// States visited in search of shorter cycles, all components together; one cycle of each is always found.
 const VISITS: u64 = 5_000_000;
 
-/// Counts the components with cycles and lists at most `max_instances` of them with their shortest cycles, shortest
-/// first.
+/// The ordinal of the instance at a place, if it is to be told.
+pub(super) type Admit<'w> = dyn FnMut(Place) -> Option<u32> + 'w;
+
+/// Counts the components with cycles and tells those that `admit` takes with their shortest cycles, shortest first.
 pub(super) fn add(
     causality: &Causality<'_>,
     components: &Components,
-    max_instances: usize,
+    admit: &mut Admit<'_>,
     found: &mut Instances,
     control: &Control,
 ) -> Result<(), Interrupt> {
@@ -29,24 +31,25 @@ pub(super) fn add(
         cycles.push((component, shortest_cycle(causality, components, component, &mut search, control)?));
     }
     cycles.sort_by_key(|(component, way)| (way.len(), components.members(*component)[0]));
-    cycles.truncate(max_instances);
-    for ((_, way), ordinal) in cycles.into_iter().zip(1..) {
+    for ((_, way), number) in cycles.into_iter().zip(0..) {
+        let place = Place([number, 0, 0, 0]);
+        let Some(ordinal) = admit(place) else { continue };
         let mut story = Story::new(causality, components);
         way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
         let session = story.edges.iter().any(|edge| edge.relation == Relation::SessionOrder);
         let also = vec!["C4 TAP-g".to_owned(), if session { "G1c-session" } else { "G1c" }.to_owned()];
-        found.violations.push(violation(Pattern::CyclicCO, ordinal, also, None, story, cycle));
+        found.violations.push(violation((Pattern::CyclicCO, ordinal, place), also, None, story, cycle));
     }
     Ok(())
 }
 
 /// Counts the components of SO ∪ WR and the version order that lists show, as far as they are more than components of
-/// SO ∪ WR, and lists at most `max_instances` of them with a short cycle each, shortest first.
+/// SO ∪ WR, and tells those that `admit` takes with a short cycle each, shortest first.
 pub(super) fn add_of_versions(
     causality: &Causality<'_>,
     components: &Components,
-    max_instances: usize,
+    admit: &mut Admit<'_>,
     found: &mut Instances,
     control: &Control,
 ) -> Result<(), Interrupt> {
@@ -86,8 +89,9 @@ pub(super) fn add_of_versions(
         cycles.extend(best);
     }
     cycles.sort_by_key(Vec::len);
-    cycles.truncate(max_instances);
-    for (way, ordinal) in cycles.into_iter().zip(1..) {
+    for (way, number) in cycles.into_iter().zip(0..) {
+        let place = Place([number, 0, 0, 0]);
+        let Some(ordinal) = admit(place) else { continue };
         let mut story = Story::new(causality, components);
         way.iter().for_each(|step| story.mention(step.from()));
         let cycle = story.way(&way, &mut search, control)?;
@@ -96,15 +100,14 @@ pub(super) fn add_of_versions(
         let suffix = if has(Relation::SessionOrder) { "-session" } else { "" };
         let key = story.edges.iter().find(|edge| edge.relation == Relation::WriteWrite).and_then(|edge| edge.key);
         let also = vec![format!("{adya}{suffix}")];
-        found.violations.push(violation(Pattern::VersionOrderCycle, ordinal, also, key, story, cycle));
+        found.violations.push(violation((Pattern::VersionOrderCycle, ordinal, place), also, key, story, cycle));
     }
     Ok(())
 }
 
 /// A cycle that violates read committed by itself.
 fn violation(
-    pattern: Pattern,
-    ordinal: u32,
+    (pattern, ordinal, place): (Pattern, u32, Place),
     also: Vec<String>,
     key: Option<KeyId>,
     story: Story<'_>,
@@ -121,6 +124,7 @@ fn violation(
         proof: Proof::Cycle(cycle),
         implied: false,
         group: ordinal,
+        place: Some(place),
     }
 }
 

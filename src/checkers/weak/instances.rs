@@ -10,9 +10,10 @@ use super::saturate::{causal_edges, transaction_edges};
 use super::story::{Story, level_of};
 use super::survey::{PATTERNS, Survey, Tally};
 use super::vectors::{Direction, Rows, Vectors};
+use crate::checkers::place::{Place, Window};
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
-use crate::relations::{Index, Node, Relation};
+use crate::relations::{Index, NONE, Node, Relation};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -33,6 +34,61 @@ pub(super) struct Commit {
     pub(super) levels: Vec<(Level, ForcedEdges, Components)>,
 }
 
+/// What a survey of the instances of a history takes.
+struct Setting<'a> {
+    causality: Causality<'a>,
+    /// Of SO ∪ WR.
+    components: Components,
+    chains: Chains,
+    rows: Rows,
+    commit: Commit,
+    /// RC, RA or TCC.
+    top: Level,
+}
+
+impl<'a> Setting<'a> {
+    fn new(causality: Causality<'a>, components: Components, top: Level, control: &Control) -> Result<Self, Interrupt> {
+        let chains = Chains::new(causality.index, &components, control)?;
+        let rows = Rows::new(&components);
+        let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
+        Ok(Setting { causality, components, chains, rows, commit, top })
+    }
+
+    /// Calls `visit` with the survey of each window of chains.
+    fn survey(
+        &self,
+        capacity: usize,
+        control: &Control,
+        mut visit: impl FnMut(&Survey<'_>) -> Result<(), Interrupt>,
+    ) -> Result<(), Interrupt> {
+        let Setting { causality, components, chains, rows, .. } = self;
+        let (_, forced, commit_components) = self.commit.levels.last().expect("a level was asked for");
+        for window in rows.windows(chains, 2, VECTOR_BYTES) {
+            let vectors =
+                |direction| Vectors::new(causality, components, chains, rows, window.clone(), direction, control);
+            let (past, future) = (&vectors(Direction::Past)?, &vectors(Direction::Future)?);
+            let top = self.top;
+            visit(&Survey {
+                causality,
+                components,
+                chains,
+                past,
+                future,
+                window,
+                top,
+                forced,
+                commit_components,
+                capacity,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn teller(&self) -> Teller<'_> {
+        Teller { causality: &self.causality, components: &self.components, commit: &self.commit }
+    }
+}
+
 /// See [`weak::instances`](super::instances).
 pub(super) fn instances(
     index: &Index,
@@ -44,41 +100,25 @@ pub(super) fn instances(
     let Some(top) = strongest(levels) else { return Ok(found) };
     let causality = Causality::new(index, control)?;
     let components = Components::new(&causality, &ForcedEdges::default(), control)?;
+    let mut first = |Place([number, ..])| ((number as usize) < max_instances).then_some(number + 1);
     if !components.all_trivial() {
-        cycles::add(&causality, &components, max_instances, &mut found, control)?;
+        cycles::add(&causality, &components, &mut first, &mut found, control)?;
     }
-    cycles::add_of_versions(&causality, &components, max_instances, &mut found, control)?;
-    let chains = Chains::new(index, &components, control)?;
-    let rows = Rows::new(&components);
-    let commit = commit_orders(&causality, &components, &chains, &rows, top, control)?;
-    let (_, forced, commit_components) = commit.levels.last().expect("a level was asked for");
+    cycles::add_of_versions(&causality, &components, &mut first, &mut found, control)?;
+    let setting = Setting::new(causality, components, top, control)?;
 
     let capacity = if index.n_nodes() <= SMALL { SPARE * max_instances } else { max_instances };
     let mut tally = Tally::new(capacity);
-    for window in rows.windows(&chains, 2, VECTOR_BYTES) {
-        let vectors =
-            |direction| Vectors::new(&causality, &components, &chains, &rows, window.clone(), direction, control);
-        let (past, future) = (vectors(Direction::Past)?, vectors(Direction::Future)?);
-        let survey = Survey {
-            causality: &causality,
-            components: &components,
-            chains: &chains,
-            past: &past,
-            future: &future,
-            window: window.clone(),
-            top,
-            forced,
-            commit_components,
-            capacity,
-        };
-        tally = tally.merge(survey.run(control)?);
-    }
+    setting.survey(capacity, control, |survey| {
+        tally = std::mem::take(&mut tally).merge(survey.run(control)?);
+        Ok(())
+    })?;
     for (pattern, count) in PATTERNS.into_iter().zip(tally.counts) {
         if count > 0 {
             found.counts.insert(pattern, count as u64);
         }
     }
-    let teller = Teller { causality: &causality, components: &components, commit: &commit };
+    let teller = setting.teller();
     let lists = PATTERNS
         .into_par_iter()
         .zip(tally.pools)
@@ -87,6 +127,53 @@ pub(super) fn instances(
         found.violations.extend(list);
     }
     Ok(found)
+}
+
+/// See [`weak::unlisted`](super::unlisted).
+pub(super) fn unlisted(
+    index: &Index,
+    levels: LevelSet,
+    pattern: Pattern,
+    window: &mut Window,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let Some(top) = strongest(levels) else { return Ok(Vec::new()) };
+    let causality = Causality::new(index, control)?;
+    let components = Components::new(&causality, &ForcedEdges::default(), control)?;
+    let Some(class) = PATTERNS.iter().position(|of_class| *of_class == pattern) else {
+        let mut found = Instances::default();
+        let mut admit = |place| window.admits(place).map(|ordinal| ordinal as u32);
+        match pattern {
+            Pattern::CyclicCO => cycles::add(&causality, &components, &mut admit, &mut found, control)?,
+            Pattern::VersionOrderCycle => {
+                cycles::add_of_versions(&causality, &components, &mut admit, &mut found, control)?;
+            }
+            _ => {}
+        }
+        return Ok(found.violations);
+    };
+    let setting = Setting::new(causality, components, top, control)?;
+    let mut counts = vec![0; index.n_nodes()];
+    setting.survey(0, control, |survey| survey.count_by_reader(class, &mut counts, control))?;
+    let of_reader = |t3| Place([t3, 0, 0, 0])..=Place([t3, NONE, NONE, NONE]);
+    let counted = (0..).zip(&counts).filter(|(_, n)| **n > 0);
+    let readers: Vec<Node> = window.blocks(counted.map(|(t3, &n)| (t3, n, of_reader(t3))));
+    let mut candidates = Vec::new();
+    setting.survey(0, control, |survey| {
+        candidates.extend(readers.iter().flat_map(|&t3| survey.of_reader(class, t3)));
+        control.check()
+    })?;
+    candidates.sort_unstable_by_key(Candidate::place);
+    let teller = setting.teller();
+    let mut search = Search::new(&setting.causality);
+    let mut told = Vec::new();
+    for candidate in candidates {
+        let Some(ordinal) = window.admits(candidate.place()) else { continue };
+        let mut violation = teller.tell(pattern, &candidate, &mut search, control)?;
+        violation.id.ordinal = ordinal as u32;
+        told.push(violation);
+    }
+    Ok(told)
 }
 
 /// RC, RA or TCC: the strongest that a violation of one of `levels` can be told at.
@@ -224,6 +311,7 @@ impl Teller<'_> {
             proof: Proof::Cycle(cycle),
             implied,
             group: 0,
+            place: Some(candidate.place()),
         })
     }
 

@@ -39,7 +39,7 @@ mod random;
 
 pub(in crate::checkers) use open::{Chosen, OpenWeak, decide_open};
 
-use crate::checkers::{Instances, Level, LevelSet};
+use crate::checkers::{Instances, Level, LevelSet, Pattern, Violation, place};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Edge, Index, Node, Relation, write_that_was_read};
@@ -123,6 +123,24 @@ pub fn instances(
     let edges = found.violations.iter_mut().flat_map(|violation| &mut violation.edges);
     edges.for_each(|edge| start_at_the_write_that_was_read(history, edge));
     Ok(found)
+}
+
+/// The counted instances of one pattern that `window` wants, with their ordinals, in the order of their places: by reader,
+/// key, version read and newer version. `levels` must be what the instances were counted for.
+///
+/// Counts by reader first and makes the instances of the readers in question only. Time and memory as for counting.
+pub(super) fn unlisted(
+    history: &History,
+    index: &Index,
+    levels: LevelSet,
+    pattern: Pattern,
+    window: &mut place::Window,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let mut violations = instances::unlisted(index, levels, pattern, window, control)?;
+    let edges = violations.iter_mut().flat_map(|violation| &mut violation.edges);
+    edges.for_each(|edge| start_at_the_write_that_was_read(history, edge));
+    Ok(violations)
 }
 
 /// The index knows the last write of a key only. Where the read returned an earlier one (TAP-f), the edge must leave the

@@ -1,5 +1,6 @@
 //! The best few candidates per pattern, whatever the order they come in.
 
+use crate::checkers::Place;
 use crate::relations::{NONE, Node};
 
 /// A triple of an axiom with which a pattern's instance may be told.
@@ -20,6 +21,11 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// Instances are ordered by reader, key, and the two writers.
+    pub(super) fn place(&self) -> Place {
+        Place([self.t3, self.key, self.t1, self.t2])
+    }
+
     fn pair(&self) -> (Node, Node) {
         (self.t1, self.t2)
     }

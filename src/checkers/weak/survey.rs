@@ -83,14 +83,128 @@ pub(super) struct Survey<'a> {
 
 /// One distinct (key, writer) that t3 reads.
 #[derive(Clone, Copy)]
-struct ReadPair {
+pub(super) struct ReadPair {
     key_at: u32,
     key: u32,
     t1: Node,
     last: u32,
 }
 
+/// What is done with the instances of one reader after the other.
+pub(super) trait Sink {
+    /// A range of writers of the key in a chain, all of one class; those that t3 reads from are moved later.
+    fn range(
+        &mut self,
+        survey: &Survey<'_>,
+        t3: Node,
+        pair: &ReadPair,
+        range: &[Node],
+        class: usize,
+        reads: &ReadsOfOne,
+    );
+
+    /// A t2 that t3 reads from belongs to another class than that of its range, or to none.
+    fn moved(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node, from: usize, to: Option<usize>);
+}
+
+impl Sink for Tally {
+    fn range(
+        &mut self,
+        survey: &Survey<'_>,
+        t3: Node,
+        pair: &ReadPair,
+        range: &[Node],
+        class: usize,
+        reads: &ReadsOfOne,
+    ) {
+        self.counts[class] += range.len() as i64;
+        survey.offer_range(t3, pair, range, class, reads, self);
+    }
+
+    fn moved(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node, from: usize, to: Option<usize>) {
+        self.counts[from] -= 1;
+        if let Some(class) = to {
+            self.counts[class] += 1;
+            survey.offer(t3, pair, t2, class, self);
+        }
+    }
+}
+
+/// How many instances of one class there are.
+struct Count {
+    class: usize,
+    n: i64,
+}
+
+impl Sink for Count {
+    fn range(&mut self, _: &Survey<'_>, _: Node, _: &ReadPair, range: &[Node], class: usize, _: &ReadsOfOne) {
+        self.n += if class == self.class { range.len() as i64 } else { 0 };
+    }
+
+    fn moved(&mut self, _: &Survey<'_>, _: Node, _: &ReadPair, _: Node, from: usize, to: Option<usize>) {
+        self.n += i64::from(to == Some(self.class)) - i64::from(from == self.class);
+    }
+}
+
+/// All instances of one class.
+struct Collected {
+    class: usize,
+    candidates: Vec<Candidate>,
+}
+
+impl Collected {
+    fn add(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node) {
+        let implied = !is_initial(pair.t1) && survey.past.precedes(t2, pair.t1);
+        self.candidates.push(Candidate { implied, size: 0, t1: pair.t1, t2, t3, key: pair.key });
+    }
+}
+
+impl Sink for Collected {
+    fn range(
+        &mut self,
+        survey: &Survey<'_>,
+        t3: Node,
+        pair: &ReadPair,
+        range: &[Node],
+        class: usize,
+        reads: &ReadsOfOne,
+    ) {
+        if class == self.class {
+            let stays = |t2: &&Node| reads.writers.binary_search_by_key(*t2, |seen| seen.writer).is_err();
+            range.iter().filter(stays).for_each(|&t2| self.add(survey, t3, pair, t2));
+        }
+    }
+
+    fn moved(&mut self, survey: &Survey<'_>, t3: Node, pair: &ReadPair, t2: Node, _: usize, to: Option<usize>) {
+        if to == Some(self.class) {
+            self.add(survey, t3, pair, t2);
+        }
+    }
+}
+
 impl Survey<'_> {
+    /// Adds to `counts`, by reader, how many instances of a class with t2 in the window there are. Parallel over readers.
+    pub(super) fn count_by_reader(&self, class: usize, counts: &mut [u64], control: &Control) -> Result<(), Interrupt> {
+        counts.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, counts)| {
+            let mut reads = ReadsOfOne::default();
+            let mut pairs = Vec::new();
+            for (place, count) in counts.iter_mut().enumerate() {
+                tick(place, control)?;
+                let mut counted = Count { class, n: 0 };
+                self.reader((chunk * CHUNK + place) as Node, &mut reads, &mut pairs, &mut counted);
+                *count += counted.n as u64;
+            }
+            Ok(())
+        })
+    }
+
+    /// All instances of a class with t2 in the window of one reader, by key, t1 and t2.
+    pub(super) fn of_reader(&self, class: usize, t3: Node) -> Vec<Candidate> {
+        let mut found = Collected { class, candidates: Vec::new() };
+        self.reader(t3, &mut ReadsOfOne::default(), &mut Vec::new(), &mut found);
+        found.candidates
+    }
+
     /// Counts all instances with t2 in the window. Parallel over readers.
     pub(super) fn run(&self, control: &Control) -> Result<Tally, Interrupt> {
         let n = self.causality.n();
@@ -119,7 +233,7 @@ impl Survey<'_> {
         Ok(tally)
     }
 
-    fn reader(&self, t3: Node, reads: &mut ReadsOfOne, pairs: &mut Vec<ReadPair>, tally: &mut Tally) {
+    fn reader(&self, t3: Node, reads: &mut ReadsOfOne, pairs: &mut Vec<ReadPair>, sink: &mut impl Sink) {
         reads.load(self.causality, self.components, t3);
         pairs.clear();
         for at in 0..reads.keys.len() {
@@ -149,8 +263,8 @@ impl Survey<'_> {
             match self.top {
                 Level::ReadCommitted => {}
                 Level::ReadAtomic if !self.window.contains(&own) => {}
-                Level::ReadAtomic => self.runs(t3, pair, own..own + 1, reads, tally),
-                _ => self.runs(t3, pair, self.window.clone(), reads, tally),
+                Level::ReadAtomic => self.runs(t3, pair, own..own + 1, reads, sink),
+                _ => self.runs(t3, pair, self.window.clone(), reads, sink),
             }
         }
         for seen in &reads.writers {
@@ -158,7 +272,7 @@ impl Survey<'_> {
                 reads.keys_written_by(self.causality, seen.writer, |at| {
                     let begin = pairs.partition_point(|pair| (pair.key_at as usize) < at);
                     for pair in pairs[begin..].iter().take_while(|pair| pair.key_at as usize == at) {
-                        self.writer_read_from(t3, pair, seen, tally);
+                        self.writer_read_from(t3, pair, seen, sink);
                     }
                 });
             }
@@ -166,7 +280,7 @@ impl Survey<'_> {
     }
 
     /// All t2 in some chains, as ranges; t2 that t3 reads from are corrected later.
-    fn runs(&self, t3: Node, pair: &ReadPair, window: Range<u32>, reads: &ReadsOfOne, tally: &mut Tally) {
+    fn runs(&self, t3: Node, pair: &ReadPair, window: Range<u32>, reads: &ReadsOfOne, sink: &mut impl Sink) {
         let position = |v: Node| self.chains.position[v as usize];
         let own = self.chains.chain[t3 as usize];
         for (chain, run) in self.chains.runs(self.causality.index, pair.key, window) {
@@ -193,8 +307,7 @@ impl Survey<'_> {
                 let session = range.start.max(session_begins)..range.end.max(session_begins);
                 for (range, trigger) in [(causal, CAUSAL), (session, FRACTURED)] {
                     if !range.is_empty() {
-                        tally.counts[trigger + order] += range.len() as i64;
-                        self.offer_range(t3, pair, &run[range], trigger + order, reads, tally);
+                        sink.range(self, t3, pair, &run[range], trigger + order, reads);
                     }
                 }
             }
@@ -243,7 +356,7 @@ impl Survey<'_> {
     }
 
     /// A t2 that t3 reads from: sorts it into the class where it belongs.
-    fn writer_read_from(&self, t3: Node, pair: &ReadPair, seen: &Seen, tally: &mut Tally) {
+    fn writer_read_from(&self, t3: Node, pair: &ReadPair, seen: &Seen, sink: &mut impl Sink) {
         let t2 = seen.writer;
         let t1 = pair.t1;
         if t1 == t2 || (!is_initial(t1) && self.components.same(t1, t2)) {
@@ -274,11 +387,8 @@ impl Survey<'_> {
         } else {
             None
         };
-        tally.counts[if session { FRACTURED } else { CAUSAL } + order] -= 1;
-        if let Some(class) = class {
-            tally.counts[class + order] += 1;
-            self.offer(t3, pair, t2, class + order, tally);
-        }
+        let of_range = if session { FRACTURED } else { CAUSAL };
+        sink.moved(self, t3, pair, t2, of_range + order, class.map(|class| class + order));
     }
 
     fn offer(&self, t3: Node, pair: &ReadPair, t2: Node, class: usize, tally: &mut Tally) {

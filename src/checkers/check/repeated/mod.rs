@@ -69,6 +69,8 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         whole.take(&mut findings, Level::ALL.into_iter().filter(|level| *level != Level::CutIsolation).collect());
         base.assumptions = std::mem::take(&mut findings.assumptions);
         base.assumptions.extend(what_is_open(&world));
+        base.rest = std::mem::take(&mut findings.rest);
+        base.rest.world = is_open.then(|| Arc::new(world.history.clone()));
         base.index_seconds += findings.index_seconds;
         base.check_seconds += findings.check_seconds;
         match impossible {
@@ -279,6 +281,10 @@ impl Whole<'_> {
             levels.extend(self.verdicts.remove(level));
         }
         let assumptions = [base.assumptions, self.assumptions].concat();
-        Findings { levels, patterns: self.found.counts, violations: self.found.violations, assumptions, ..base }
+        let mut rest = base.rest;
+        rest.found.extend(self.found.more);
+        rest.satisfied = satisfied;
+        let (patterns, violations) = (self.found.counts, self.found.violations);
+        Findings { levels, patterns, violations, assumptions, rest, ..base }
     }
 }

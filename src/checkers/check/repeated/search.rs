@@ -247,5 +247,6 @@ pub(super) fn nobody_made(history: &History, (read, place): (OperationId, usize)
         proof: Proof::Appends { read, place, cases: Vec::new() },
         implied: false,
         group: 1,
+        place: None,
     }
 }

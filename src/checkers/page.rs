@@ -1,0 +1,126 @@
+//! Any counted instance, listed or not, by its ordinal.
+//!
+//! The list of a check ([`Findings::violations`]) has one entry for each root cause where one cause shows in many ways, and is
+//! bounded. What is counted goes on where it ends: with what was found by itself and did not fit, and then with all other
+//! instances in the order of their [`Place`](super::Place)s, made on demand.
+
+use super::place::Window;
+use super::{Findings, Instances, LevelSet, Pattern, Violation, read_consistency, strong_patterns, weak};
+use crate::checkers::check::hold_under_every_choice;
+use crate::control::{Control, Interrupt};
+use crate::history::History;
+use crate::relations::{Index, resolve};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Some instances of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// How many instances come before, listed ones counted.
+    pub offset: u64,
+    /// Most instances.
+    pub limit: u64,
+}
+
+/// What it takes to list the counted instances that are not listed.
+#[derive(Clone, Debug, Default)]
+pub struct Rest {
+    /// The violated levels that instances were looked for at.
+    pub(super) sought: LevelSet,
+    /// What no instance violates.
+    pub(super) satisfied: LevelSet,
+    /// Counted instances that were found by themselves and did not fit into the list.
+    pub(super) found: Vec<Violation>,
+    /// The history they were counted in, where that is one with elements of lists told apart.
+    pub(super) world: Option<Arc<History>>,
+}
+
+/// The counted instances of a page, by ordinal. Those that `findings` lists have the ids that they have there; the others
+/// follow in an order that depends on the history and on what is listed only, not on threads or on the page. Groups of
+/// unlisted instances are those of the listed ones with the same cause, or have numbers of their own.
+///
+/// Takes as long as counting the instances of the pattern, and memory for the page and one block of instances.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub fn instances(
+    history: &History,
+    findings: &Findings,
+    page: Page,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let of_pattern = |violation: &&Violation| violation.id.pattern == page.pattern;
+    let listed: Vec<&Violation> = findings.violations.iter().filter(of_pattern).collect();
+    let others = findings.rest.found.iter().filter(of_pattern);
+    let mut found: Vec<Violation> = listed.iter().copied().chain(others).cloned().collect();
+    for (violation, ordinal) in found.iter_mut().zip(1..).skip(listed.len()) {
+        violation.id.ordinal = ordinal;
+    }
+    let counted = findings.patterns.get(&page.pattern).copied().unwrap_or(0);
+    // What is told at cut isolation and, on its own, above it is listed twice and counts once.
+    let counted = counted.max(listed.len() as u64);
+    let (n_known, end) = (found.len() as u64, page.offset.saturating_add(page.limit).min(counted));
+    if n_known < end {
+        let wanted = n_known.max(page.offset) + 1..end + 1;
+        let window = Window::new(found.iter(), n_known, wanted);
+        found.extend(unlisted(history, findings, page.pattern, window, control)?);
+    }
+    found.retain(|violation| (page.offset..end).contains(&(u64::from(violation.id.ordinal) - 1)));
+    number_groups(&mut found, &listed, &findings.violations);
+    Ok(found)
+}
+
+/// The instances that a window wants, as they hold under every choice of writers of ambiguous reads.
+fn unlisted(
+    history: &History,
+    findings: &Findings,
+    pattern: Pattern,
+    mut window: Window,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    let Rest { sought, satisfied, world, .. } = &findings.rest;
+    let history = world.as_deref().unwrap_or(history);
+    let resolution = resolve(history, control)?;
+    let mut index = Index::build_with(history, &resolution, &resolution.choice_of_none(), control)?;
+    if sought.weakest().is_some() {
+        index = index.canonical(history, control)?;
+    }
+    let mut found = Instances::default();
+    if pattern.is_of_reads() {
+        found.violations = read_consistency::unlisted(history, &resolution, &index, pattern, &mut window, control)?;
+    } else if pattern.is_weak() {
+        found.violations = weak::unlisted(history, &index, with_causal(*sought), pattern, &mut window, control)?;
+    } else {
+        found.violations = strong_patterns::unlisted(history, &index, pattern, &mut window, control)?;
+    }
+    hold_under_every_choice(history, &resolution, &mut found);
+    for violation in &mut found.violations {
+        violation.levels = violation.levels.iter().filter(|level| !satisfied.contains(*level)).collect();
+    }
+    found.violations.retain(|violation| violation.levels.weakest().is_some());
+    Ok(found.violations)
+}
+
+/// A violation of a strong level may be one of causal consistency.
+pub(super) fn with_causal(mut violated: LevelSet) -> LevelSet {
+    violated.insert(super::Level::TransactionalCausalConsistency);
+    violated
+}
+
+/// Gives every instance the group of the listed one with the same cause, or a new one.
+fn number_groups(found: &mut [Violation], listed: &[&Violation], all: &[Violation]) {
+    let cause = |violation: &Violation| Some(violation.place?.cause(violation.id.pattern));
+    let mut group_of: FxHashMap<[u32; 2], u32> =
+        listed.iter().filter_map(|violation| Some((cause(violation)?, violation.group))).collect();
+    let mut last = all.iter().map(|violation| violation.group).max().unwrap_or(0);
+    for violation in found.iter_mut().filter(|v| v.id.ordinal as usize > listed.len()) {
+        let known = cause(violation).and_then(|cause| group_of.get(&cause).copied());
+        violation.group = known.unwrap_or(last + 1);
+        last = last.max(violation.group);
+        if let Some(cause) = cause(violation) {
+            group_of.insert(cause, violation.group);
+        }
+    }
+}

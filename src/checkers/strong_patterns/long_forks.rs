@@ -1,0 +1,271 @@
+//! Long forks: t3 reads x from t1 and misses t2's y, t4 reads y from t2 and misses t1's x, t1 and t2 causally independent.
+//!
+//! ```text
+//!   t1 w(x) ── WR ──→ t3 r(x) r(y)
+//!      ↑                   │ RW
+//!      RW                  ↓
+//!   t4 r(y) r(x) ←─ WR ── t2 w(y)
+//! ```
+//!
+//! A reader with a long transaction sees hundreds of versions and misses hundreds, so it has a half of a long fork for
+//! each pair of them: too many to keep. They are counted version by version instead, with the two versions of a fork met
+//! at the lower one, and only those of the versions asked for are made.
+
+use super::next_version::{AntiDependency, missed_slot};
+use super::pairs::Pairs;
+use crate::checkers::Violation;
+use crate::checkers::place::{Place, Window};
+use crate::control::{Control, Interrupt};
+use crate::graph::{Components, Digraph, strong_components};
+use crate::history::TransactionId;
+use crate::relations::{INITIAL_SLOT, NONE, Node};
+use rayon::prelude::*;
+
+/// One reader's half of a long fork: it saw one version and missed the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Half {
+    /// Place of the anti-dependency to the version missed.
+    pub(super) edge: u32,
+    /// The read of the version seen.
+    pub(super) read: u32,
+}
+
+/// Lists of numbers, by row.
+struct Rows<T> {
+    begin: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T: Copy + Ord> Rows<T> {
+    /// Sorted within each row. O(items log).
+    fn new(n_rows: usize, mut of_rows: Vec<(u32, T)>) -> Rows<T> {
+        of_rows.sort_unstable();
+        let mut begin = vec![0; n_rows + 1];
+        of_rows.iter().for_each(|(row, _)| begin[*row as usize + 1] += 1);
+        (0..n_rows).for_each(|row| begin[row + 1] += begin[row]);
+        Rows { begin, items: of_rows.into_iter().map(|(_, item)| item).collect() }
+    }
+
+    fn of(&self, row: u32) -> &[T] {
+        &self.items[self.begin[row as usize] as usize..self.begin[row as usize + 1] as usize]
+    }
+}
+
+/// What the readers on cycles saw and missed. O(reads) memory.
+pub(super) struct LongForks<'p, 'a> {
+    pairs: &'p Pairs<'a>,
+    /// By reader: slots of versions seen, each with the first read.
+    seen: Rows<(u32, u32)>,
+    /// By reader: slots of versions missed, each with the place of the anti-dependency.
+    missed: Rows<(u32, u32)>,
+    /// By slot: who saw the version.
+    seen_by: Rows<Node>,
+    /// By slot: places of the anti-dependencies to it.
+    missed_by: Rows<u32>,
+}
+
+/// By slot of the upper version: how many saw the lower one and missed it, and the other way round.
+struct Tallies {
+    first: Vec<u32>,
+    second: Vec<u32>,
+    met: Vec<u32>,
+}
+
+impl<'p, 'a> LongForks<'p, 'a> {
+    /// O(reads log).
+    pub(super) fn new(pairs: &'p Pairs<'a>) -> LongForks<'p, 'a> {
+        let index = pairs.index;
+        let components = components_of_snapshots(pairs);
+        let mut missed: Vec<(u32, (u32, u32))> = Vec::new();
+        for (place, edge) in (0..).zip(&pairs.edges) {
+            let slot = missed_slot(index, edge);
+            if slot != INITIAL_SLOT && components.share_cycle(2 * edge.reader, 2 * edge.next + 1) {
+                missed.push((edge.reader, (slot, place)));
+            }
+        }
+        let missed_by = Rows::new(index.slot_node.len(), missed.iter().map(|&(_, missed)| missed).collect());
+        let missed = Rows::new(index.n_nodes(), missed);
+        let mut seen: Vec<(u32, (u32, u32))> = Vec::new();
+        let mut versions: Vec<(u32, u32)> = Vec::new();
+        for reader in (0..index.n_nodes() as Node).filter(|&reader| !missed.of(reader).is_empty()) {
+            versions.clear();
+            versions.extend(index.reads_of(reader).map(|read| (index.read_slot[read], read as u32)));
+            versions.sort_unstable();
+            versions.dedup_by_key(|(slot, _)| *slot);
+            let of_others = versions.iter().filter(|(slot, _)| {
+                let writer = index.slot_node.get(*slot as usize).copied().unwrap_or(reader);
+                writer != reader && components.share_cycle(2 * writer + 1, 2 * reader)
+            });
+            seen.extend(of_others.map(|&version| (reader, version)));
+        }
+        let seen_by =
+            Rows::new(index.slot_node.len(), seen.iter().map(|&(reader, (slot, _))| (slot, reader)).collect());
+        LongForks { pairs, seen: Rows::new(index.n_nodes(), seen), missed, seen_by, missed_by }
+    }
+
+    /// By slot: how many long forks have that version as the lower one of their two. O(halves of long forks).
+    ///
+    /// # Errors
+    /// [`Interrupt`] when `control` ends the work first.
+    pub(super) fn counts(&self, control: &Control) -> Result<Vec<u64>, Interrupt> {
+        /// Slots per piece of parallel work.
+        const CHUNK: usize = 4096;
+        let n = self.pairs.index.slot_node.len();
+        let mut counts = vec![0; n];
+        let tallies = || Tallies { first: vec![0; n], second: vec![0; n], met: Vec::new() };
+        counts.par_chunks_mut(CHUNK).enumerate().try_for_each_init(tallies, |tallies, (chunk, counts)| {
+            for (lower, count) in ((chunk * CHUNK) as u32..).zip(counts) {
+                control.check()?;
+                *count = self.count(lower, tallies);
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// The long forks with this lower version.
+    fn count(&self, lower: u32, tallies: &mut Tallies) -> u64 {
+        if self.seen_by.of(lower).is_empty() || self.missed_by.of(lower).is_empty() {
+            return 0;
+        }
+        for &reader in self.seen_by.of(lower) {
+            for &(upper, _) in above(self.missed.of(reader), lower).iter().filter(|(upper, _)| self.fit(lower, *upper))
+            {
+                if tallies.first[upper as usize] == 0 {
+                    tallies.met.push(upper);
+                }
+                tallies.first[upper as usize] += 1;
+            }
+        }
+        for &edge in self.missed_by.of(lower) {
+            let reader = self.pairs.edges[edge as usize].reader;
+            above(self.seen.of(reader), lower).iter().for_each(|&(upper, _)| tallies.second[upper as usize] += 1);
+        }
+        let mut n = 0;
+        for upper in tallies.met.drain(..) {
+            let (first, second) = (tallies.first[upper as usize], tallies.second[upper as usize]);
+            tallies.first[upper as usize] = 0;
+            if second > 0 && self.independent(lower, upper) {
+                n += u64::from(first) * u64::from(second);
+            }
+        }
+        for &edge in self.missed_by.of(lower) {
+            let reader = self.pairs.edges[edge as usize].reader;
+            above(self.seen.of(reader), lower).iter().for_each(|&(upper, _)| tallies.second[upper as usize] = 0);
+        }
+        n
+    }
+
+    /// Whether two versions can be the two of a long fork: of different keys and writers.
+    fn fit(&self, lower: u32, upper: u32) -> bool {
+        let index = self.pairs.index;
+        let of = |slot: u32| (index.slot_key[slot as usize], index.slot_node[slot as usize]);
+        of(lower).0 != of(upper).0 && of(lower).1 != of(upper).1
+    }
+
+    fn independent(&self, lower: u32, upper: u32) -> bool {
+        let writer = |slot: u32| self.pairs.index.slot_node[slot as usize];
+        self.pairs.independent(writer(lower), writer(upper))
+    }
+
+    /// The long forks with this lower version, by upper version: the halves that saw the lower, and those that saw the upper.
+    pub(super) fn of(&self, lower: u32) -> Vec<(u32, Vec<Half>, Vec<Half>)> {
+        let mut halves: Vec<(u32, bool, Half)> = Vec::new();
+        for &reader in self.seen_by.of(lower) {
+            let seen = self.seen.of(reader);
+            let (_, read) = seen[seen.partition_point(|(slot, _)| *slot < lower)];
+            let missed = above(self.missed.of(reader), lower).iter();
+            halves.extend(missed.map(|&(upper, edge)| (upper, false, Half { edge, read })));
+        }
+        for &edge in self.missed_by.of(lower) {
+            let seen = above(self.seen.of(self.pairs.edges[edge as usize].reader), lower).iter();
+            halves.extend(seen.map(|&(upper, read)| (upper, true, Half { edge, read })));
+        }
+        halves.sort_unstable();
+        let mut forks = Vec::new();
+        for of_upper in halves.chunk_by(|a, b| a.0 == b.0) {
+            let upper = of_upper[0].0;
+            let (first, second) = of_upper.split_at(of_upper.partition_point(|(_, saw_upper, _)| !saw_upper));
+            if !first.is_empty() && !second.is_empty() && self.fit(lower, upper) && self.independent(lower, upper) {
+                let halves = |of: &[(u32, bool, Half)]| of.iter().map(|&(.., half)| half).collect::<Vec<Half>>();
+                forks.push((upper, halves(first), halves(second)));
+            }
+        }
+        forks
+    }
+
+    /// The counted instances that `window` wants, by lower version, upper version, and readers.
+    pub(super) fn unlisted(&self, window: &mut Window, control: &Control) -> Result<Vec<Violation>, Interrupt> {
+        let counts = self.counts(control)?;
+        let mut found = Vec::new();
+        for (lower, &n) in (0..).zip(&counts).filter(|(_, n)| **n > 0) {
+            if window.skips(n, Place([lower, 0, 0, 0])..=Place([lower, NONE, NONE, NONE])) {
+                continue;
+            }
+            control.check()?;
+            for (upper, first, second) in self.of(lower) {
+                let n = first.len() as u64 * second.len() as u64;
+                if window.skips(n, Place([lower, upper, 0, 0])..=Place([lower, upper, NONE, NONE])) {
+                    continue;
+                }
+                for (&a, &b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))) {
+                    let Some(ordinal) = window.admits(place(lower, upper, a, b)) else { continue };
+                    if let Some(mut violation) = self.pairs.long_fork(lower, upper, a, b) {
+                        violation.id.ordinal = ordinal as u32;
+                        found.push(violation);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a long fork of exactly these transactions is counted.
+    pub(super) fn has(&self, transactions: &[TransactionId]) -> bool {
+        let index = self.pairs.index;
+        let nodes: Vec<Node> = transactions.iter().map(|t| index.node[t.index()]).collect();
+        let versions = |rows: &Rows<(u32, u32)>, reader: Node| -> Vec<u32> {
+            let of_others = |slot: &u32| {
+                let writer = index.slot_node[*slot as usize];
+                writer != reader && nodes.contains(&writer)
+            };
+            rows.of(reader).iter().map(|(slot, _)| *slot).filter(of_others).collect()
+        };
+        let halves = |reader: Node| (reader, versions(&self.seen, reader), versions(&self.missed, reader));
+        let halves: Vec<_> = nodes.iter().map(|&reader| halves(reader)).collect();
+        let writer = |slot: u32| index.slot_node[slot as usize];
+        let is_fork = |t3: Node, t4: Node, x: u32, y: u32| {
+            let all = [t3, t4, writer(x), writer(y)];
+            let (lower, upper) = (x.min(y), x.max(y));
+            nodes.iter().all(|t| all.contains(t)) && self.fit(lower, upper) && self.independent(lower, upper)
+        };
+        halves.iter().flat_map(|t3| halves.iter().map(move |t4| (t3, t4))).filter(|(t3, t4)| t3.0 < t4.0).any(
+            |((t3, seen3, missed3), (t4, seen4, missed4))| {
+                let mut crossed = seen3
+                    .iter()
+                    .filter(|x| missed4.contains(x))
+                    .flat_map(|&x| missed3.iter().filter(|y| seen4.contains(y)).map(move |&y| (x, y)));
+                crossed.any(|(x, y)| is_fork(*t3, *t4, x, y))
+            },
+        )
+    }
+}
+
+/// Where a long fork belongs among all.
+pub(super) fn place(lower: u32, upper: u32, first: Half, second: Half) -> Place {
+    Place([lower, upper, first.edge, second.edge])
+}
+
+/// Those of some versions that come after one.
+fn above(versions: &[(u32, u32)], lower: u32) -> &[(u32, u32)] {
+    &versions[versions.partition_point(|(slot, _)| *slot <= lower)..]
+}
+
+/// Components of starts (2t) and commits (2t + 1) under SO, WR and the anti-dependencies.
+fn components_of_snapshots(pairs: &Pairs<'_>) -> Components {
+    let n = pairs.index.n_nodes();
+    let inside = (0..n as Node).map(|t| (2 * t, 2 * t + 1));
+    let causal = pairs.causal.edges().map(|arc| (2 * arc.from + 1, 2 * arc.to));
+    let missed = pairs.edges.iter().map(|&AntiDependency { reader, next, .. }| (2 * reader, 2 * next + 1));
+    strong_components(&Digraph::new(2 * n, inside.chain(causal).chain(missed)))
+}

@@ -1,0 +1,70 @@
+//! What of the counted instances the commands list: some of each pattern, some of one, or one by its name.
+
+use super::check::SelfCheck;
+use crate::audit;
+use crate::checkers::{self, Findings, Page, Pattern, Violation, ViolationId, ViolationName};
+use crate::control::{Control, Interrupt, NOT_ALL_LISTED};
+use crate::history::History;
+use std::collections::BTreeMap;
+
+/// Most root causes of a pattern that are listed with their smallest instance; the ids of listed violations are the same
+/// whatever number of them is asked for.
+const CAUSES: usize = 1000;
+
+/// How many instances of a pattern the checkers have to list.
+pub(super) fn causes(max_instances: usize) -> usize {
+    if max_instances == 0 { 0 } else { CAUSES }
+}
+
+/// Cuts the list down to `max_instances` of each pattern, or goes on with further instances where that is more than the
+/// checkers list. What `control` ends is said.
+pub(super) fn list(
+    history: &History,
+    findings: &mut Findings,
+    max_instances: usize,
+    self_check: SelfCheck,
+    control: &Control,
+) {
+    if max_instances > CAUSES {
+        let counts: Vec<(Pattern, u64)> = findings.patterns.iter().map(|(&pattern, &count)| (pattern, count)).collect();
+        let mut all: BTreeMap<ViolationId, Violation> =
+            findings.violations.iter().map(|violation| (violation.id, violation.clone())).collect();
+        for (pattern, _) in counts {
+            let listed = findings.violations.iter().filter(|v| v.id.pattern == pattern).count() as u64;
+            let page = Page { pattern, offset: listed, limit: (max_instances as u64).saturating_sub(listed) };
+            match instances(history, findings, page, self_check, control) {
+                Ok(more) => all.extend(more.into_iter().map(|violation| (violation.id, violation))),
+                Err(interrupt) => {
+                    findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
+                    break;
+                }
+            }
+        }
+        findings.violations = all.into_values().collect();
+    }
+    findings.violations.retain(|violation| violation.id.ordinal as usize <= max_instances);
+}
+
+/// The instances of a page; those that the verifier does not accept are left out, and that is said.
+pub(super) fn instances(
+    history: &History,
+    findings: &mut Findings,
+    page: Page,
+    self_check: SelfCheck,
+    control: &Control,
+) -> Result<Vec<Violation>, Interrupt> {
+    match self_check {
+        SelfCheck::Off => checkers::instances(history, findings, page, control),
+        SelfCheck::OfVerdicts | SelfCheck::OfWitnesses => audit::instances(history, findings, page, control),
+    }
+}
+
+/// The violation of this name: one of the list, or any other instance that is counted.
+pub(super) fn named(name: &ViolationName, history: &History, findings: &mut Findings) -> Option<Violation> {
+    if let Some(listed) = name.find(&findings.violations) {
+        return Some(listed.clone());
+    }
+    let (pattern, ordinal) = (Pattern::parse(&name.name)?, u64::from(name.ordinal?));
+    let page = Page { pattern, offset: ordinal - 1, limit: 1 };
+    instances(history, findings, page, SelfCheck::OfVerdicts, &Control::new()).ok()?.pop()
+}

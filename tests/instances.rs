@@ -1,0 +1,54 @@
+//! Every count equals the number of instances that can be listed.
+
+mod common;
+
+use common::instances::all_listed;
+use common::random::{Shape, for_histories};
+use common::repository;
+use isoscope::control::Control;
+use isoscope::formats;
+
+/// Histories of each kind in the ordinary run; `ISOSCOPE_HISTORIES` asks for more.
+const HISTORIES: u64 = 1_000;
+
+/// Few keys and long transactions, so that much is wrong.
+const CROWDED: Shape =
+    Shape { transactions: 14, operations: 6, keys: 3, sessions: 5, repeated_values: false, clean: true };
+/// With everything that may be wrong in single reads.
+const TROUBLED: Shape =
+    Shape { transactions: 9, operations: 5, keys: 3, sessions: 5, repeated_values: false, clean: false };
+
+fn of_shape(shape: Shape) {
+    for_histories(shape, HISTORIES, |sketch| {
+        let history = sketch.history();
+        [1, 3, 1000].into_iter().try_for_each(|most| all_listed(&history, most).map_err(|e| format!("{most}: {e}")))
+    });
+}
+
+#[test]
+fn what_is_counted_in_crowded_histories_is_listed() {
+    of_shape(CROWDED);
+}
+
+#[test]
+fn what_is_counted_in_troubled_histories_is_listed() {
+    of_shape(TROUBLED);
+}
+
+#[test]
+fn what_is_counted_under_every_choice_of_writers_is_listed() {
+    of_shape(Shape::AMBIGUOUS);
+}
+
+#[test]
+fn what_is_counted_in_the_samples_is_listed() {
+    let samples =
+        formats::histories(&[repository("sample_histories")], &Control::new()).expect("the samples are there");
+    for sample in samples {
+        let formats::Found::History(path) = sample else { continue };
+        let history = formats::open(&path, None, &Control::new()).expect("a sample can be read");
+        for most in [1, 1000] {
+            all_listed(&history, most).unwrap_or_else(|problem| panic!("{}: {problem}", path.display()));
+        }
+    }
+}
