@@ -19,7 +19,12 @@ fn first_of(findings: &Findings, pattern: Pattern) -> &Violation {
 
 fn explained(history: &History, findings: &Findings, violation: &Violation) -> (Counterexample, Explanation) {
     let example = counterexample::minimize(history, violation, &Control::new());
-    let explanation = counterexample::explain(&example).within(history, findings, violation);
+    let explanation = counterexample::explain(&example).within(
+        history,
+        findings,
+        violation,
+        &counterexample::simpler_ones(history, &findings.violations),
+    );
     (example, explanation)
 }
 

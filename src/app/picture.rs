@@ -154,7 +154,12 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
     control.phase("minimizing", 0);
     let counterexample = counterexample::minimize(history, violation, control);
     control.phase("explaining", 0);
-    let explanation = counterexample::explain(&counterexample).within(history, findings, violation);
+    let explanation = counterexample::explain(&counterexample).within(
+        history,
+        findings,
+        violation,
+        &counterexample::simpler_ones(history, &findings.violations),
+    );
     Argument {
         id: violation.id,
         text: narrate::plain_text(&counterexample, &explanation, history),

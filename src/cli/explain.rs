@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ExplainArguments, out: &mut Output) -> anyhow::Res
     }
     let simpler = counterexample::simpler_ones(&history, &findings.violations);
     for (place, violation) in chosen.iter().enumerate() {
-        let mut text = explain(&history, &findings, violation, arguments, &control);
+        let mut text = explain(&history, &findings, violation, &simpler, arguments, &control);
         if let Some(relatives) = relatives(violation, &findings, &simpler) {
             text = format!(
                 "{relatives}
@@ -132,11 +132,12 @@ fn explain(
     history: &History,
     findings: &Findings,
     violation: &Violation,
+    simpler: &[Option<usize>],
     arguments: &ExplainArguments,
     control: &Control,
 ) -> String {
     let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example).within(history, findings, violation);
+    let explanation = counterexample::explain(&example).within(history, findings, violation, simpler);
     let mut text = match arguments.plain {
         true => narrate::plain_text(&example, &explanation, history),
         false => narrate::markdown(&example, &explanation, history),

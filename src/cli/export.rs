@@ -30,7 +30,12 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &named(&arguments.violation, &history, &mut findings, &arguments.file)?;
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example).within(&history, &findings, violation);
+    let explanation = counterexample::explain(&example).within(
+        &history,
+        &findings,
+        violation,
+        &counterexample::simpler_ones(&history, &findings.violations),
+    );
     let options = arguments.drawing.options(&history);
     let picture = compose(&example, &explanation, &history, &options);
     if kind == ExportKind::Png {

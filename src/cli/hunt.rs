@@ -126,7 +126,12 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
     let resolution = relations::resolve(history, &Control::new())?;
     let brief = Brief {
         example: &example,
-        explanation: &counterexample::explain(&example).within(history, findings, violation),
+        explanation: &counterexample::explain(&example).within(
+            history,
+            findings,
+            violation,
+            &counterexample::simpler_ones(history, &findings.violations),
+        ),
         violation,
         whole: history,
         findings,

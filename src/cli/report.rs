@@ -35,7 +35,12 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         },
     };
     let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
-    let explanation = counterexample::explain(&example).within(&history, &findings, violation);
+    let explanation = counterexample::explain(&example).within(
+        &history,
+        &findings,
+        violation,
+        &counterexample::simpler_ones(&history, &findings.violations),
+    );
     let options = arguments.drawing.options(&history);
     let brief = Brief {
         example: &example,

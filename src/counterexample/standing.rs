@@ -1,14 +1,21 @@
 //! What is said of a counterexample besides its argument: which levels allow it, what it takes for granted, and of what it
 //! is minimal.
 
-use super::{Counterexample, Explanation, Minimality, simpler_ones};
+use super::{Counterexample, Explanation, Minimality};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{History, Operation, OperationKind, TransactionId, grouped};
 use crate::relations::{Edge, Reason, Relation};
 
 impl Explanation {
-    /// The same with what is known of the whole history: its own verdicts, and the condition that the violation is under.
-    pub fn within(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
+    /// The same with what is known of the whole history: its own verdicts, the simpler violation that this one contains, by
+    /// place in the list as [`simpler_ones`](super::simpler_ones) says, and the condition that the violation is under.
+    pub fn within(
+        mut self,
+        whole: &History,
+        findings: &Findings,
+        violation: &Violation,
+        simpler_ones: &[Option<usize>],
+    ) -> Explanation {
         let verdicts: Vec<(Level, &Verdict)> =
             findings.levels.iter().map(|result| (result.level, &result.verdict)).collect();
         // Of a check that is not done yet this would be half the truth.
@@ -18,7 +25,7 @@ impl Explanation {
             self.whole = Some(format!("Whole history: {}.", if is_same { "the same levels" } else { &standing }));
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
-        let simpler = place.and_then(|place| *simpler_ones(whole, &findings.violations).get(place)?);
+        let simpler = place.and_then(|place| *simpler_ones.get(place)?);
         self.contains = simpler.map(|simpler| {
             let id = findings.violations[simpler].id;
             format!("A simpler anomaly with the same cause: {id}.")
