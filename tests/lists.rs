@@ -339,7 +339,7 @@ fn whose_append_stands_in_a_wrong_list_took_part_too() {
 
 #[test]
 fn own_appends_of_elements_that_others_appended_too_say_where_they_belong() {
-    // Case by case: whoever appended the first 1, a's and c's own come third, each in its own list of three.
+    // Case by case: whichever transaction appended the first 1, a's and c's own come third, each in its own list of three.
     let text = "initial: none\na: [a x 1, r x [1 1 1]] [a x 1]\nb: [a x 1]\nc: [a x 1, r x [1 1 1]]\n";
     let history = formats::text::parse(text).expect("a history in our notation");
     let findings = examine::check(&history);

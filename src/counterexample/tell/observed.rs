@@ -131,9 +131,11 @@ impl Teller<'_> {
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
         let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
         let began = |o: OperationId| history.interval(history.transaction_of(o)).map(|ran| ran.start);
+        let of_one = involved.windows(2).all(|two| history.transaction_of(two[0]) == history.transaction_of(two[1]));
         match in_time {
             true => involved.sort_by_key(|&o| (began(o), o)),
-            false => involved.sort_by_key(|&o| (is_read(o), o)),
+            // The order of operations within a transaction is what such a violation is about.
+            false => involved.sort_by_key(|&o| (!of_one && is_read(o), o)),
         }
         for o in involved {
             let t = history.transaction_of(o);
