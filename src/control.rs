@@ -16,7 +16,7 @@ pub const NOT_ALL_LISTED: &str = "The work ended before all violations were coun
 /// Why long work ended before its result was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Interrupt {
-    /// Somebody called [`Control::stop`].
+    /// [`Control::stop`] was called.
     #[error("cancelled")]
     Cancelled,
     /// The deadline set by [`Control::with_time_limit`] has passed.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const FEW: usize = 1000;
 
 impl App {
-    /// Makes the lines of the list anew where they answer an older question. Of many anomalies a job makes them; the old
+    /// Makes the lines of the list again where they answer an older question. Of many anomalies a job makes them; the old
     /// lines stay until then, and the newest question is the one that is answered.
     pub(super) fn prepare_list(&mut self) {
         let Some(document) = &mut self.state.document else { return };

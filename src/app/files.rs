@@ -37,8 +37,8 @@ impl App {
         });
     }
 
-    /// Writes a file that makes life easier, in a folder that is made if need be. That it cannot be written is no reason to
-    /// bother anybody.
+    /// Writes a file that makes life easier, in a folder that is made if need be. Failing to write it does not
+    /// matter.
     pub(super) fn write_quietly(&mut self, path: PathBuf, text: String) {
         self.files.push(Arc::clone(&self.wake), move || {
             let made = path.parent().map(std::fs::create_dir_all);

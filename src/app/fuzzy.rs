@@ -1,4 +1,4 @@
-//! How well a name fits what somebody typed: all letters in order, better where words begin and where they adjoin.
+//! How well a name fits what the user typed: all letters in order, better where words begin and where they adjoin.
 
 /// How well `name` fits `wanted`, greater is better; nothing where some letter of `wanted` is missing. Case does not
 /// matter, spaces in `wanted` separate words that may come in any order. O(length of both, times words).

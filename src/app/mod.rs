@@ -109,7 +109,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
         .map_err(|error| AppError::NoDisplay(cause(&error.to_string())))
 }
 
-/// The last part of a chain of causes, without the place in somebody's source file that some libraries put before it.
+/// The last part of a chain of causes, without the place in a source file that some libraries put before it.
 fn cause(text: &str) -> String {
     let after_place = text
         .rsplit_once(".rs:")

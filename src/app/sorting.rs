@@ -1,4 +1,4 @@
-//! Sorting, and going through much, so that it ends soon when somebody says so.
+//! Sorting, and going through much, so that it ends soon when it is told to.
 
 use crate::control::{Control, Interrupt};
 use std::cmp::Ordering;
@@ -8,7 +8,7 @@ const STRIDE: usize = 4096;
 /// Items that are sorted without a look at the control: a few milliseconds.
 const RUN: usize = 1 << 15;
 
-/// The items, until somebody stops the work. Whether somebody has is to be asked afterwards.
+/// The items, until the work is stopped. Whether it was is to be asked afterwards.
 pub fn going<'a, I: IntoIterator + 'a>(control: &'a Control, items: I) -> impl Iterator<Item = I::Item> + 'a {
     let goes_on = move |(n, _): &(usize, I::Item)| n % STRIDE != 0 || control.check().is_ok();
     items.into_iter().enumerate().take_while(goes_on).map(|(_, item)| item)

@@ -90,7 +90,7 @@ pub enum Page {
     Checkers,
 }
 
-/// A part of the picture that has somebody's attention, in terms of the counterexample's own history if nothing else is
+/// A part of the picture that has the user's attention, in terms of the counterexample's own history if nothing else is
 /// said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Attention {
@@ -113,7 +113,7 @@ pub enum Attention {
 /// A change of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
-    /// The pointer is over this; forgotten when nobody says so any more.
+    /// The pointer is over this; forgotten when no view says so any more.
     Hover(Attention),
     /// Clicked: stays until released.
     Pin(Option<Attention>),

@@ -57,7 +57,7 @@ pub struct Chain {
     pub rows: Vec<Row>,
     /// What the chosen anomaly forces, in either direction.
     pub forced: Vec<Forced>,
-    /// Reads whose version is not among the rows: of values that nobody wrote, or of one of several.
+    /// Reads whose version is not among the rows: of values that no transaction wrote, or of one of several.
     pub unknown_reads: Vec<OperationId>,
     /// By write, ascending: the place of its row.
     place_of: Vec<(OperationId, usize)>,
@@ -243,7 +243,7 @@ impl Chain {
     }
 }
 
-/// An order along the edges; of those that may come next the one that is least by `when`. What goes in a circle is
+/// An order along the edges; of those that may come next the one that is least by `when`. What is on a cycle is
 /// begun at the least of all that are left.
 fn topological<K: Ord + Copy>(
     n: usize,

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 /// How often the file is looked at.
 const EVERY: Duration = Duration::from_millis(700);
-/// How soon the thread notices that nobody wants to know any more.
+/// How soon the thread notices that the answer is no longer wanted.
 const NAP: Duration = Duration::from_millis(100);
 
 /// Time of the last change and size.

@@ -60,7 +60,7 @@ pub fn start(
     wake: Wake,
 ) -> Job<Message> {
     Job::start("what if", revision, wake, move |control, outbox| {
-        // An interrupt means that nobody wants to know any more.
+        // An interrupt means that the answer is no longer wanted.
         let _ = pool.install(|| check(&history, &resolution, &keep, levels, control, outbox));
     })
 }

@@ -42,7 +42,7 @@ pub fn check(
     check_with(history, None, options, control, Manner::WHOLE, observe)
 }
 
-/// [`check`] for a history whose reads somebody resolved before.
+/// [`check`] for a history whose reads are resolved already.
 pub fn check_resolved(
     history: &History,
     resolution: Arc<Resolution>,

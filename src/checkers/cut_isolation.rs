@@ -43,7 +43,7 @@ fn refutation_in(history: &History, resolution: &Resolution, most_cases: usize) 
     })
 }
 
-/// By transaction: whether it takes part under every choice of sources, all counted that anybody may have read from.
+/// By transaction: whether it takes part under every choice of sources, all counted that a read may have read from.
 /// O(operations · log).
 pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
     let mut certain: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
@@ -62,7 +62,7 @@ pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
     certain
 }
 
-/// A transaction that nobody can have read from: it aborted.
+/// A transaction that none can have read from: it aborted.
 const ABORTED: u32 = 0;
 /// A transaction that may have been read from.
 const ALLOWED: u32 = u32::MAX;
@@ -77,7 +77,7 @@ struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    /// Whoever reads from a transaction of unknown outcome makes it take part, with its own reads. The largest set of
+    /// A reader from a transaction of unknown outcome makes it take part, with its own reads. The largest set of
     /// transactions that keep the rule when they only read from each other answers for all of them at once.
     fn new(history: &'a History, resolution: &'a Resolution) -> Cut<'a> {
         let fallen = history.transactions().map(|t| match history.outcome(t) {

@@ -8,7 +8,7 @@ use crate::relations::Index;
 ///
 /// Without a serial order there is none that respects real time; a serial order that does respect it is a witness. Real
 /// time orders two transactions if one ended strictly before the other started (MTC, Def. 2). Times that contradict
-/// session order say something about the clock and nothing about the store. The initial state is before all time, whoever
+/// session order say something about the clock and nothing about the store. The initial state is before all time, whatever
 /// wrote it.
 pub(super) fn verdict(history: &History, index: &Index, serializability: &Verdict) -> Option<Verdict> {
     match serializability {

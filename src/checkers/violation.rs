@@ -138,7 +138,7 @@ pub enum Proof {
         /// The place of the element, from 0, before the reader's own appends.
         place: usize,
         /// Every append that may have made it, each with what follows: of a transaction that did not abort and all of
-        /// whose appends to the key stand around the place as they must. None where nobody can have made it.
+        /// whose appends to the key stand around the place as they must. None where no append can have made it.
         cases: Vec<(OperationId, Proof)>,
     },
     /// Whether a transaction of unknown outcome committed or not, a contradiction follows. In the first case it takes part

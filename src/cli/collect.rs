@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Database")]
 pub(super) struct DatabaseArguments {
-    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are made anew
+    /// Address: sqlite, sqlite:FILE, postgres://…, mysql://…, redis://… (below). Tables or keys named isoscope are made again
     #[arg(long, value_name = "URL", default_value = "sqlite")]
     db: String,
     /// Isolation level of the run [default: the strongest]

@@ -105,7 +105,7 @@ pub fn run(command: &Command) -> ExitCode {
 pub fn complain(message: &str) {
     use std::io::Write;
     let line = visible_line(&message.split_whitespace().collect::<Vec<_>>().join(" "));
-    // When even this cannot be written there is nobody to tell.
+    // When even this cannot be written there is nowhere to say so.
     let _ = writeln!(std::io::stderr(), "isoscope: {line}");
 }
 

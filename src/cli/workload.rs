@@ -85,7 +85,7 @@ pub struct GenerateArguments {
     /// Share of the transactions that roll back for no reason, 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, help_heading = "Store")]
     aborted: f64,
-    /// Share of the transactions whose outcome nobody hears, 0 to 1; half of them commit
+    /// Share of the transactions whose outcome is not heard, 0 to 1; half of them commit
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, help_heading = "Store")]
     unknown: f64,
     /// Record times, which strict does in any case

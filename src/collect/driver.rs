@@ -10,7 +10,7 @@ pub enum Failure {
     /// answer to a commit: it was rolled back.
     Refused(String),
     /// There was no answer, or one that says that the outcome is not known. The connection is of no use any more. Before a
-    /// commit was sent nothing can take effect; as the answer to a commit: nobody knows.
+    /// commit was sent nothing can take effect; as the answer to a commit: it is not known.
     Broken(String),
 }
 
@@ -45,7 +45,7 @@ pub trait Connection: Send {
 pub trait Driver: Send + Sync {
     /// Product and version, as the server tells it.
     fn version(&self) -> Result<String, Failure>;
-    /// Makes the tables anew and writes the initial value of the registers 0 to `registers`. What earlier runs left there is
+    /// Makes new tables and writes the initial value of the registers 0 to `registers`. What earlier runs left there is
     /// gone.
     fn prepare(&self, registers: u64) -> Result<(), Failure>;
     /// Connects a client.

@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
         Attempt { observed, outcome, failure }
     }
 
-    /// Everything before the commit. A write that fails was tried: somebody may have seen it.
+    /// Everything before the commit. A write that fails was tried: another transaction may have seen it.
     fn operations(&mut self, steps: &[Step], values: &[u64], observed: &mut Vec<Observed>) -> Result<(), Failure> {
         self.connection.begin()?;
         let mut values = values.iter().copied();

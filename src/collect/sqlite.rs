@@ -30,7 +30,7 @@ pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn D
 struct Sqlite {
     path: PathBuf,
     begin: &'static str,
-    /// Goes with the driver where nobody named a file.
+    /// Goes with the driver where no file is named.
     _folder: Option<TemporaryFolder>,
 }
 
@@ -38,7 +38,7 @@ impl Sqlite {
     fn connection(&self) -> rusqlite::Result<rusqlite::Connection> {
         let connection = rusqlite::Connection::open(&self.path)?;
         connection.busy_timeout(PATIENCE)?;
-        // What a crash of the machine would lose matters to nobody here; a crash of the process loses nothing.
+        // What a crash of the machine would lose does not matter here; a crash of the process loses nothing.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
         Ok(connection)
     }

@@ -1,7 +1,7 @@
 //! Shapes, each with a role and a target: the same list for canvas, SVG and PNG.
 //!
 //! A [`Scene`] has no colours (the [`theme`](super::theme) looks up roles) and no view: zoom, pan and highlighting
-//! belong to whoever shows it. Hover, click and tooltips share [`Scene::at`].
+//! belong to the viewer. Hover, click and tooltips share [`Scene::at`].
 
 use super::layout::{
     self, CardBox, LABEL_FONT, Layout, ROW_FONT, Route, SMALL_FONT, TITLE_FONT, disc_size, label_text, number_text,

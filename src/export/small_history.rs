@@ -7,7 +7,7 @@ use crate::counterexample::{self, Counterexample};
 use crate::formats::{self, Converted, Naming};
 use crate::history::History;
 
-/// The history of a counterexample in a format, of which it was checked that whoever reads it finds the level violated,
+/// The history of a counterexample in a format, of which it was checked that its reader finds the level violated,
 /// and no part with fewer transactions to be enough where that is claimed.
 ///
 /// # Errors

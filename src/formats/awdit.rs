@@ -17,7 +17,7 @@
 //!
 //! Separators may be of any length and stand anywhere behind an event; what is blank between two of them counts for
 //! nothing, but a session of nothing but `-` is one without transactions. Everything committed. No value is initial by
-//! itself: a read of what nobody wrote, 0 included, is a thin-air read. A transaction that writes initial values is one
+//! itself: a read of what no transaction wrote, 0 included, is a thin-air read. A transaction that writes initial values is one
 //! like others and not ordered before them; AWDIT gives its verdicts in this understanding. Sessions are called 0, 1, ….
 
 use super::committed_only::{self, Limits};

@@ -137,7 +137,7 @@ fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
 /// Maps a file for reading.
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<memmap2::Mmap> {
-    // SAFETY: the map is private to this module, read-only, and dropped when reading is done. Nobody may change a
+    // SAFETY: the map is private to this module, read-only, and dropped when reading is done. No process may change a
     // history file while it is read; should that happen all the same, readers see other bytes and report an error or
     // another history. They check every index, so no byte of the file can lead outside the map.
     unsafe { memmap2::Mmap::map(file) }

@@ -1,4 +1,4 @@
-//! Writing a history so that whoever reads it back finds the same verdicts.
+//! Writing a history so that reading it back gives the same verdicts.
 //!
 //! A writer refuses what its format has no words for, but a file can also say something else than was meant: a written
 //! 0 is a version like others here and the initial one there. So what was written is read back, by the default rules,
@@ -24,7 +24,7 @@ pub enum Naming {
 pub struct Converted {
     /// Names and contents of the files of a folder; one file without a name where the format is one of files.
     pub files: Vec<(String, Vec<u8>)>,
-    /// What somebody else reads.
+    /// What another program reads.
     pub history: History,
     /// What the format cannot say, and what was written instead where that matters: phrases that go on "… cannot say".
     pub words: Vec<String>,
@@ -234,7 +234,7 @@ impl Target<'_> {
         Ok(Converted { files, history: again, words, names: None })
     }
 
-    /// What somebody else will read: by the default rules.
+    /// What another program will read: by the default rules.
     fn read_back(&self, files: &[(String, Vec<u8>)]) -> Result<History, Obstacle> {
         let read = |input: &Input<'_>| read(input, Some(self.format), self.control);
         let history = match files {

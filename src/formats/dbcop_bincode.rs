@@ -15,7 +15,7 @@
 //!
 //! - The four numbers behind `id` describe the plan of the run: some writers put totals there, so nothing rests on them.
 //! - Sessions are called 1, 2, … as in `.hist`; transactions have no names. Keys are numbers of 64 bits.
-//! - 0 is the initial value where nobody writes it.
+//! - 0 is the initial value where no transaction writes it.
 //! - A transaction without success aborted. An event without success is a statement that failed, which says little about
 //!   its transaction: what it means depends on the database, which `info` often names ([`Suggestions`]).
 //! - Operations are found by the byte at which their event begins.

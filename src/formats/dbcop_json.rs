@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The command line of dbcop reads the object, its web page the bare array; of the object only `data` is history. Both
-//! forms of events may stand side by side. Version `null` is the initial one; so is 0 where nobody writes it. Sessions
+//! forms of events may stand side by side. Version `null` is the initial one; so is 0 where no transaction writes it. Sessions
 //! are called 1, 2, … as in dbcop. V and N are numbers of 64 bits there; this reader takes any integer or string.
 
 use super::error::{ReadError, WriteError, escape};

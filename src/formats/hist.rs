@@ -15,7 +15,7 @@
 //! [x==1 y:=4]!
 //! ```
 //!
-//! `x==?` reads the initial version; so does `x==0` where nobody writes 0. Sessions are called 1, 2, … as in dbcop; a
+//! `x==?` reads the initial version; so does `x==0` where no transaction writes 0. Sessions are called 1, 2, … as in dbcop; a
 //! separator at the beginning or end, or two in a row, make an empty session. Where dbcop's parser is strict without
 //! need, this reader is not: lines may end with CR LF, the last one without anything, comments may be indented or stand
 //! behind transactions, and blanks may stand inside the brackets.

@@ -60,7 +60,7 @@ pub(super) fn rubis(client: &mut Client) -> Vec<Step> {
             steps.push(Step::Read(user_key));
             steps.extend([item_key, Key::of("bids", item)].map(Step::Write));
         }
-        // Comments on somebody.
+        // Comments on another user.
         90..97 => {
             let about = client.draw();
             let comment = client.fresh();

@@ -1,7 +1,7 @@
 //! Faults: small groups of transactions that show one anomaly, put into a history of which the rest is untouched.
 //!
 //! The transactions of a fault run at one place of the log, each in a session of its own unless they need one session, on
-//! keys that nobody else touches. Their sessions have seen all that came before and go on having seen them, so no edge
+//! keys that no other transaction touches. Their sessions have seen all that came before and go on having seen them, so no edge
 //! between them and the rest points backwards: nothing else becomes an anomaly. Where times are recorded they overlap.
 
 use super::plan::Key;
@@ -17,7 +17,7 @@ pub(super) enum Act {
     W(u8, u8),
 }
 
-/// A version that nobody writes.
+/// A version that no transaction writes.
 const THIN_AIR: u8 = 255;
 
 /// A transaction of a sketch: the session (places among those of the fault), the outcome and the operations.

@@ -75,7 +75,7 @@ pub enum Step {
     Append(Key),
     /// Reads a register, and writes a new value if it holds what the client saw there last.
     CompareAndSet(Key),
-    /// Reads a register, and writes a new value if nobody has written it.
+    /// Reads a register, and writes a new value if no transaction has written it.
     Insert(Key),
 }
 
@@ -121,7 +121,7 @@ impl Values {
         Values { session: u64::from(session), n_sessions: u64::from(n_sessions).max(1), counter: 0 }
     }
 
-    /// The next value: of the counter and the session, so that nobody else makes it.
+    /// The next value: of the counter and the session, so that no other session makes it.
     pub fn fresh(&mut self) -> u64 {
         self.counter += 1;
         (self.counter - 1) * self.n_sessions + self.session + 1

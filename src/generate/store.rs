@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | strict | everything | |
 //! | serial | everything; transactions that only read a prefix of the log, no shorter than what their session saw | real time |
-//! | si | such a prefix; rolled back if somebody has since written what it writes | serializability (write skew) |
+//! | si | such a prefix; rolled back if another transaction has since written what it writes | serializability (write skew) |
 //! | pc | such a prefix | snapshot isolation (lost updates) |
 //! | tcc | a prefix from a lagging replica, and all that its own session wrote | prefix consistency (long forks) |
 //! | ra | of each key any version that tears no transaction it read from, and nothing older than its session's own | causality |
@@ -286,7 +286,7 @@ impl Store {
         versions.chain(own).collect()
     }
 
-    /// Whether somebody has written since what a transaction at a snapshot writes.
+    /// Whether another transaction has written since what a transaction at a snapshot writes.
     fn conflicts(&self, view: &View) -> bool {
         let is_newer = |key: &Key| {
             let newest = self.versions.get(key).and_then(VecDeque::back);
@@ -308,7 +308,7 @@ impl Store {
                 Some(newest) if newest.place == place && !self.has_lists => *newest = version,
                 _ => versions.push_back(version),
             }
-            // Of the versions that all see, nobody reads any but the newest.
+            // Of the versions that all see, none is read but the newest.
             while !self.has_lists && versions.get(1).is_some_and(|next| next.place < all_see) {
                 versions.pop_front();
             }

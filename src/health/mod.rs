@@ -1,7 +1,7 @@
 //! Can the history be trusted?
 //!
 //! A verdict is about a database only as far as the log tells what happened there. [`examine`] looks for signs that it
-//! does not (values that nobody wrote, values written twice, sessions that overlap in time, …) and says in plain words
+//! does not (values that no transaction wrote, values written twice, sessions that overlap in time, …) and says in plain words
 //! what is likely to be the cause and which [rule](crate::history::Rules) would change it. It also says which conditions
 //! of other checkers hold. It knows no isolation level, and no verdict depends on it.
 
@@ -73,11 +73,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Values that nobody wrote, and it is likely that nobody did.
+    /// Values that no transaction wrote, in all likelihood for real.
     ThinAir = "unwritten-thin-air", "Reads out of thin air";
-    /// Values that nobody wrote, since the log lacks their writers.
+    /// Values that no transaction wrote, since the log lacks their writers.
     CutOff = "unwritten-cut-off", "Writers missing in the log";
-    /// Values that nobody wrote, since they were there before.
+    /// Values that no transaction wrote, since they were there before.
     LeftOver = "unwritten-initial", "State from before the log";
     /// Several transactions wrote one value to a key.
     DuplicateValues = "duplicate-values", "Values written more than once";
@@ -95,15 +95,15 @@ kinds! {
     UnknownOutcome = "unknown-outcome", "Unknown outcomes";
     /// Reads without a recorded result.
     UnrecordedReads = "unrecorded-reads", "Results not recorded";
-    /// Keys of which only the initial version is ever read, and that nobody writes.
+    /// Keys of which only the initial version is ever read, and that no transaction writes.
     NeverWritten = "keys-never-written", "Keys never written";
-    /// Keys that nobody reads.
+    /// Keys that are not read.
     NeverRead = "keys-never-read", "Keys never read";
     /// How much of the version order can be inferred.
     VersionOrder = "version-order", "Inferable version order";
     /// Condition: each value is written to its key once.
     UniqueValues = "unique-values", "Unique values";
-    /// Condition: whoever writes a key has read it before.
+    /// Condition: each writer of a key has read it before.
     ReadModifyWrite = "read-modify-write", "Read before write";
     /// Condition: small transactions.
     MiniTransactions = "mini-transactions", "Mini-transactions";

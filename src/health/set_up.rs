@@ -19,7 +19,7 @@ pub(super) fn findings(history: &History, resolution: &Resolution, survey: &Surv
 }
 
 /// Transactions at the beginning of a session that only write, write at least nine tenths of all keys that are read, no
-/// key in two of them, and whose keys nobody reads in their initial version: a set-up written as part of the run. Without
+/// key in two of them, and whose keys are not read in their initial version: a set-up written as part of the run. Without
 /// being told, checkers may let it come late.
 fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey) -> Option<Finding> {
     let some = history.transactions().any(|t| resolution.standing(t) == Standing::Initial);

@@ -40,12 +40,12 @@ impl OperationSet {
 pub(super) struct KeyTally {
     /// Versions of transactions that take part: each counts once for all its writes of the key.
     pub(super) versions: u32,
-    /// Those of them, the initial one included, that somebody read and then wrote the key.
+    /// Those of them, the initial one included, that a transaction read and then wrote the key.
     pub(super) followed: u32,
-    /// Somebody, also in an aborted transaction, reads or writes it.
+    /// A transaction, an aborted one included, reads or writes it.
     pub(super) is_read: bool,
     pub(super) is_written: bool,
-    /// Its initial version is read by somebody who takes part.
+    /// Its initial version is read by a participant.
     pub(super) initial_is_read: bool,
     /// The initial version is among those followed.
     initial_is_followed: bool,
@@ -99,7 +99,7 @@ impl<T> Tally<T> {
 pub(super) struct Survey {
     /// By key.
     pub(super) keys: Vec<KeyTally>,
-    /// Reads of values that nobody wrote, ascending.
+    /// Reads of values that no transaction wrote, ascending.
     pub(super) unwritten: Vec<OperationId>,
     /// Reads without a recorded result.
     pub(super) unrecorded: Tally<OperationId>,
@@ -109,7 +109,7 @@ pub(super) struct Survey {
     pub(super) first_writes: u64,
     /// Transactions that are no mini-transactions.
     pub(super) large: Tally<TransactionId>,
-    /// On keys that hold lists: the last element of a list that somebody read and then appended to.
+    /// On keys that hold lists: the last element of a list that a transaction read and then appended to.
     pub(super) followed_elements: Vec<(KeyId, Value)>,
 }
 

@@ -1,16 +1,16 @@
-//! Reads of values that nobody wrote, and why.
+//! Reads of values that no transaction wrote, and why.
 //!
 //! Three things can be behind them: the database made the value up (thin air), the log lacks the writer, or the value
 //! was there before the log began. Each value is judged by itself, in this order:
 //!
 //! | likeliest | because |
 //! |---|---|
-//! | left over | it is the only such value of its key, nobody reads the key's recorded initial version, and no session reads it after it has seen a logged version of the key |
+//! | left over | it is the only such value of its key, the key's recorded initial version is not read, and no session reads it after it has seen a logged version of the key |
 //! | cut off | it is larger than all values logged for its key, and it is only read near the end of sessions; or several sessions read it |
 //! | thin air | neither |
 //!
 //! One cause for many values is likelier than many causes. So none is left over unless half of the keys with such values
-//! look so, and more keys than those whose recorded initial version somebody reads (the state before the log is known
+//! look so, and more keys than those whose recorded initial version is read (the state before the log is known
 //! then, and it is another one), and not if all of them are larger than what was written later, unless they are equal.
 //! And where at least [`MANY`] reads are not left over, all are cut off if a quarter of
 //! them are, else none is for being large and late alone.
@@ -50,7 +50,7 @@ struct Phantom {
     cause: Cause,
 }
 
-/// Findings about reads of values that nobody wrote. O(operations) where there are any, else nothing.
+/// Findings about reads of values that no transaction wrote. O(operations) where there are any, else nothing.
 pub(super) fn findings(
     history: &History,
     resolution: &Resolution,
@@ -109,7 +109,7 @@ impl Flag {
     }
 }
 
-/// What is known of a key some of whose read values nobody wrote.
+/// What is known of a key some of whose read values no transaction wrote.
 #[derive(Default)]
 struct KeyStory {
     key: KeyId,
@@ -231,7 +231,7 @@ fn agree(phantoms: &mut [Phantom], known: usize) {
     phantoms.iter_mut().filter(|phantom| phantom.cause == from).for_each(|phantom| phantom.cause = to);
 }
 
-/// `12 reads return 3 values that nobody wrote`, and the operations.
+/// `12 reads return 3 values that no transaction wrote`, and the operations.
 fn beginning(phantoms: &[&Phantom]) -> (u64, String, Vec<OperationId>) {
     let mut reads: Vec<OperationId> = phantoms.iter().flat_map(|phantom| phantom.reads.iter().copied()).collect();
     reads.sort_unstable();

@@ -92,7 +92,7 @@ impl Builder {
         self.sessions.len()
     }
 
-    /// Declares the value that reads as "initial" where nobody writes it.
+    /// Declares the value that reads as "initial" where no transaction writes it.
     pub fn initial_value(&mut self, value: Value) {
         self.initial_value = Some(value);
     }

@@ -4,7 +4,7 @@ use super::{History, KeyId, Lists, Names, OperationId, OperationKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl History {
-    /// This history in which each of these appends has an element of its own, as if it had appended something that nobody
+    /// This history in which each of these appends has an element of its own, as if it had appended something that no other transaction
     /// else did, and lists have it at these places: (read, place in its list, append). The reader's own appends at the
     /// end of a list are renamed with it. Names of elements stay. O(size of the history).
     pub fn with_own_elements(&self, appends: &[OperationId], listed: &[(OperationId, usize, OperationId)]) -> History {

@@ -55,7 +55,7 @@ impl Interner {
         }
     }
 
-    /// Gives out the ids anew: numbers first, ascending, then strings in the order they have. Returns old id → new.
+    /// Gives out the ids again: numbers first, ascending, then strings in the order they have. Returns old id → new.
     pub(super) fn sort_by_number(&mut self) -> Vec<u32> {
         let mut is_string = vec![false; self.len()];
         for (id, _) in &self.all_strings {

@@ -121,7 +121,7 @@ pub struct History {
     initial_value: Option<Value>,
     /// By key: the initial version that set-up transactions wrote. Empty where there are none.
     set_up_values: Vec<Option<Value>>,
-    /// Transactions that count as part of ⊥ because somebody said so, ascending.
+    /// Transactions that count as part of ⊥ because the user said so, ascending.
     set_up: Vec<TransactionId>,
     lists: Lists,
     /// Operations that failed although their transaction may have committed, ascending; none once [`Rules`] are applied.
@@ -272,7 +272,7 @@ impl History {
         (number > 0).then(|| Spot { part: part(), unit: self.origin.unit, number })
     }
 
-    /// A number or name that reads as "the initial version" unless somebody writes it explicitly (0 in Plume text).
+    /// A number or name that reads as "the initial version" unless a transaction writes it explicitly (0 in Plume text).
     pub fn initial_value(&self) -> Option<Value> {
         self.initial_value
     }

@@ -102,7 +102,7 @@ impl History {
     /// The sub-history of the transactions in `keep`, with those of their operations for which `keep_operation` holds.
     ///
     /// Names and lines stay; sessions and keys that no longer occur are dropped. A read whose writer is not kept
-    /// turns into a thin-air read unless `keep_operation` drops it: whoever restricts decides, since only the
+    /// turns into a thin-air read unless `keep_operation` drops it: the caller decides, since only the
     /// resolution of reads knows writers. A list loses the elements whose appends are not kept, as if they had never been
     /// appended. O(operations kept + transactions kept + keys), with lists O(operations).
     pub fn restrict(&self, keep: &TransactionSet, keep_operation: impl Fn(OperationId) -> bool) -> (History, Renaming) {

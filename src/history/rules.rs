@@ -54,10 +54,10 @@ rule! {
 rule! {
     /// What a transaction of unknown outcome counts as.
     UnknownRule {
-        /// Committed if somebody who committed read from it, else left out. Exact for every level.
+        /// Committed if a committed transaction read from it, else left out. Exact for every level.
         #[default]
         Observed = "observed",
-        /// Aborted: whoever reads from it reads aborted data.
+        /// Aborted: its readers read aborted data.
         Aborted = "aborted",
         /// Committed.
         Committed = "committed",
@@ -107,9 +107,9 @@ pub enum InitialRule {
     Format,
     /// Only "nothing" (nil, null, …): every number is a value like others.
     Nothing,
-    /// For each key one value that nobody wrote.
+    /// For each key one value that no transaction wrote.
     AnyUnwritten,
-    /// This value, where nobody writes it.
+    /// This value, where no transaction writes it.
     Value(String),
 }
 

@@ -266,7 +266,7 @@ fn pairs(history: &History, writers: &[(KeyId, TransactionId)], has_times: bool)
     }
     let timed = || writers.iter().filter_map(|&(_, t)| history.interval(t).map(|interval| (t, interval)));
     let mut starts: Vec<i64> = timed().map(|(_, interval)| interval.start).collect();
-    // Nobody knows when a transaction of unknown outcome ended.
+    // It is not known when a transaction of unknown outcome ended.
     let end = |t, interval: Interval| if history.outcome(t) == Outcome::Unknown { i64::MAX } else { interval.end };
     let mut ends: Vec<i64> = timed().map(|(t, interval)| end(t, interval)).collect();
     starts.sort_unstable();

@@ -196,8 +196,8 @@ impl History {
         Ok(())
     }
 
-    /// For each key of which nobody reads the initial version otherwise, the first value in the history that somebody
-    /// reads and nobody writes becomes the initial one.
+    /// For each key whose initial version is not read otherwise, the first value in the history that is
+    /// read and that no transaction writes becomes the initial one.
     fn take_unwritten_as_initial(&mut self, why: &str) {
         let written: FxHashSet<(KeyId, Value)> = (0..self.n_operations())
             .filter(|&o| self.kinds[o] == OperationKind::Write)

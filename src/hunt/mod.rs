@@ -2,7 +2,7 @@
 //! appears.
 //!
 //! A [`Target`] says where to run, a real database or a store model; [`Opened`] is one that answers, at an isolation level
-//! with what it promises there. [`Hunt`] hands out [`Round`]s; whoever runs the hunt [records](Hunt::record) and
+//! with what it promises there. [`Hunt`] hands out [`Round`]s; the caller [records](Hunt::record) and
 //! [judges](judge) each and lets it be [settled](Hunt::settle), telling between these steps how it goes.
 
 mod rounds;

@@ -26,7 +26,7 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 /// Stack of a working thread, bytes. Some layouts recurse as deep as the graph is long.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Number of a question: a job with an older number than the newest answers something nobody asks any more.
+/// Number of a question: a job with an older number than the newest answers a question that is no longer asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(u64);
 
@@ -55,7 +55,7 @@ enum Event<T> {
     Panicked(String),
 }
 
-/// Hands messages from the work to whoever polls the job.
+/// Hands messages from the work to the poller of the job.
 pub struct Outbox<T> {
     sender: Sender<Event<T>>,
     wake: Wake,
@@ -183,7 +183,7 @@ impl<T: Send + 'static> Job<T> {
 impl<T: Send + 'static> Drop for Job<T> {
     fn drop(&mut self) {
         self.control.stop();
-        // Messages that nobody took may be large.
+        // Messages that were not taken may be large.
         discard(self.receiver.clone());
     }
 }

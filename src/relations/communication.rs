@@ -5,9 +5,9 @@
 //! ⊥ is no vertex of the graph, or all sessions would be one component: it belongs to every component.
 //!
 //! All writers of a key communicate with each other, and all of its readers with all of its writers. So a key with
-//! several writing sessions lies in one component, with everybody who uses it; and a key that one session writes is
-//! shared by that session with each reader on its own. Nobody in a component reads a version from outside of it, unless
-//! the key cannot constrain anybody else there.
+//! several writing sessions lies in one component, with every transaction that uses it; and a key that one session writes is
+//! shared by that session with each reader on its own. No transaction of a component reads a version from outside of it, unless
+//! the key cannot constrain another transaction there.
 
 use super::index::{Index, NONE, Node};
 use crate::graph::{Blocks, biconnected_components};
@@ -56,7 +56,7 @@ impl Communication {
         self.writers[key as usize][1] != NONE
     }
 
-    /// The block in which what `session` does with `key` can constrain somebody; none where nobody writes the key.
+    /// The block in which what `session` does with `key` can constrain a transaction; none where no transaction writes the key.
     pub(super) fn block_of(&self, session: u32, key: u32) -> Option<u32> {
         match self.writers[key as usize] {
             [NONE, _] => None,

@@ -1,6 +1,6 @@
 //! An index taken apart into its components.
 //!
-//! A part holds what can constrain somebody in its component and no more: of a key that one session writes, a reader's
+//! A part holds what can constrain a transaction of its component and no more: of a key that one session writes, a reader's
 //! part has the versions that it read and the ones that came next, since the versions in between and after are ordered
 //! by the session. So the parts together are not much larger than the whole, even where one session communicates with
 //! thousands that do not communicate with each other.
@@ -75,7 +75,7 @@ impl Shares<'_> {
             self.contents[block as usize].slots.extend(slots.map(|slot| slot as u32));
         }
         for (place, order) in (0..).zip(&self.index.lists) {
-            // Lists of what nobody wrote order nothing.
+            // Lists of what no transaction wrote order nothing.
             let session = self.index.session[order.reader as usize];
             let Some(block) = self.communication.block_of(session, order.key) else { continue };
             let contents = &mut self.contents[block as usize];

@@ -72,7 +72,7 @@ pub struct Index {
     /// read from one file. In many files that is the order in which transactions began or ended.
     pub recorded_at: Vec<u32>,
 
-    /// Reads grouped by the version they return, made when somebody asks first.
+    /// Reads grouped by the version they return, made on first use.
     pub(crate) readers: OnceLock<Readers>,
 }
 

@@ -42,8 +42,8 @@ impl Index {
         Index::build_joined(history, resolution, choice, &[], control)
     }
 
-    /// The same where transactions of unknown outcome that may or may not take part do so, and with them whoever they are
-    /// known to have read from, whether the choice makes anybody read from them or not.
+    /// The same where transactions of unknown outcome that may or may not take part do so, and with them all that they are
+    /// known to have read from, whether the choice makes a participant read from them or not.
     pub fn build_joined(
         history: &History,
         resolution: &Resolution,

@@ -78,7 +78,7 @@ pub(super) fn may_set_up(history: &History, t: TransactionId) -> bool {
     }
 }
 
-/// Whether nobody says which transactions set up the initial state.
+/// Whether the user does not say which transactions set up the initial state.
 fn finds_set_up(history: &History) -> bool {
     history.set_up().is_empty() && history.rules().set_up != SetUpRule::Never
 }

@@ -163,7 +163,7 @@ pub fn repeated_appends(history: &History) -> Repeated {
 /// says it.
 /// `numbers` are the keys of `index` by id; none where the numbers are the ids. `rank` says which nodes are first.
 ///
-/// Elements that nobody who takes part appended, or that several appended, are passed over: they are reported on their
+/// Elements that no participant appended, or that several appended, are passed over: they are reported on their
 /// own.
 pub(super) fn list_orders(
     history: &History,

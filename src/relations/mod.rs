@@ -158,7 +158,7 @@ pub enum Axiom {
 }
 
 /// Why an edge is there. Premises are indices of edges in the same list, always smaller than the edge's own index, so
-/// reasons never go in circles. A premise list is a path: each edge ends where the next begins.
+/// reasons are never cyclic. A premise list is a path: each edge ends where the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// `from` and `to` are of one session and stand in this order.

@@ -45,7 +45,7 @@ pub(super) struct Contents {
 
 impl Index {
     /// The index of the nodes `keep` (ascending), with reads that return a version of others left out; sound because all
-    /// levels are closed under removing transactions and reads. Nodes, sessions and keys are numbered anew; transactions,
+    /// levels are closed under removing transactions and reads. Nodes, sessions and keys are renumbered; transactions,
     /// operations and [`key_id`](Self::key_id) stay those of the history, so edges made from the part speak of the whole. The map from transactions to nodes
     /// is left empty. O(reads and writes of the part, log).
     pub fn part(&self, keep: &[Node]) -> Index {

@@ -88,7 +88,7 @@ impl Index {
             (0..).zip(&self.interval).filter_map(|(node, interval)| Some((node, (*interval)?))).collect();
         for &(b, of_b) in &known {
             let before: Vec<(Node, Interval)> = known.iter().copied().filter(|(_, a)| a.end < of_b.start).collect();
-            // a comes directly before b if nobody began after a ended and ended before b began.
+            // a comes directly before b if none began after a ended and ended before b began.
             let last_start = before.iter().map(|(_, a)| a.start).max();
             pairs.extend(before.iter().filter(|(_, a)| last_start.is_none_or(|s| s <= a.end)).map(|&(a, _)| (a, b)));
         }

@@ -43,7 +43,7 @@ pub enum Source {
         /// Its write.
         write: OperationId,
     },
-    /// Nobody wrote the value (TAP-a).
+    /// No transaction wrote the value (TAP-a).
     ThinAir,
     /// The file does not say what was read.
     Unrecorded,
@@ -73,7 +73,7 @@ pub enum Glance {
     Initial,
     /// This write: another transaction's, or an own one that is not the latest.
     Write(OperationId),
-    /// Nobody wrote the value.
+    /// No transaction wrote the value.
     ThinAir,
     /// The file does not say what was read.
     Unrecorded,
@@ -86,9 +86,9 @@ pub enum Glance {
 pub enum Standing {
     /// It committed.
     Committed,
-    /// Its outcome is unknown, but somebody in the checked history read from it: it must have committed.
+    /// Its outcome is unknown, but a transaction of the checked history read from it: it must have committed.
     Promoted,
-    /// Its outcome is unknown and nobody needs it: leaving it out changes no verdict, since every level is closed under
+    /// Its outcome is unknown and it is not needed: leaving it out changes no verdict, since every level is closed under
     /// removing transactions.
     Dropped,
     /// Its outcome is unknown; it takes part only if some ambiguous read is taken to read from it.

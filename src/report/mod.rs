@@ -458,7 +458,7 @@ pub enum ProofEntry {
         /// The place of the element in the list, from 0.
         place: usize,
         /// A case for every append that may have made it: of another transaction that did not abort and all of whose
-        /// appends to the key stand around the place in their order. None where nobody can have made it.
+        /// appends to the key stand around the place in their order. None where no append can have made it.
         cases: Vec<AppendEntry>,
     },
     /// Whether a transaction of unknown outcome committed or not, a contradiction follows. If it did, it takes part with all

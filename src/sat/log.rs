@@ -11,7 +11,7 @@ use super::{Choice, CycleEdge, DynamicOrder, Edges, Problem, Side};
 use crate::control::{Control, Interrupt};
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, clause::Kind, lbool};
 
-/// Why no combination of choices is acyclic. Whoever takes one side of each choice finds, by unit propagation alone:
+/// Why no combination of choices is acyclic. Taking one side of each choice leads, by unit propagation alone:
 /// each clause in turn, given the cycles and the clauses before it, and that nothing is left at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refutation {
@@ -56,7 +56,7 @@ impl Callbacks for Recorder<'_> {
 }
 
 /// Decides all `choices` as [`solve`](super::solve) does, and keeps the reasons if that is impossible. `known` are cycles
-/// that somebody has found already, without their fixed edges: the solver need not find them again by wrong turns. Gives
+/// that the caller has found already, without their fixed edges: the solver need not find them again by wrong turns. Gives
 /// up after `most_conflicts` of those. On return no chosen edge is left in `order`. Memory and time grow with the conflicts;
 /// what is written down is checked and trimmed, which takes about as long as the search.
 pub fn solve_logged(

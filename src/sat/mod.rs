@@ -4,7 +4,7 @@
 //! every choice so that all edges together leave the graph acyclic, or says that there is none; [`solve_problem`] takes
 //! clauses over the choices and edges that depend on two of them, too. The search is conflict-driven clause learning
 //! (batsat) modulo the theory of acyclicity in [`acyclicity`]. [`solve_logged`] writes down why there is no answer, so
-//! that it can be checked by whoever does not trust the solver. [`answer`] does without sides: it answers questions, and
+//! that it can be checked without trust in the solver. [`answer`] does without sides: it answers questions, and
 //! edges follow from any number of answers.
 //!
 //! Histories and transactions are not known here: vertices, edges and literals only.
@@ -77,7 +77,7 @@ pub struct Problem {
     pub with_sides: Vec<JointEdge<Side>>,
     /// Edges that are there when a side is taken, as long as a fact (a label from [`FIRST_FACT`] on) holds.
     pub with_facts: Vec<JointEdge<u32>>,
-    /// Cycles that somebody has found already, without their fixed edges, each with a label that stands for a literal; see
+    /// Cycles that the caller has found already, without their fixed edges, each with a label that stands for a literal; see
     /// [`exclusions`]. The solver need not find them again by wrong turns.
     pub known: Vec<Vec<CycleEdge>>,
 }

@@ -1,6 +1,6 @@
 //! One option for each question, so that no forbidden combination is among those picked.
 //!
-//! What is forbidden is found out along the way: somebody picks, looks what is wrong with it, forbids the part of it that
+//! What is forbidden is found out along the way: the caller picks, looks what is wrong with it, forbids the part of it that
 //! is wrong, and picks again. The solver learns from conflicts (batsat), and when no pick is left it says why, step by
 //! step, as [`solve_logged`](super::solve_logged) does.
 

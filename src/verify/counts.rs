@@ -29,7 +29,7 @@ impl Counted {
     }
 }
 
-/// Compares the numbers of a report with what it lists and with what can be counted anew. `confirmed` are the violations
+/// Compares the numbers of a report with what it lists and with what can be counted again. `confirmed` are the violations
 /// whose proof holds.
 pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount) -> Counted {
     let mut counted = Counted::default();
@@ -151,7 +151,7 @@ fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], cou
     }
 }
 
-/// Violations that hold whoever wrote what a read returned: of others it depends on the case what they are.
+/// Violations that hold whichever transaction wrote what a read returned: of others it depends on the case what they are.
 fn plain<'a>(
     confirmed: &'a [(&'a ViolationEntry, Confirmed)],
 ) -> impl Iterator<Item = &'a (&'a ViolationEntry, Confirmed)> {

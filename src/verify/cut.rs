@@ -5,7 +5,7 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Transa
 use rustc_hash::FxHashSet;
 
 /// Whether every transaction that must take part can find a writer for its reads of each key. Transactions of unknown
-/// outcome need not take part unless somebody reads from them; those that cannot keep the rule themselves are no writers
+/// outcome need not take part unless they are read from; those that cannot keep the rule themselves are no writers
 /// for others. O(operations · log), and O(writers of the values) for transactions that read several values of a key.
 pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
     let excluded = excluded(history, resolution);

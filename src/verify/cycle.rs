@@ -95,7 +95,7 @@ pub(super) struct Argument<'a> {
     pub(super) keys: Vec<Option<KeyId>>,
     /// By checked edge: what it says that depends on the case, or why it does not hold in any.
     claims: Vec<Result<Vec<Claim>, String>>,
-    /// Some place of a list can have been made by nobody.
+    /// Some place of a list can have been made by no append.
     is_impossible: bool,
     /// What the part of the proof shows that gives the violation its name.
     told: RefCell<Option<Told>>,
@@ -350,7 +350,7 @@ impl<'a> Argument<'a> {
         operation(self.history, self.transactions, entry.transaction, entry.index)
     }
 
-    /// Whether a read takes part, its writer is open, and there is a case for everybody who may be meant, and no other.
+    /// Whether a read takes part, its writer is open, and there is a case for every writer that may be meant, and no other.
     fn are_all_writers(&self, read: OperationId, cases: &[WriterEntry], setting: &Setting<'_>) -> Result<(), String> {
         let text = || self.history.operation_text(read);
         if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {

@@ -1,7 +1,7 @@
-//! Elements of lists that were appended more than once: who may have made them, worked out anew from the operations.
+//! Elements of lists that were appended more than once: who may have made them, worked out independently from the operations.
 //!
 //! At read committed and up every place of a list was made by one append, no append made two places of a key, and the
-//! appends of a transaction to a key stand together in their order in every list that somebody found who takes part and
+//! appends of a transaction to a key stand together in their order in every list that a participant found and
 //! that has one of them. So a place that only one append fits is that one's, and to say so loses nothing: the append and
 //! the place get an element of their own, in all lists that agree up to there. Lists that do not agree cannot both have
 //! been found.
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A history whose elements are told apart as far as that follows.
 pub(super) struct Apart {
     pub(super) history: History,
-    /// Some place can have been made by nobody: nothing explains the history.
+    /// Some place can have been made by no append: nothing explains the history.
     pub(super) is_impossible: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is there before all transactions, and what holds of all of them, worked out anew from the operations.
+//! What is there before all transactions, and what holds of all of them, worked out independently from the operations.
 
 use super::linear;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value};
@@ -80,9 +80,9 @@ fn set_up(history: &History) -> Vec<bool> {
     history.initial_value().map_or(is_setup, |initial| found(history, initial))
 }
 
-/// By transaction: whether it counts as a set-up although nobody says so. It committed, writes the initial value only and
+/// By transaction: whether it counts as a set-up although the user does not say so. It committed, writes the initial value only and
 /// has only such before it in its session. In the part of the history that is connected with it by sessions and keys, such
-/// transactions write each key that is used exactly once among them, nobody else who may have committed writes an initial value,
+/// transactions write each key that is used exactly once among them, no other transaction that may have committed writes an initial value,
 /// and no other committed one ended before one of them began. O(operations).
 fn found(history: &History, initial: Value) -> Vec<bool> {
     let resets = |t: TransactionId| {

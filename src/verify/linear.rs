@@ -1,7 +1,7 @@
 //! Linearizability of lightweight transactions: what is different from strict serializability.
 //!
 //! A read that is only known not to have returned some value is no read of a version, so it stands in no edge. That no order
-//! explains some operations is found out anew here, by trying all of them.
+//! explains some operations is found out independently here, by trying all of them.
 
 use super::initial::Initial;
 use super::resolution::Resolution;
@@ -225,14 +225,14 @@ impl<'a> Puzzle<'a> {
             && !after.iter().any(|&other| is_placed(situation, other))
     }
 
-    /// Whether somebody who need not be placed could not be placed any more after a piece.
+    /// Whether an operation that need not be placed could not be placed any more after a piece.
     fn excludes(&self, at: usize, situation: &Situation) -> bool {
         let (before, _) = self.around(at);
         let open = before.iter().rev().take_while(|&&other| !is_placed(situation, other));
         open.into_iter().any(|&other| other >= self.n_required)
     }
 
-    /// Places all that may come next, changes nothing and excludes nobody: it can only make room for others.
+    /// Places all that may come next, changes nothing and excludes nothing: it can only make room for others.
     fn place_lookers(&self, situation: &mut Situation) {
         loop {
             let first_end = self.first_end(situation);

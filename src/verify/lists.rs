@@ -1,4 +1,4 @@
-//! What a list that was read says, worked out anew from the operations.
+//! What a list that was read says, worked out independently from the operations.
 
 use super::initial::Initial;
 use super::resolution::Resolution;
@@ -50,7 +50,7 @@ pub(super) fn shows_order(
     let (older, newer) = (of(pair.0), of(pair.1));
     let alone = |value: &Value| resolution.only_appender(key, *value).is_some();
     let first_of = |t: TransactionId, elements: &FxHashSet<Value>| {
-        // The reader's own appends come after all that it found, whoever else appended the same.
+        // The reader's own appends come after all that it found, whichever other transactions appended the same.
         let own = (t == reader && own_are_last && outside.len() < list.len()).then_some(outside.len());
         outside.iter().position(|v| elements.contains(v) && alone(v)).or(own)
     };

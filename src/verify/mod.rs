@@ -8,7 +8,7 @@
 //! whether a reader of such a list committed one for either; where those would be too many it has combinations that contradict
 //! and exclude all cases. Near linear in the history and the evidence,
 //! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
-//! pass the same clauses again, and for combinations of appends, each of which takes the history anew.
+//! pass the same clauses again, and for combinations of appends, each of which takes the history again.
 //!
 //! A verdict is known if evidence for it was accepted, or evidence at a level from which it follows (`levels`). It is
 //! refuted if evidence was accepted for the contrary. What is neither known nor refuted is listed as without evidence.
@@ -18,7 +18,7 @@
 //! Checked as well: the figures under `history`; of a violation its id, pattern, names, key, transactions, operations with
 //! their texts and lines, of its edges kinds, keys and operations, whether it is implied, its group as far as that follows
 //! from its writers, and its component; the numbers under `patterns` against what is listed, and those of TAP-a to n and
-//! of Divergence anew where no read has several possible writers, no element of a list several appends and the history is
+//! of Divergence again where no read has several possible writers, no element of a list several appends and the history is
 //! not too large (`recount`). Which numbers are believed without a count is told, and so is which are too small in a report
 //! that says that a limit ended the work.
 //!

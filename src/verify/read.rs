@@ -178,7 +178,7 @@ pub(super) fn contradict(
 ) -> Result<(), String> {
     match *reads {
         [first, second] if pattern == NON_REPEATABLE && are_torn(history, setting, first, second).is_ok() => Ok(()),
-        // Whoever may have written what they returned: what violates cut isolation violates all levels that imply it.
+        // Whichever transaction wrote what they returned: what violates cut isolation violates all levels that imply it.
         _ if pattern == NON_REPEATABLE && !setting.has_cases() => {
             super::cut::share_no_writer(history, setting.resolution(), reads)
         }

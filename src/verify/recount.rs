@@ -1,4 +1,4 @@
-//! The instances of patterns, counted anew where that costs little.
+//! The instances of patterns, counted again where that costs little.
 //!
 //! Wrong reads and pairs of reads take a pass over the operations. Cycles of session order and reads, the letters h to n
 //! and two updates of one version take the closure of a graph and a look at every read and every other writer of its key:
@@ -109,7 +109,7 @@ fn members<'h, 'r>(
     history.transactions().filter(|&t| resolution.is_member(t) && !resolution.is_setup(t))
 }
 
-/// Whether a read of somebody who may take part has several possible writers.
+/// Whether a read of a possible participant has several possible writers.
 fn is_ambiguous(history: &History, resolution: &Resolution<'_>) -> bool {
     let reads = history.transactions().flat_map(|t| history.operations_of(t));
     let mut reads = reads.filter(|&o| {

@@ -91,7 +91,7 @@ impl<'a> Attendance<'a> {
         Ok(Some(self.n))
     }
 
-    /// Whether everything that committed is there, unless the order is about a part. What nobody can have noticed need not
+    /// Whether everything that committed is there, unless the order is about a part. What no read can have noticed need not
     /// be.
     pub(super) fn is_complete(&self, extent: Extent) -> Result<(), Flaw> {
         if extent == Extent::Part {

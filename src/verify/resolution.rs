@@ -1,4 +1,4 @@
-//! Where each read comes from, worked out anew from the values.
+//! Where each read comes from, worked out independently from the values.
 
 use super::initial::Initial;
 use super::lists;
@@ -19,11 +19,11 @@ pub(super) enum Source {
     Own,
     /// An own write that was overwritten before the read.
     OverwrittenOwn,
-    /// An own write after the read, and nobody else's.
+    /// An own write after the read, and no other transaction's.
     Future,
     /// Only aborted transactions wrote the value.
     Aborted,
-    /// Nobody wrote the value.
+    /// No transaction wrote the value.
     ThinAir,
     /// Another transaction, or ⊥.
     Other {
@@ -34,7 +34,7 @@ pub(super) enum Source {
         /// The writer wrote the key again.
         intermediate: bool,
     },
-    /// Several others wrote the value, and the reader had written the key before: whoever it was, the read is wrong.
+    /// Several others wrote the value, and the reader had written the key before: whichever it was, the read is wrong.
     OpenAfterOwnWrite,
     /// Several transactions wrote the value.
     Ambiguous,
@@ -388,8 +388,8 @@ impl<'a> Resolution<'a> {
         before.any(|own| self.history.operation(own) == Operation { kind: OperationKind::Write, ..o })
     }
 
-    /// Everybody else who may have committed and wrote the value of a read, and ⊥ where the value may be initial; some
-    /// may come twice. Nobody if the read returns a write of its own transaction.
+    /// Every other transaction that may have committed and wrote the value of a read, and ⊥ where the value may be initial; some
+    /// may come twice. None if the read returns a write of its own transaction.
     pub(super) fn each_writer(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
         let (o, _) = self.seen(read);
         let t = self.owner(read);
@@ -430,7 +430,7 @@ impl<'a> Resolution<'a> {
         writers
     }
 
-    /// Whether anybody else may have written what a read returned.
+    /// Whether another transaction may have written what a read returned.
     pub(super) fn has_writers(&self, read: OperationId) -> bool {
         self.each_writer(read).next().is_some()
     }

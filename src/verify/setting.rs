@@ -43,7 +43,7 @@ impl<'a> Setting<'a> {
         inner
     }
 
-    /// A transaction takes part, and whoever it is known to read from.
+    /// A transaction takes part, and each that it is known to read from.
     fn join(&mut self, t: TransactionId) {
         let mut waiting = vec![t];
         while let Some(t) = waiting.pop() {
@@ -83,7 +83,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Everybody that a read may have read from; empty if that is nobody else.
+    /// Every transaction that a read may have read from; empty if that is none.
     pub(super) fn writers(&self, read: OperationId) -> Vec<TransactionId> {
         if let Some(writer) = self.fixed(read) {
             return vec![writer];

@@ -214,7 +214,7 @@ impl Batch {
         self.n_known
     }
 
-    /// Sorts and filters anew. O(rows · log rows).
+    /// Sorts and filters again. O(rows · log rows).
     pub fn arrange(&mut self) {
         let words = self.words();
         let chosen = self.order.get(self.chosen).copied();

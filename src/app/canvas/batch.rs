@@ -1,6 +1,6 @@
 //! Very many blocks and thin lines as one mesh: the picture from afar and the overview map.
 //!
-//! egui makes triangles of every shape anew in every frame. Tens of thousands of lines are made into triangles once
+//! egui makes triangles of every shape in every frame. Tens of thousands of lines are made into triangles once
 //! instead, and kept until they look different.
 
 use egui::epaint::WHITE_UV;

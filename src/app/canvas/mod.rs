@@ -277,7 +277,7 @@ impl Canvas {
         });
         let scale = ui.pixels_per_point();
         let fill = ui.fonts(|fonts| fonts.font_atlas_fill_ratio());
-        // The atlas is made anew when it is nearly full; kept text would point into the old one.
+        // The atlas is made again when it is nearly full; kept text would point into the old one.
         let atlas_made_anew = fill < self.last.atlas_fill;
         let moved = self.last.rect != Some(rect) || self.last.pixels_per_point != scale;
         if *self.look != look {
@@ -398,7 +398,7 @@ impl Canvas {
     }
 
     /// Edges follow at once where they are few; where they are many a frame goes with the pointer, and the picture is
-    /// drawn anew when the card is let go.
+    /// drawn again when the card is let go.
     fn drag(&mut self, dragged: Dragged, way: Vec2) {
         let at = dragged.at + way;
         self.dragged = Some(Dragged { at, ..dragged });
@@ -469,7 +469,7 @@ impl Canvas {
     }
 
     /// Painted things have no names of their own for screen readers and tests: give them some, unless they are so many
-    /// or so small that nobody can tell them apart.
+    /// or too small to distinguish.
     fn name_things(&self, ui: &Ui, rect: Rect) {
         if self.navigation.zoom() < NAMED_ZOOM {
             return;

@@ -19,7 +19,7 @@ pub struct Navigation {
     zoom: f32,
     pan: Vec2,
     fit_wanted: bool,
-    /// The picture is fitted and nobody moved it since: it is fitted again when the window changes its size.
+    /// The picture is fitted and the user has not moved it since: it is fitted again when the window changes its size.
     follows_size: bool,
     size: Vec2,
     bounds: Rect,

@@ -23,7 +23,7 @@ impl Overview {
         self.kept = None;
     }
 
-    /// Draws the map in the lower right corner of `canvas`. Returns where in the picture somebody wants to look.
+    /// Draws the map in the lower right corner of `canvas`. Returns where in the picture the user wants to look.
     pub(super) fn ui(
         &mut self,
         ui: &Ui,

@@ -69,7 +69,7 @@ impl Sketch {
         Sketch { diagram, layout, parts }
     }
 
-    /// Whether the other shows the same with few cards elsewhere: then nobody wants to look at it from elsewhere.
+    /// Whether the other shows the same with few cards elsewhere: then the view need not change.
     pub fn is_nearly(&self, other: &Sketch) -> bool {
         let pairs = || self.layout.cards.iter().zip(&other.layout.cards);
         let n_moved = pairs().filter(|(a, b)| a.rect != b.rect).count();

@@ -38,7 +38,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// As somebody types it.
+    /// As the user types it.
     pub fn typed(text: impl Into<String>) -> Address {
         Address { shown: text.into(), whole: None }
     }

@@ -21,7 +21,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Makes them anew when the anomaly, the history or the choice has changed. O(1) otherwise, else
+    /// Makes them again when the anomaly, the history or the choice has changed. O(1) otherwise, else
     /// O(transactions of the anomaly · log).
     pub(super) fn update(&mut self, document: &Document, history: &Arc<History>, all: bool) {
         self.all = all;

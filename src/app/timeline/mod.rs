@@ -146,7 +146,7 @@ fn intervals(history: &History, control: &Control) -> Result<Vec<(i64, i64)>, In
     Ok(times)
 }
 
-/// One step after all that a transaction follows. What goes in a circle is begun at its first transaction.
+/// One step after all that a transaction follows. What is on a cycle is begun at its first transaction.
 fn logical(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Vec<Span>, Interrupt> {
     let n = history.n_transactions();
     let mut before: Vec<u32> = vec![0; n];

@@ -30,7 +30,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Levels are open from the start; patterns and groups once somebody opens them or selects something inside.
+    /// Levels are open from the start; patterns and groups once the user opens them or selects something inside.
     pub fn is_open(&self, branch: Branch) -> bool {
         match branch {
             Branch::Level(_) | Branch::HeapPattern(..) => !self.folded.contains(&branch),

@@ -87,7 +87,7 @@ impl Run<'_> {
         }
     }
 
-    /// Why a level is violated whoever wrote what the ambiguous reads returned: a tree of cases where a small one is found,
+    /// Why a level is violated whichever transactions wrote what the ambiguous reads returned: a tree of cases where a small one is found,
     /// else combinations that exclude every choice.
     fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
         let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
@@ -109,7 +109,7 @@ impl Run<'_> {
     }
 }
 
-/// Makes what was found hold whoever wrote what the ambiguous reads returned.
+/// Makes what was found hold whichever transactions wrote what the ambiguous reads returned.
 pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
     if resolution.has_multiple_sources() {
         refutation::tell_hopeless_reads_apart(history, resolution, found);

@@ -156,7 +156,7 @@ fn counts_stay_exact_when_lists_are_short() {
 #[test]
 fn choices_without_number_are_decided_by_what_contradicts() {
     // Each of the first reads has two writers that both fit. The last two reads fit with any writer, but not together:
-    // whoever wrote 1 = 1 had overwritten 2 = 1.
+    // whichever transaction wrote 1 = 1 had overwritten 2 = 1.
     let mut text = String::new();
     for key in 10..16 {
         text += &format!("w({key},1,{key},{key}0) w({key},1,{key}1,{key}1) r({key},1,{key}2,{key}2) ");

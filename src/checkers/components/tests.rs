@@ -53,7 +53,7 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> String {
 }
 
 /// Replays an order: session order is kept, every read returns the newest version committed before its transaction
-/// started, and at SI nobody overwrites a version committed since.
+/// started, and at SI no transaction overwrites a version committed since.
 fn explains(index: &Index, decision: &StrongDecision, level: Level) -> bool {
     let steps: Vec<(Node, bool)> = match decision {
         StrongDecision::SatisfiedInOrder(order) => order.iter().flat_map(|&t| [(t, false), (t, true)]).collect(),

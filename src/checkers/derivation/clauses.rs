@@ -169,7 +169,7 @@ impl<'f, 'a> Writer<'f, 'a> {
         Some(Log { lemmas, clauses })
     }
 
-    /// The facts of a cycle; what leads from one edge that rests on assumptions to the next is taken anew, as short as
+    /// The facts of a cycle; what leads from one edge that rests on assumptions to the next is taken again, as short as
     /// can be.
     fn cycle(&mut self, cycle: &[CycleEdge]) -> Option<Vec<FactId>> {
         let assumed: Vec<&CycleEdge> = cycle.iter().filter(|edge| edge.label.is_some()).collect();

@@ -58,7 +58,7 @@ pub(super) fn arrange(ops: &[Op]) -> Arranged {
 
 impl Versions {
     /// Follows the swaps from each block's beginning; fails if two swaps replace one version, or if swaps read from
-    /// each other in a circle.
+    /// each other in a cycle.
     fn link(ops: &[Op]) -> Result<Versions, Vec<Clash>> {
         let n = ops.len();
         let mut next = vec![NONE; n + 1];
@@ -101,7 +101,7 @@ impl Versions {
         }
     }
 
-    /// The swaps of a circle, which all get a block so that they are not found again.
+    /// The swaps of a cycle, which all get a block so that they are not found again.
     fn circle(&mut self, first: u32) -> Vec<u32> {
         let mut ops = Vec::new();
         let mut at = first;

@@ -38,7 +38,7 @@ pub(super) struct Op {
     /// What it writes; of [`Role::Differs`] what was not there.
     pub(super) value: Value,
     pub(super) role: Role,
-    /// Its outcome is unknown and nobody saw it: it may have taken effect or not.
+    /// Its outcome is unknown and no read saw it: it may have taken effect or not.
     pub(super) optional: bool,
 }
 
@@ -92,8 +92,8 @@ pub(super) struct Keyed {
 }
 
 impl Keyed {
-    /// Collects everybody who takes part, and who may take part where failed comparisons make that matter: a write that
-    /// nobody read can explain them. The reads must have one source each, and a possible one. O(operations + keys).
+    /// Collects every participant, and every transaction that may take part where failed comparisons make that matter: a write that
+    /// no transaction read can explain them. The reads must have one source each, and a possible one. O(operations + keys).
     pub(super) fn new(history: &History, resolution: &Resolution) -> Keyed {
         let with_optional = history.has_failed_comparisons();
         Keyed::collect(history, |t, range| match resolution.standing(t) {
@@ -106,7 +106,7 @@ impl Keyed {
         })
     }
 
-    /// The same where several transactions may have written what a read returned: no read has a source, and everybody
+    /// The same where several transactions may have written what a read returned: no read has a source, and every writer
     /// whose outcome is unknown may have taken part. Only a search by values can order these.
     pub(super) fn by_value(history: &History, resolution: &Resolution) -> Keyed {
         Keyed::collect(history, |t, range| {

@@ -3,7 +3,7 @@
 //! Operations are put one behind the other, like in Wing & Gong 1993 with Lowe's memory of what failed. An operation may
 //! come next if no other one that must still come had ended when it began. What only looks at the key is taken as soon
 //! as it may come and fits: that excludes nothing, since it changes nothing. So there is a choice among the writes alone, and
-//! a write that leaves a value behind which somebody must still see, and which nobody can write again, is none. With
+//! a write that leaves a value behind that a later read must still see and that no later write can restore, is none. With
 //! each value written once that leaves a choice between blocks only. Everything that failed once is remembered exactly,
 //! so memory grows with the work, until the user's limit of it ends the search.
 
@@ -377,7 +377,7 @@ impl Search {
         })
     }
 
-    /// Whether somebody may see what an optional write makes.
+    /// Whether a read may see what an optional write makes.
     fn is_of_use(&self, step: &Step) -> bool {
         let tally = &self.classes[step.writes as usize];
         tally.wanted > 0 || tally.swaps[tally.next_swap..].iter().any(|&place| !self.done[place as usize])

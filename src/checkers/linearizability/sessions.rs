@@ -3,7 +3,7 @@
 //! There, real time does not contain session order, so orders of single keys need not fit together. What is left of each
 //! session is a queue: an operation may come next if it stands first in the queue of its session, or behind some of unknown
 //! outcome that then never took effect, and if no other one that must still come had ended when it began. What only
-//! looks is taken as soon as it may come and fits, unless that excludes somebody: it changes nothing. Otherwise it is
+//! looks is taken as soon as it may come and fits, unless that excludes another operation: it changes nothing. Otherwise it is
 //! [`search`](super::search) once more: a choice among writes, and everything that failed once is remembered exactly.
 //! Memory grows with the work, until the user's limit of it ends the search.
 
@@ -245,7 +245,7 @@ impl Weaving {
             && !step.differs.is_some_and(|class| self.is(step.key, class))
     }
 
-    /// Takes everything that may come next, only looks, and excludes nobody.
+    /// Takes everything that may come next, only looks, and excludes nothing.
     fn settle(&mut self) {
         loop {
             let before = self.order.len();
@@ -333,7 +333,7 @@ impl Weaving {
             for at in self.next[session as usize]..queue.len() as u32 {
                 seen += 1;
                 let step = &self.steps[queue[at as usize] as usize];
-                // What only looks has come by now, or does not fit, unless it excludes somebody.
+                // What only looks has come by now, or does not fit, unless it excludes another operation.
                 if step.start <= first_end && self.fits(step) && self.is_sensible(step) {
                     choices.push(Move::Queued(session, at));
                 }

@@ -10,7 +10,7 @@
 //! one thing: for the writer of a version it reads, for the other readers of a version that it replaces, or for a moment in
 //! time to pass. Nothing is looked at again before what it waits for has happened, so all takes O(n + reads), SSER
 //! O(n log n) for sorting the times; 8 bytes per version, 4 per transaction, and the order. When all sessions wait they
-//! wait for each other in a circle, which is a cycle of the graph.
+//! wait for each other on a cycle of the graph.
 //!
 //! | edge | at SER and SSER | at SI |
 //! |---|---|---|

@@ -214,7 +214,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// `t` reads: who replaces a version that nobody else is going to read may go on.
+    /// `t` reads: who replaces a version that no other transaction is going to read may go on.
     fn start(&mut self, t: Node) {
         let index = self.index;
         for read in index.reads_of(t) {

@@ -1,10 +1,10 @@
-//! Why nothing can run any more: sessions that wait for each other in a circle.
+//! Why nothing can run any more: sessions that wait for each other in a cycle.
 
 use super::replay::{Replay, Wait};
 use crate::relations::{Index, NONE, Node};
 
 impl Replay<'_> {
-    /// The transactions of a circle, ascending, and the writers of the versions that its anti-dependencies are about.
+    /// The transactions of a cycle, ascending, and the writers of the versions that its anti-dependencies are about.
     /// They violate the level without the rest of the history. O(n + reads).
     pub(super) fn circle(&self) -> Vec<Node> {
         let waits = |session: u32| self.head[session as usize] < self.end(session);

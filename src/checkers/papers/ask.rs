@@ -39,7 +39,7 @@ pub(in crate::checkers) struct Input<'a> {
 }
 
 /// Asks the algorithm of `options` for each of the levels, which are different. Listed violations are told by the fast
-/// engine: they must hold by the axioms, whoever found them. What was found when `control` ends the work is kept.
+/// engine: they must hold by the axioms, whichever engine found them. What was found when `control` ends the work is kept.
 pub(in crate::checkers) fn ask(
     input: Input<'_>,
     options: &Options,

@@ -5,7 +5,7 @@ use std::fmt;
 /// A pattern of C4, Table 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum C4Pattern {
-    /// C4 TAP-a: nobody wrote the value (Plume's a).
+    /// C4 TAP-a: no transaction wrote the value (Plume's a).
     ThinAirRead,
     /// C4 TAP-b: only aborted transactions wrote the value (Plume's b).
     AbortedRead,

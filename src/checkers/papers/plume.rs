@@ -71,7 +71,7 @@ pub(super) fn check(index: &Index, level: Level, how: &How, control: &Control) -
     let violated = tally.any || !counts.is_empty();
     let order = match violated {
         true => None,
-        // The published commit order may go in a circle for the sake of a stronger level.
+        // The published commit order may form a cycle for the sake of a stronger level.
         false if published != own => topological_order(&build_cm(&view, own, &mut co, control)?),
         false => topological_order(&commit),
     };

@@ -109,7 +109,7 @@ fn swaps(history: &History, resolution: &Resolution) -> Result<Vec<Swap>, Cause>
             Glance::Write(write) => Some(write),
             Glance::Unrecorded => return Err(unfit(format!("what {} replaced is not recorded", name()))),
             Glance::Initial => None,
-            // Nobody wrote what it replaced: it is on no chain.
+            // No transaction wrote what it replaced: it is on no chain.
             _ => Some(write),
         };
         let is_swap = (of_read.kind, of_write.kind) == (OperationKind::Read, OperationKind::Write);

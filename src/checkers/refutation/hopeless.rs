@@ -1,4 +1,4 @@
-//! Writers that nobody can have read from: they overwrote the version themselves, or come later in the reader's session.
+//! Writers that no transaction can have read from: they overwrote the version themselves, or come later in the reader's session.
 
 use super::merge::merged;
 use super::needs::is_hopeless;

@@ -5,7 +5,7 @@
 //! that no contradiction needs are never looked at, and a case whose contradiction does not need its assumption stands
 //! for the whole tree. Where that makes too large a tree, the next read to tell apart is the one with the fewest writers
 //! that do not contradict the level at once. Where even that is too large, [`combinations`] of writers that contradict
-//! are learnt until they exclude every choice. A transaction of unknown outcome takes part in the cases in which somebody who takes part reads
+//! are learnt until they exclude every choice. A transaction of unknown outcome takes part in the cases in which a participant reads
 //! from it; its own reads are told apart in those cases only.
 
 mod combinations;
@@ -82,7 +82,7 @@ fn without_cut_isolation(mut violation: Violation) -> Violation {
     violation
 }
 
-/// Reads whose writers violate read committed by themselves, whoever of them is meant, count as reads from the first of
+/// Reads whose writers violate read committed by themselves, whichever of them is meant, count as reads from the first of
 /// them. Adds the other cases to the listed violations that rest on such reads.
 pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resolution, found: &mut Instances) {
     if !resolution.has_multiple_sources() {
@@ -164,7 +164,7 @@ impl<'a> Refuter<'a> {
             (open.len(), part.violation.implied, part.violation.size(), part.violation.edges.len())
         });
         let Some((open, part)) = best else { return Ok(None) };
-        // Whoever of the readers takes part by the fewest steps takes part by the choices made.
+        // The reader that takes part by the fewest steps takes part by the choices made.
         let reader = |read: OperationId| self.history.transaction_of(read);
         match open.into_iter().min_by_key(|&read| (promotions.depth(reader(read)), read)) {
             None => Ok(Some(part)),
@@ -207,7 +207,7 @@ impl<'a> Refuter<'a> {
         Ok(merged_by_strongest(read, cases).map(|violation| Part { violation, needs: needed }))
     }
 
-    /// The read, of somebody who takes part, with the fewest writers that do not contradict the level at once.
+    /// The read, of a participant, with the fewest writers that do not contradict the level at once.
     fn narrowest(&mut self, choice: &mut Choice, promotions: &Promotions) -> Result<Option<OperationId>, Interrupt> {
         let mut best: Option<(usize, OperationId)> = None;
         for place in 0..self.reads.len() {

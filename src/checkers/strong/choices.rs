@@ -1,10 +1,10 @@
 //! Strong levels where reads have several possible writers, or where it depends on such reads who takes part.
 //!
-//! A transaction of unknown outcome takes part if somebody who does read from it. Where only ambiguous reads may have, it
-//! is open whether it does. Every level is closed under leaving out transactions that nobody reads from, together with the
+//! A transaction of unknown outcome takes part if a participant read from it. Where only ambiguous reads may have, it
+//! is open whether it does. Every level is closed under leaving out transactions that none reads from, together with the
 //! reads of others: so first the level is decided for those who certainly take part, without the reads that an open one
-//! may explain. If that is violated, it stays so whoever joins. If an order satisfies it, and the reads left out find one of
-//! their versions where they stand, nobody need join. Otherwise a read that does not is told apart: one of its open
+//! may explain. If that is violated, it stays so whichever transactions join. If an order satisfies it, and the reads left out find one of
+//! their versions where they are, no transaction need join. Otherwise a read that does not is told apart: one of its open
 //! writers takes part, or does not.
 
 use super::known::{Events, Known, Vertex};
@@ -154,14 +154,14 @@ impl Question<'_> {
         self.resolution.ambiguous().map(|(_, candidates)| candidates.iter().map(may_be).collect()).collect()
     }
 
-    /// Whether somebody who takes part reads something that no candidate explains.
+    /// Whether a participant reads something that no candidate explains.
     fn has_no_writer(&self, index: &Index, alive: &[Vec<bool>]) -> bool {
         let takes_part = |read| index.node[self.history.transaction_of(read).index()] != NONE;
         let mut reads = self.resolution.ambiguous().zip(alive);
         reads.any(|((read, _), alive)| !alive.contains(&true) && takes_part(read))
     }
 
-    /// Whether somebody who joined reads what nobody may read. Of the others that is known.
+    /// Whether a transaction that joined reads what no transaction may read. Of the others that is known.
     fn is_wrong(&self, index: &Index) -> Result<bool, Interrupt> {
         if index.n_nodes() == self.index.n_nodes() {
             return Ok(false);
@@ -193,7 +193,7 @@ impl Question<'_> {
         }
     }
 
-    /// The answer without those who joined although nobody reads from them.
+    /// The answer without those that joined although no transaction reads from them.
     fn without_idle(&self, choice: Choice, order: &[Vertex], among: &Index) -> Result<OpenDecision, Interrupt> {
         let decision = satisfied(Events::new(self.level, among.n_nodes()), order);
         if !self.history.transactions().any(|t| self.resolution.standing(t) == Standing::Possible) {

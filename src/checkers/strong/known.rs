@@ -272,7 +272,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Whoever reads a version does not see the update that read the same version.
+    /// A reader of a version does not see the update that read the same version.
     fn updates(&mut self) {
         /// More updates of one version than this (possible at PC only) are left to the later rounds.
         const MANY: usize = 4;

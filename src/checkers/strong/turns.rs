@@ -128,7 +128,7 @@ struct Plan {
     wanted: Vec<(u32, Wanted)>,
     /// By version: its value, in a numbering by key and value.
     value: Vec<u32>,
-    /// By version: what it counts as in a state; versions that nobody can distinguish count as the same.
+    /// By version: what it counts as in a state; versions that no read can distinguish count as the same.
     print: Vec<u64>,
 }
 
@@ -232,7 +232,7 @@ struct Done {
 /// What a run ends with.
 enum End {
     Found,
-    /// Every way ends in a state in which nobody can go on.
+    /// Every way ends in a state in which no transaction can go on.
     Nowhere,
     TooLong,
 }
@@ -335,7 +335,7 @@ impl<'a> Turns<'a> {
         (node < self.index.session_begin[session + 1]).then_some(node)
     }
 
-    /// Runs events that may as well run now, since they change no key and nobody else's turn depends on them: transactions
+    /// Runs events that may as well run now, since they change no key and no other turn depends on them: transactions
     /// that only read, and at PC every start. Whether there was any.
     fn settle(&mut self) -> bool {
         let before = self.done.len();

@@ -1,4 +1,4 @@
-//! Cycles of certain edges, one shortest for each anti-dependency of a component, each proved anew on its own
+//! Cycles of certain edges, one shortest for each anti-dependency of a component, each proved again on its own
 //! transactions; and a case tree where no cycle is certain.
 
 use super::Listing;

@@ -180,7 +180,7 @@ fn a_part_is_the_index_of_the_restricted_history() {
         for slot in 0..part.slot_node.len() as Slot {
             assert_eq!(part.readers_of(slot), restricted.readers_of(slot));
         }
-        // The sample keeps keys that nobody uses any more; the order of the others is the same.
+        // The sample keeps keys that are not used any more; the order of the others is the same.
         let readers = |index: &Index| -> Vec<Vec<u32>> {
             let of_keys = (0..index.n_keys() as u32).map(|key| index.readers_of_initial(key).to_vec());
             of_keys.filter(|readers| !readers.is_empty()).collect()

@@ -31,7 +31,7 @@ pub(super) fn order_and_replay(
         let order = linear_extension_told(index, before, wish, control, &mut |nodes| belt.put(nodes))?;
         let Some(order) = order else { return Ok(None) };
         let n_left = belt.take_back(rayon::current_num_threads());
-        // Nothing more comes: whoever follows need not wait for what is done here.
+        // Nothing more comes: the next stage need not wait for what is done here.
         drop(end);
         let rest = &order.nodes[order.nodes.len() - n_left..];
         let replayed = pieces(index, n_left).into_par_iter().with_max_len(1).map(|nodes| {
@@ -155,7 +155,7 @@ mod tests {
         for seed in 0..50 {
             let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
             let made = pool.install(|| order_and_replay(&index, &Before::default(), Wish::FirstCome, &control));
-            // Where nobody can come first there is nothing to interrupt.
+            // Where no thread can come first there is nothing to interrupt.
             assert!(index.n_nodes() == 0 || !matches!(made, Ok(Some(_))), "seed {seed}");
         }
     }

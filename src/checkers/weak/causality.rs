@@ -22,7 +22,7 @@ pub(super) struct Causality<'a> {
     pub(super) index: &'a Index,
     /// By read: the node that reads.
     pub(super) read_node: Vec<Node>,
-    /// By node, the nodes that read from it: first places and nodes. Made when somebody asks first.
+    /// By node, the nodes that read from it: first places and nodes. Made on first use.
     successors: OnceLock<(Vec<u32>, Vec<Node>)>,
     predecessor_begin: Vec<u32>,
     predecessor: Vec<Node>,

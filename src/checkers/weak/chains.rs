@@ -33,7 +33,7 @@ pub(super) struct Chains {
     pub(super) length: Vec<u32>,
     /// Some chain has several sessions.
     is_joined: bool,
-    /// Made when somebody asks first.
+    /// Made on first use.
     writers: OnceLock<Writers>,
 }
 

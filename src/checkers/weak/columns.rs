@@ -65,7 +65,7 @@ pub(super) struct Sweep {
     longest: u32,
     /// Where medium entries count from; empty if none are used, or from the beginning.
     bases: Vec<Base>,
-    /// Blocks that nobody works with, each with its first chain: they are still good, or their memory is.
+    /// Blocks that are not in use, each with its first chain: they are still good, or their memory is.
     spare: Mutex<Vec<(u32, Columns)>>,
 }
 

@@ -20,13 +20,13 @@ use std::collections::BinaryHeap;
 /// Nodes per piece of parallel work.
 const NODES: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
 
-/// One in how many may be concerned before the whole is made anew: of the nodes by intervals, of the accesses by keys that
+/// One in how many may be concerned before the whole is made again: of the nodes by intervals, of the accesses by keys that
 /// change.
 const ONE_IN: usize = if SMALL_LIMITS { 2 } else { 4 };
 
 /// The order nearest to the last one in which the forced edges hold, too, and its replay: at each place the first
 /// transaction of the last order that may come next. `last` is none after the first guess. `None` when the edges go in a
-/// circle.
+/// cycle.
 ///
 /// O(n + edges), times a logarithm; where the edges concern a small part of the order, with a few linear passes that take
 /// a small part of the time of a replay.
@@ -320,7 +320,7 @@ fn accesses(
     Ok(Some(found))
 }
 
-/// A replay in which some keys are replayed anew: these are all their accesses, by key, then in the order.
+/// A replay in which some keys are replayed again: these are all their accesses, by key, then in the order.
 fn mended(index: &Index, order: &LinearOrder, replay: Replay, keys: &Keys, accesses: &[Access]) -> Replay {
     let Replay { previous, open } = replay;
     let of_others = open.into_iter().flatten().filter(|open| !keys.has(index.read_key[open.read as usize]));

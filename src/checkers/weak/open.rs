@@ -431,7 +431,7 @@ fn reasons<const N: usize>(facts: [Fact; N]) -> Vec<Fact> {
     facts.into_iter().filter(|&fact| fact != NONE).collect()
 }
 
-/// Whether a read is wrong by itself, whoever else takes part.
+/// Whether a read is wrong by itself, whichever other transactions take part.
 fn is_wrong(resolution: &Resolution, reader: TransactionId, read: OperationId) -> bool {
     match resolution.source_in(reader, read) {
         Source::Initial { after_own_write } => after_own_write,

@@ -1,6 +1,6 @@
 //! Deciding order first: take a commit order, replay the history along it, and look only at the versions it puts
 //! between a read's writer and its reader. What an axiom forces the other way is added; soon nothing is left to add,
-//! or the edges go in a circle.
+//! or the edges form a cycle.
 
 use super::SMALL_LIMITS;
 use super::causal::Causal;

@@ -104,7 +104,7 @@ impl ReadsOfOne {
 /// then are violations), never with t2 the writer of the read.
 ///
 /// RC: the next read of x after the first read from t2; reads of one key in a row. RA: without a non-repeatable read
-/// every read of a key that t2 writes; with one, the writers of the key go in a circle and t2 comes before the first;
+/// every read of a key that t2 writes; with one, the writers of the key form a cycle and t2 comes before the first;
 /// and the last writer of x before t3 in its session.
 pub(super) fn edges_of_transaction(
     causality: &Causality<'_>,

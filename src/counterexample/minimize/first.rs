@@ -127,7 +127,7 @@ impl Cutter<'_> {
 }
 
 /// For every unknown transaction that must have committed, a reader by which that is known. Readers lead back to
-/// transactions that are known to have committed, never in a circle. O(operations) if there are any such, else
+/// transactions that are known to have committed, never in a cycle. O(operations) if there are any such, else
 /// O(transactions).
 pub(super) fn promotions(
     history: &History,

@@ -80,7 +80,7 @@ impl Cutter<'_> {
         Some(all)
     }
 
-    /// Transactions with reads that are wrong whoever else is there; `None` if there are too many to look at.
+    /// Transactions with reads that are wrong in any company; `None` if there are too many to look at.
     fn suspicious(&self) -> Option<Vec<TransactionId>> {
         let mut suspicious = Vec::new();
         for t in self.history.transactions() {

@@ -12,7 +12,7 @@ const OUT: f32 = 28.0;
 
 /// `base` with the upper left corners of some cards at other places; coordinates stay those of `base`, the bounds grow.
 ///
-/// Edges of moved cards are routed anew, orthogonally and around nothing: whoever drags a card decides what lies under
+/// Edges of moved cards are routed again, orthogonally and around nothing: the user who drags a card decides what lies under
 /// it. Labels of those edges avoid cards, labels and lines where there is room. O(edges of moved cards · edges).
 pub fn lanes_moved(diagram: &Diagram, base: &Layout, moved: &[(usize, Pos2)]) -> Layout {
     let mut layout = base.clone();

@@ -14,14 +14,14 @@
 //!   counts.
 //! - **Sessions** are the files, called by their numbers, in that order. A single file is read as one session.
 //! - **Versions.** The value that IsoScope shows is the id of the write, which Cobra makes unique; the hash of the real
-//!   value is not shown. A read that names a write found in no log reads a version nobody wrote. So does a read that names
+//!   value is not shown. A read that names a write found in no log reads a version that no transaction wrote. So does a read that names
 //!   a write of its key, but the wrong transaction or value for it: it is shown as `write/writer/value`.
 //! - Where ids were withheld (0xabddefee, by VeriStrong) the value shown is the hash of the value for the whole history,
-//!   and a read has read from whoever wrote that hash.
+//!   and a read has read from the writer of that hash.
 //! - **The initial version** is read where a read names the writer or write 0xbebeebee (the key was there before the run)
 //!   or 0xdeadbeef (it was not). Cobra's own reads for garbage collection name the former, too.
 //! - Cobra does not log transactions that aborted; `A` is understood all the same, as the end of one.
-//! - A log may end inside a transaction, and even inside a record: its client died, and nobody knows whether the
+//! - A log may end inside a transaction, and even inside a record: its client died, and it is not known whether the
 //!   transaction committed, also if it is the `C` that was cut off. The operation whose record was cut off is left out.
 //!   Anything else that is not as above, an `S` inside a transaction included, is an error.
 //! - `A` and `C` must repeat the id behind `S`. The numbers of transactions are names only, they need not be unique.
@@ -243,7 +243,7 @@ impl Reading {
         let builder = &mut self.builder;
         let (kind, key, value) = match (record, self.open) {
             (Record::Start { id, time }, _) => {
-                // Whoever does not come to an end has an unknown outcome.
+                // A transaction that does not come to an end has an unknown outcome.
                 let draft = builder.transaction(session, Outcome::Unknown);
                 match u64::try_from(id) {
                     Ok(number) => builder.number_transaction(draft, number),

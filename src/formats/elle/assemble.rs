@@ -139,7 +139,7 @@ impl Assembly<'_> {
     /// The operations of a transaction: those of its completion or, where that has none, of its invocation.
     ///
     /// A read of `nil` returned the initial version or the empty list if the transaction is known to have committed; else
-    /// nobody recorded what it returned, and it is left out. So is a result that the invocation knew beforehand.
+    /// it is not recorded what it returned, and it is left out. So is a result that the invocation knew beforehand.
     fn transaction(
         &mut self,
         draft: Draft,

@@ -16,7 +16,7 @@
 //!
 //! | field, in any order | |
 //! |---|---|
-//! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (nobody knows) |
+//! | `type` | `invoke`, then `ok` (it happened), `fail` (it did not) or `info` (it is not known) |
 //! | `process` | an integer: the session; where it is missing all operations belong to one; others (`:nemesis`) are no clients |
 //! | `f` | `txn` or missing |
 //! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
@@ -29,7 +29,7 @@
 //! - `nil` in an `ok` is the initial version or the empty list; elsewhere it says that the result was not recorded, and
 //!   the read is left out. So is a result of a `fail` or `info` that its invocation knew already.
 //! - Real time is the order of the operations; `time` counts where it agrees with it for all of them.
-//! - A key holds lists if anybody appends to it or reads a list; all other keys are registers. 0 is a value like others.
+//! - A key holds lists if a transaction appends to it or reads a list; all other keys are registers. 0 is a value like others.
 //! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`). A key or a value may also be a
 //!   collection of EDN, `[:anti 3]`: its name is its text in one form for all spellings (vectors for lists, sets and maps in
 //!   order). What is read as a vector is a list, unless vectors were written to the key.

@@ -226,7 +226,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
     }
 
     /// What a token says where the notation uses words: the name of a keyword in EDN, a string in JSON. Strings with
-    /// escapes are no words that anybody asks for.
+    /// escapes are no words that are looked for.
     #[inline]
     pub(in crate::formats) fn word(&self, token: Token<'a>) -> Option<&'a str> {
         match token {

@@ -13,7 +13,7 @@
 //! | field | meaning | when absent |
 //! |---|---|---|
 //! | `schema` | always `isoscope.history/1`; comes before fields not listed here | error |
-//! | `initial` | the value that reads as the initial version where nobody writes it; `null` for none | none |
+//! | `initial` | the value that reads as the initial version where no transaction writes it; `null` for none | none |
 //! | `sessions` | in any order | error |
 //! | `name` | of a session, before its transactions; each session has its own | its place in the array, from 0 |
 //! | `transactions` | in session order | none |

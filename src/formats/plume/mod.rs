@@ -21,7 +21,7 @@
 //! - PolySI writes its initial transaction as number -1 of session -1: that one is not aborted. Like every explicit
 //!   initial transaction it is left here as an ordinary transaction.
 //! - Other negative transaction numbers are ordinary transactions.
-//! - 0 is the initial value of every key that nobody writes 0 to.
+//! - 0 is the initial value of every key that no transaction writes 0 to.
 //!
 //! The sessions of the history are in the order of their numbers. The file is cut into pieces at line ends; pieces are
 //! read in parallel (`lines`) and joined in the order of the file, so the result does not depend on the number of

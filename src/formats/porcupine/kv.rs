@@ -14,10 +14,10 @@
 //! **As reads and writes of a register.** If no two strings written to a key are the same or begin alike, a result splits
 //! into the strings it consists of in one way, and its last one names the version: a get reads that, a put or an append
 //! writes its string. An append also reads the string before its own, or the initial version in front of all, where some
-//! get shows which that is; where none does, nobody reads what it made, so it does not matter. Then the strings are
+//! get shows which that is; where none does, no operation reads what it made, so it does not matter. Then the strings are
 //! linearizable if and only if the registers are: in an order of the registers each shown string stands directly behind
 //! the one it was appended to, so the whole result is what stands there; the other way round is plain. A result that
-//! no order of the writes could have left behind, alone or beside the results before it, is a value that nobody wrote:
+//! no order of the writes could have left behind, alone or beside the results before it, is a value that no transaction wrote:
 //! one that holds something else, a string more often than it was written, or a put behind something. Where a string was
 //! written more than once, real time tells which of the writes a result shows (`twins`); where it does not, and where strings
 //! begin alike, the file is refused.
@@ -225,7 +225,7 @@ enum Before {
 /// What a get returned.
 #[derive(Clone, Copy)]
 enum Shown {
-    /// It is no get, or nobody knows.
+    /// It is no get, or it is not known.
     Nothing,
     Empty,
     /// A result that ends with this string.

@@ -1,4 +1,4 @@
-//! Our own notation, one line per session: for tests, samples, bug reports and whoever writes a history by hand.
+//! Our own notation, one line per session: for tests, samples, bug reports and histories written by hand.
 //!
 //! ```text
 //! # A lost update: both read the initial x.
@@ -27,7 +27,7 @@
 //!   not 3; nothing else is known of it.
 //! - `a x 3` appended 3 to the list x, `r x [1 2 3]` read a whole list, `r x []` an empty one. A key of which one of these
 //!   is said holds lists; `w` appends to such a key, too.
-//! - **0 is the initial value** where nobody writes it, as in Plume's text, unless a line says `initial: none` or names
+//! - **0 is the initial value** where no transaction writes it, as in Plume's text, unless a line says `initial: none` or names
 //!   another value. The line may stand anywhere.
 //! - A session may have several lines: its transactions follow each other in the order of the file. A line without
 //!   transactions makes a session without any. `[]` is a transaction without operations.

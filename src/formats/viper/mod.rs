@@ -23,7 +23,7 @@
 //! - A range reads each row that it returned, live or dead. That the other keys in the range were absent is not used;
 //!   a sentence says so.
 //! - `null` and `"nil"` are the initial version.
-//! - A transaction with `isInitial` sets up the initial state. Where none has it, a value that nobody wrote counts as
+//! - A transaction with `isInitial` sets up the initial state. Where none has it, a value that no transaction wrote counts as
 //!   initial, as in Viper, but for each key one such value only.
 //! - Aborted transactions are not logged.
 //! - A transaction ran from `preBeginTS` to `postCommitTS`, where both are there and none is negative.

@@ -93,7 +93,7 @@ impl Initial {
     }
 
     /// Whether an operation on an initial number means the same in a file: where the file states initial values those
-    /// are the only ones, else those that nobody writes are.
+    /// are the only ones, else those that no transaction writes are.
     fn is_sayable(&self, operation: &Operation) -> bool {
         let version = (operation.key, operation.value);
         match &self.stated {
@@ -102,7 +102,7 @@ impl Initial {
         }
     }
 
-    /// Reads of values that nobody wrote which a file that states no initial values would give another meaning.
+    /// Reads of values that no transaction wrote which a file that states no initial values would give another meaning.
     fn confusion(&self, history: &History) -> Option<String> {
         if self.stated.is_some() {
             return None;

@@ -4,7 +4,7 @@
 //! Then a value is an address. Reads come soon after the writes that they return, so going through the history once
 //! touches memory in order, where grouping by key scatters every operation.
 //!
-//! What takes more than a look (a value written twice, an initial value that is also written, a value of somebody who
+//! What takes more than a look (a value written twice, an initial value that is also written, a value of a transaction that
 //! did not commit, …) makes its key *intricate*; the reads of such keys are left to the [`join`](super::join).
 
 use super::super::ahead::Ahead;
@@ -232,7 +232,7 @@ impl Addresses {
         (len <= most).then_some(Addresses { by_key: Some(by_key), least: 0, len: len as usize })
     }
 
-    /// The place of a value; `len` if nobody can have written it to the key.
+    /// The place of a value; `len` if no transaction can have written it to the key.
     #[inline]
     fn place(&self, key: KeyId, value: Value) -> usize {
         let (begin, least, len) = match &self.by_key {

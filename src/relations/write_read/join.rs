@@ -137,7 +137,7 @@ impl<'a> Join<'a> {
         self.read_of_value(operation, transaction, own, value)
     }
 
-    /// Somebody appended this element of a list that was read, so if only one transaction may have, it must have committed.
+    /// A committed transaction appended this element of a list that was read, so if only one may have, it must have committed.
     fn demand_writer(&mut self, operation: u32, transaction: u32, element: Value) {
         let writes = std::iter::successors(Some(self.table[self.find(element)]), |&at| {
             self.writes.get(at as usize).map(|write| write.previous)
@@ -249,7 +249,7 @@ impl<'a> Join<'a> {
     }
 
     /// The code of a read after an own write that has several sources. Each makes it TAP-d, so there is nothing to
-    /// choose above cut isolation, and nothing else follows: nobody must have committed for it. The code is that of the
+    /// choose above cut isolation, and nothing else follows: no transaction must have committed for it. The code is that of the
     /// most harmless source, for pictures.
     fn settle(&mut self, read: OperationId, reader: TransactionId, mut sources: Vec<Source>) -> u32 {
         let is_unknown = |source: &Source| {

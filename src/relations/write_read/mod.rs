@@ -24,12 +24,12 @@ use std::sync::atomic::AtomicU32;
 ///
 /// The first rule that fits decides (Plume, Table 1, with the additions named in [`Source`]): the latest own write of
 /// the key wrote the value; an older own write did; another transaction that committed or may have committed did, or
-/// the value is the initial one; a later own write did; an aborted transaction did; nobody did. Where the third rule
+/// the value is the initial one; a later own write did; an aborted transaction did; no transaction did. Where the third rule
 /// offers several transactions, those that by themselves violate read committed (a version its writer overwrote, a
 /// writer later in the same session) are ruled out first; if several remain, the read is ambiguous. After an own write
 /// nothing follows from such a read but TAP-d, see [`Resolution::is_open_after_own_write`].
 ///
-/// A transaction of unknown outcome takes part exactly if somebody who takes part reads from it; that is exact for all
+/// A transaction of unknown outcome takes part exactly if a participant reads from it; that is exact for all
 /// levels, since they are closed under removing transactions.
 ///
 /// Transactions that set up the initial state count as part of ⊥, see [`Resolution::merged_into_initial`].

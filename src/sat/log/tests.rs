@@ -1,4 +1,4 @@
-//! Whatever is written down follows, by a propagation that is written anew here.
+//! Whatever is written down follows, by a propagation that is written a second time here.
 
 use super::*;
 use crate::sat::{Answer, Vertex, solve};

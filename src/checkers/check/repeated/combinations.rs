@@ -22,7 +22,7 @@ enum Leads {
     To(Box<World>),
     /// Nowhere: no append can have made the element at this place.
     Nowhere((OperationId, usize)),
-    /// Some list among them was read by somebody who need not take part.
+    /// Some list among them was read by a transaction that need not take part.
     Unasked,
 }
 

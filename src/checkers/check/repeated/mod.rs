@@ -53,7 +53,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
     };
     let (of_reads, others): (Vec<Level>, Vec<Level>) =
         options.levels.iter().partition(|level| **level == Level::CutIsolation);
-    // At cut isolation an element counts as that of everybody who appended it.
+    // At cut isolation an element counts as that of every transaction that appended it.
     let mut base = Findings::default();
     if !of_reads.is_empty() {
         base = check_with(history, None, &Options { levels: of_reads, ..options.clone() }, control, open, &|_| {});

@@ -4,7 +4,7 @@ use super::super::input::Op;
 use crate::history::{History, KeyId, Value};
 use rustc_hash::FxHashMap;
 
-/// The number of a value; 0 stands for the initial version as long as nobody has written.
+/// The number of a value; 0 stands for the initial version as long as nothing is written.
 pub(super) type Class = u32;
 pub(super) const UNWRITTEN: Class = 0;
 /// No value.
