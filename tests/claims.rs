@@ -146,6 +146,10 @@ fn is_true(facts: &Facts<'_>, violation: &Violation, claim: &Claim) -> Result<()
             let of_key = |o: &OperationId| facts.operation(*o).key == key && facts.owner(*o) == *newer;
             expect(write.as_ref().is_none_or(of_key), "the newer version is another write")?;
             expect(newer != older, "one transaction wrote both")?;
+            let written = write.map(|write| facts.operation(write).value);
+            let has_it = facts.history.lists().read_by(*read).is_some()
+                && written.is_some_and(|value| facts.returned(*read).contains(&value));
+            expect(!has_it || facts.repeats(), "the list that was read has the newer version")?;
             match sight {
                 Sight::OwnSession => {
                     let one = history.session_of(*newer) == history.session_of(reader);

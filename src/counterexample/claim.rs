@@ -126,13 +126,14 @@ pub fn claim(history: &History, violation: &Violation) -> Claim {
     if let Some(named) = named {
         return named;
     }
-    let forced: Vec<EdgeIndex> = edges.iter().filter(|(_, edge)| is_forced(edge)).map(|&(e, _)| e).collect();
-    let is_weak = edges.iter().all(|(_, edge)| is_forced(edge) || is_observed(edge));
+    let is_open = |edge: &Edge| is_forced(edge) && !is_known(history, edge);
+    let forced: Vec<EdgeIndex> = edges.iter().filter(|(_, edge)| is_open(edge)).map(|&(e, _)| e).collect();
+    let is_weak = edges.iter().all(|(_, edge)| is_forced(edge) || is_known(history, edge));
     match forced.as_slice() {
         _ if !is_weak => ring(&edges),
         [] => Claim::Observed,
         [..] => {
-            let stale = forced.iter().find_map(|&e| stale_read(violation, cycle, e));
+            let stale = forced.iter().find_map(|&e| stale_read(history, violation, cycle, e));
             stale.unwrap_or(Claim::TwoReads { forced })
         }
     }
@@ -153,6 +154,20 @@ pub(super) fn is_observed(edge: &Edge) -> bool {
             | Reason::Listed { .. }
             | Reason::ReadModifyWrite { .. }
     )
+}
+
+/// Whether an edge follows from sessions, reads and lists, or from the very list that its reader returned.
+pub(super) fn is_known(history: &History, edge: &Edge) -> bool {
+    is_observed(edge) || is_in_its_list(history, edge)
+}
+
+/// Whether the list that an edge rests on has both versions: that it puts one before the other is then observed.
+pub(super) fn is_in_its_list(history: &History, edge: &Edge) -> bool {
+    let (Reason::Visible { read, .. }, Some(append)) = (&edge.because, edge.from_operation) else { return false };
+    let element = history.operation(append);
+    let list = history.lists().read_by(*read).unwrap_or_default();
+    let is_once = || writes_of(history, element.key, element.value).take(2).count() == 1;
+    !edge.to.is_initial() && list.contains(&element.value) && is_once()
 }
 
 /// The reads that are wrong, without those that only show which transactions took part.
@@ -263,12 +278,14 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
 }
 
 /// The claim that one forced edge makes alone: the version that was read is observed to be older than the one seen.
-fn stale_read(violation: &Violation, cycle: &[EdgeIndex], index: EdgeIndex) -> Option<Claim> {
+fn stale_read(history: &History, violation: &Violation, cycle: &[EdgeIndex], index: EdgeIndex) -> Option<Claim> {
     let edge = violation.edges.get(index)?;
     let Reason::Visible { axiom, read, seen, .. } = &edge.because else { return None };
-    let rest_is_observed =
-        cycle.iter().filter(|&&e| e != index).all(|&e| violation.edges.get(e).is_some_and(is_observed));
-    if !rest_is_observed && !observed_before(violation, edge.to, edge.from) {
+    let rest_is_observed = cycle
+        .iter()
+        .filter(|&&e| e != index)
+        .all(|&e| violation.edges.get(e).is_some_and(|edge| is_known(history, edge)));
+    if !rest_is_observed && !observed_before(history, violation, edge.to, edge.from) {
         return None;
     }
     let only = match seen.as_slice() {
@@ -288,12 +305,12 @@ fn stale_read(violation: &Violation, cycle: &[EdgeIndex], index: EdgeIndex) -> O
 }
 
 /// Whether the observed edges of a violation, which are told, lead from one transaction to another.
-fn observed_before(violation: &Violation, from: TransactionId, to: TransactionId) -> bool {
+fn observed_before(history: &History, violation: &Violation, from: TransactionId, to: TransactionId) -> bool {
     let mut reached = vec![from];
     let mut next = 0;
     while let Some(&t) = reached.get(next) {
         next += 1;
-        for edge in violation.edges.iter().filter(|edge| edge.from == t && is_observed(edge)) {
+        for edge in violation.edges.iter().filter(|edge| edge.from == t && is_known(history, edge)) {
             if !reached.contains(&edge.to) {
                 reached.push(edge.to);
             }

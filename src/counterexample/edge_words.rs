@@ -1,5 +1,6 @@
 //! What an edge says, in one sentence: what was observed, and what follows at the level that the argument is about.
 
+use super::claim::is_in_its_list;
 use super::words::Words;
 use crate::checkers::Level;
 use crate::history::{KeyId, OperationId, TransactionId};
@@ -43,6 +44,10 @@ impl Words<'_> {
             Reason::Visible { axiom, reader, read, seen } => {
                 let name = self.transaction(*reader);
                 let (old, wrote) = (self.content(*read), self.wrote(edge.from_operation, edge.key));
+                if is_in_its_list(self.history, edge) {
+                    let order = order();
+                    return format!("{name} read {old}, where {from}'s append comes before {to}'s: so {order}");
+                }
                 let saw = match axiom {
                     Axiom::CommitOrder if has_snapshots(level) => {
                         format!("{from}, which {wrote}, committed before {name} started")
@@ -61,7 +66,7 @@ impl Words<'_> {
                     _ => "",
                 };
                 let found = match self.history.lists().read_by(*read) {
-                    Some(_) => format!("{old}, which ends before it, with what {to} appended"),
+                    Some(_) => format!("{old}, which does not have it and ends with what {to} appended"),
                     None => format!("{old} from {to}"),
                 };
                 format!("{saw}, but {name} read {found}{overlap}: so {}", order())

@@ -1,11 +1,11 @@
 //! The words of a [`Claim`]: a headline, and one sentence that says who did what.
 
-use super::claim::{Claim, Sight, claim};
+use super::claim::{Claim, Sight, claim, is_in_its_list};
 use super::edge_words::capitalized;
 use super::words::Words;
 use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
-use crate::relations::{EdgeIndex, Reason};
+use crate::relations::{Edge, EdgeIndex, Reason};
 use std::collections::BTreeSet;
 
 /// A claim with its words.
@@ -59,7 +59,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",
         Claim::TwoReads { forced } if forced.len() == 2 => "Two reads that no single order explains",
         Claim::TwoReads { .. } => "Reads that no single order explains",
-        Claim::Observed if violation.proof.cycle_edges().iter().any(|&e| is_listed(violation, e)) => {
+        Claim::Observed if violation.proof.cycle_edges().iter().any(|&e| is_listed(history, violation, e)) => {
             "Lists contradict each other on the order of transactions"
         }
         Claim::Observed => "Reads and sessions form a cycle",
@@ -81,8 +81,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
 }
 
 /// Whether an edge is known from a list.
-fn is_listed(violation: &Violation, e: EdgeIndex) -> bool {
-    violation.edges.get(e).is_some_and(|edge| matches!(edge.because, Reason::Listed { .. }))
+fn is_listed(history: &History, violation: &Violation, e: EdgeIndex) -> bool {
+    let is = |edge: &Edge| matches!(edge.because, Reason::Listed { .. }) || is_in_its_list(history, edge);
+    violation.edges.get(e).is_some_and(is)
 }
 
 fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
@@ -98,7 +99,7 @@ fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
         Pattern::FutureRead => "A transaction read its own write before making it",
         Pattern::NotMyOwnWrite => "A transaction did not see its own write",
         Pattern::NotMyLastWrite => "A transaction read a value that it had overwritten itself",
-        Pattern::IntermediateRead => "A value was read that its writer overwrote before it committed",
+        Pattern::IntermediateRead => "A value was read that its writer overwrote before committing",
         Pattern::NonRepeatableRead => "Two reads of one key in one transaction returned different versions",
         Pattern::IncompatibleOrder => "Lists that cannot be versions of one list",
         Pattern::DuplicateElement => "A list holds an element twice that was appended once",
@@ -173,6 +174,7 @@ impl Speaker<'_> {
                 Reason::Reads => format!("{to} read from {from}"),
                 Reason::SessionOrder => format!("{to} ran after {from} in its session"),
                 Reason::Listed { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
+                Reason::Visible { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
                 _ => format!("{from} came before {to}"),
             })
         };
@@ -292,13 +294,16 @@ impl Speaker<'_> {
         let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();
         match missing.len() {
             0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
-            1 => format!("{} missed several writes; together, that leaves {order}.", names[0]),
+            1 => format!("{} missed several writes; with what else was observed, that leaves {order}.", names[0]),
             n if n > TOLD => format!(
-                "{} and {} more transactions each missed a write; together, that leaves {order}.",
+                "{} and {} more transactions each missed a write; with what else was observed, that leaves {order}.",
                 names.join(", "),
                 n - TOLD
             ),
-            _ => format!("{} each missed a write; together, that leaves {order}.", Words::list(&names)),
+            _ => format!(
+                "{} each missed a write; with what else was observed, that leaves {order}.",
+                Words::list(&names)
+            ),
         }
     }
 
@@ -398,10 +403,10 @@ impl Speaker<'_> {
             Pattern::NotMyLastWrite if words.history.lists().read_by(read).is_some() => {
                 format!("{had}, where its own append is not at the end.")
             }
-            Pattern::NotMyLastWrite => format!("{had}, an own write that it had already overwritten."),
+            Pattern::NotMyLastWrite => format!("{had}, one of its own writes that it had already overwritten."),
             Pattern::IntermediateRead => match other {
-                Some(writer) => format!("{had}, which {writer} had overwritten before it committed."),
-                None => format!("{had}, which its writer had overwritten before it committed."),
+                Some(writer) => format!("{had}, which {writer} had overwritten before committing."),
+                None => format!("{had}, which its writer had overwritten before committing."),
             },
             Pattern::NonRepeatableRead => {
                 let reader = self.violation.transactions.get(2).copied().unwrap_or(words.history.transaction_of(read));

@@ -95,6 +95,7 @@ pub fn glossed(level: Level) -> String {
     let name = level.spoken();
     match level {
         Level::CutIsolation | Level::PrefixConsistency => format!("{name} ({})", level.promise()),
+        Level::Linearizability => format!("{name} (of single operations, failed comparisons included)"),
         _ => name,
     }
 }
@@ -138,6 +139,7 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
     let clock = is_timed.then(|| "the recorded times are those of one clock".to_owned());
     let order = match example.level {
+        _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
         Level::CutIsolation => "the operations of a transaction are listed in order",
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
@@ -185,7 +187,7 @@ pub fn size(example: &Counterexample) -> String {
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
         Minimality::IrreducibleForPattern => format!("; it needs each of the {operations}"),
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!("; without any one of the {operations} it holds {REMOVED}")
+            format!("; without any one of the {operations}, {level} holds {REMOVED}")
         }
     };
     format!("{of_transactions}{of_operations}.")

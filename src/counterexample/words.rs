@@ -242,6 +242,11 @@ impl<'a> Words<'a> {
         };
         let element = match pattern {
             Pattern::ThinAirRead => self.never_appended(read)?,
+            Pattern::FutureRead => return None,
+            Pattern::DuplicateElement => {
+                let again = |(at, element): &(usize, &Value)| list[..*at].contains(element);
+                self.history.value_name(*list.iter().enumerate().find(again)?.1)
+            }
             _ => self.history.value_name(*list.iter().find(aborted)?),
         };
         Some(format!("appended {element} to {}", self.key(Some(o.key))))

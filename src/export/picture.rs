@@ -3,6 +3,7 @@
 use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::picks::Picks;
+use crate::checkers::Level;
 use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, glossed, narrate};
 use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
@@ -201,9 +202,10 @@ fn sentence(text: &str) -> String {
 /// The levels that were asked for, for those who do not know them all.
 fn ladder(example: &Counterexample) -> Option<String> {
     let levels: Vec<String> = example.verdicts.iter().map(|&(level, _)| glossed(level)).collect();
-    // Neither of the first two implies the other.
-    let levels = levels.join(", ").replacen("), read", ") and read", 1);
-    levels.contains(',').then(|| format!("levels, weakest first: {levels}"))
+    let both = [Level::CutIsolation, Level::ReadCommitted];
+    let are_there = both.iter().all(|level| example.verdicts.iter().any(|(told, _)| told == level));
+    let apart = if are_there { " (neither of the first two implies the other)" } else { "" };
+    (levels.len() > 1).then(|| format!("levels, weakest first{apart}: {}", levels.join(", ")))
 }
 
 fn verdicts(example: &Counterexample) -> Vec<String> {

@@ -24,7 +24,7 @@ pub(super) fn check(
         ClaimKind::TwoReads { reads } => scene.two_reads(reads),
         ClaimKind::Observed => {
             // What real time contradicts is said of the clock.
-            let holds = |e: &&EdgeEntry| is_observed(e) && e.kind != "RT";
+            let holds = |e: &&EdgeEntry| scene.is_known(e) && e.kind != "RT";
             expect(scene.cycle()?.iter().all(holds), "it rests on more than sessions, reads and lists")
         }
         ClaimKind::LostWrite { key, writer, readers } => scene.lost_write(key, *writer, readers),
@@ -113,6 +113,27 @@ impl Shown<'_> {
         }
     }
 
+    /// Whether an edge follows from sessions, reads and lists, or from both versions in the list that its reader returned.
+    fn is_known(&self, edge: &EdgeEntry) -> bool {
+        is_observed(edge) || self.is_in_its_list(edge) == Ok(true)
+    }
+
+    fn is_in_its_list(&self, edge: &EdgeEntry) -> Result<bool, String> {
+        let (&ReasonEntry::Visible { reader, read, .. }, Some(append)) = (&edge.reason, edge.from_operation) else {
+            return Ok(false);
+        };
+        let read = operation(self.history, self.transactions, reader, read)?;
+        let appended = self.history.operation(operation(self.history, self.transactions, edge.from, append)?);
+        let has_it = self.history.lists().read_by(read).is_some_and(|list| list.contains(&appended.value));
+        let is_again = |t: TransactionId| {
+            let mut operations = self.history.operations_of(t).map(|o| self.history.operation(o));
+            let n = operations.by_ref().filter(|o| *o == appended).count();
+            if self.history.outcome(t) == Outcome::Aborted { 0 } else { n }
+        };
+        let once = || self.history.transactions().map(is_again).sum::<usize>() == 1;
+        Ok(has_it && !self.transaction(edge.to)?.is_initial() && once())
+    }
+
     fn transaction(&self, place: usize) -> Result<TransactionId, String> {
         self.transactions.get(place).copied().ok_or_else(|| format!("there is no transaction at place {place}"))
     }
@@ -166,7 +187,8 @@ impl Shown<'_> {
             let is_it = write.transaction == newer && self.history.operation(o).key == key;
             expect(is_it, "the newer version is another write")?;
         }
-        let cycle = self.cycle()?;
+        let cycle: Vec<&EdgeEntry> =
+            self.cycle()?.into_iter().filter(|e| choice(e).is_none() || !self.is_known(e)).collect();
         let is_it = |made: &Choice| {
             (made.reader, made.read, made.older, made.newer.0) == (entry.transaction, Some(entry.index), older, newer)
                 && made.newer.1 == write.map(|write| write.index)
@@ -199,7 +221,7 @@ impl Shown<'_> {
                 expect(self.leads(newer, entry.transaction), "nothing observed leads from the one to the other")?;
             }
             (SightWord::Order, None) => {
-                let n = cycle.iter().filter(|e| choice(e).is_some()).count();
+                let n = cycle.iter().filter(|e| choice(e).is_some() && !self.is_known(e)).count();
                 return expect(n == 1, "something else was missed, too");
             }
             _ => return Err("it does not say how the newer version was seen".to_owned()),
@@ -213,7 +235,7 @@ impl Shown<'_> {
         let mut reached = FxHashSet::from_iter([from]);
         let mut open = vec![from];
         while let Some(place) = open.pop() {
-            for edge in self.violation.edges.iter().filter(|e| e.from == place && is_observed(e)) {
+            for edge in self.violation.edges.iter().filter(|e| e.from == place && self.is_known(e)) {
                 if reached.insert(edge.to) {
                     open.push(edge.to);
                 }
@@ -224,7 +246,8 @@ impl Shown<'_> {
 
     fn two_reads(&self, reads: &[OperationEntry]) -> Result<(), String> {
         let cycle = self.cycle()?;
-        let forced = cycle.iter().filter_map(|edge| choice(edge)).map(|made| (made.reader, made.read));
+        let open = cycle.iter().filter(|edge| !self.is_known(edge));
+        let forced = open.filter_map(|edge| choice(edge)).map(|made| (made.reader, made.read));
         let said: Vec<_> = reads.iter().map(|read| (read.transaction, Some(read.index))).collect();
         expect(!said.is_empty() && forced.eq(said.iter().copied()), "other reads close the cycle")
     }

@@ -2,7 +2,7 @@
 
 use super::{Teller, closing};
 use crate::counterexample::StepRole;
-use crate::counterexample::claim::is_observed;
+use crate::counterexample::claim::{is_in_its_list, is_known};
 use crate::counterexample::edge_words::{Moment, capitalized, moments};
 use crate::counterexample::first_case::is_evidence;
 use crate::history::OperationId;
@@ -65,8 +65,10 @@ impl Teller<'_> {
     pub(super) fn rule(&mut self, cycle: &[EdgeIndex]) {
         if self.steps.iter().all(|step| step.role != StepRole::Rule) {
             let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
-            let is_listed = |edge: &&Edge| matches!(edge.because, Reason::Listed { .. });
-            let rule = match !edges.is_empty() && edges.iter().all(|edge| is_observed(edge)) {
+            let history = self.words.history;
+            let is_listed =
+                |edge: &&Edge| matches!(edge.because, Reason::Listed { .. }) || is_in_its_list(history, edge);
+            let rule = match !edges.is_empty() && edges.iter().all(|edge| is_known(history, edge)) {
                 true if edges.iter().any(is_listed) => ORDER_OF_LISTS.to_owned(),
                 true => ORDER.to_owned(),
                 false => format!("{}: {}", capitalized(&self.level.spoken()), self.level.promise()),

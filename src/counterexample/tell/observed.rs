@@ -2,7 +2,7 @@
 
 use super::Teller;
 use crate::checkers::{Pattern, Proof};
-use crate::counterexample::claim::{Claim, claim};
+use crate::counterexample::claim::{Claim, claim, writes_of};
 use crate::counterexample::first_case::is_evidence;
 use crate::counterexample::words::Words;
 use crate::counterexample::{Step, StepRole, involved_operations};
@@ -137,9 +137,10 @@ impl Teller<'_> {
             // The order of operations within a transaction is what such a violation is about.
             false => involved.sort_by_key(|&o| (!of_one && is_read(o), o)),
         }
-        for o in involved {
+        for (place, o) in involved.into_iter().enumerate() {
             let t = history.transaction_of(o);
-            let name = self.words.transaction(t);
+            let then = if of_one && !in_time && place > 0 { " then" } else { "" };
+            let name = format!("{}{then}", self.words.transaction(t));
             let told = self.violation.edges.iter().position(|edge| edge.to_operation == Some(o));
             let told = told.and_then(|e| Some((e, self.edge(e)?)));
             let what = match told.filter(|(_, edge)| edge.because == Reason::Reads) {
@@ -149,7 +150,7 @@ impl Teller<'_> {
             };
             let aborted = if !is_read(o) && history.outcome(t) == Outcome::Aborted { " and aborted" } else { "" };
             let time = match history.interval(t).filter(|_| in_time) {
-                Some(ran) => format!(", between {} and {}", ran.start, ran.end),
+                Some(ran) => format!(", between {} and {} by the clock", ran.start, ran.end),
                 None => String::new(),
             };
             let clock = |e: &EdgeIndex| {
@@ -165,13 +166,31 @@ impl Teller<'_> {
 
     /// What was looked for in the whole file and not found.
     fn tell_absent(&mut self) {
-        let Claim::WrongValue { pattern, reads } = claim(self.words.history, self.violation) else { return };
+        let (pattern, reads) = match claim(self.words.history, self.violation) {
+            Claim::WrongValue { pattern, reads } => (pattern, reads),
+            Claim::OverwrittenBefore { read, .. } => return self.tell_later_writes(read),
+            _ => return,
+        };
         let Some(value) = reads.first().and_then(|&read| self.words.wrong_value(pattern, read)) else { return };
         let text = match pattern {
             Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
-            Pattern::AbortedRead => format!("No committed transaction in the file {value}"),
+            Pattern::AbortedRead => format!("Every transaction in the file that {value} aborted"),
+            Pattern::FutureRead => format!("No other transaction in the file {value}"),
+            Pattern::DuplicateElement => format!("Only one operation in the file {value}"),
             _ => return,
         };
+        self.say(StepRole::Observed, text, Vec::new());
+    }
+
+    /// That all writes of a value that are not drawn come too late for a read of it.
+    fn tell_later_writes(&mut self, read: OperationId) {
+        let (history, reader) = (self.words.history, self.words.history.transaction_of(read));
+        let returned = history.operation(read);
+        let other = |w: &OperationId| !self.violation.operations.contains(w) && history.transaction_of(*w) != reader;
+        let others: Vec<OperationId> = writes_of(history, returned.key, returned.value).filter(other).collect();
+        let Some(ran) = history.interval(reader).filter(|_| !others.is_empty()) else { return };
+        let (name, value) = (self.words.transaction(reader), self.words.content(read));
+        let text = format!("Every other write of {value} began after {}, when {name} had ended", ran.end);
         self.say(StepRole::Observed, text, Vec::new());
     }
 

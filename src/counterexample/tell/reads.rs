@@ -5,7 +5,7 @@ use crate::checkers::Pattern;
 use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::edge_words::capitalized;
 use crate::counterexample::{StepRole, involved_operations};
-use crate::history::{Operation, OperationId, OperationKind, SessionId, TransactionId};
+use crate::history::{OperationId, OperationKind, SessionId};
 
 impl Teller<'_> {
     /// The operations alone contradict.
@@ -63,7 +63,8 @@ impl Teller<'_> {
                 format!("{t} had overwritten that value itself, and a transaction sees its own last write")
             }
             Pattern::IntermediateRead => {
-                "Its writer overwrote that value before it committed, and others see only last writes".to_owned()
+                "Its writer overwrote that value before committing, and others see only the last write of a transaction"
+                    .to_owned()
             }
             Pattern::NonRepeatableRead => "These are versions of different transactions, and all reads of a key in \
                                            one transaction must return one version"
@@ -89,17 +90,10 @@ impl Teller<'_> {
         let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation) else { return None };
         let history = self.words.history;
         let [reader, writer] = [read, by].map(|o| history.transaction_of(o));
-        let began = history.interval(writer)?.start;
         let [old, new] = [read, by].map(|o| history.value_name(history.operation(o).value));
         let name = self.words.transaction(reader);
-        let later = |t: &TransactionId| *t != reader && history.interval(*t).is_some_and(|ran| ran.start > began);
-        let writes = |&o: &OperationId| {
-            history.operation(o) == Operation { kind: OperationKind::Write, ..history.operation(read) }
-        };
-        let is_later = history.transactions().filter(later).any(|t| history.operations_of(t).any(|o| writes(&o)));
-        let others = if is_later { format!(", and the others began after {name} had ended") } else { String::new() };
         Some(format!(
-            "{} wrote {new} after every earlier write of {old} had ended{others}, so {name} had to read {new} or something newer",
+            "{} wrote {new} after every earlier write of {old} had ended, so {name} had to read {new} or something newer",
             self.words.transaction(writer)
         ))
     }
