@@ -33,6 +33,8 @@ pub struct Rest {
     pub(super) satisfied: LevelSet,
     /// Counted instances that were found by themselves and did not fit into the list.
     pub(super) found: Vec<Violation>,
+    /// Nothing was counted.
+    pub(super) uncounted: bool,
     /// The history they were counted in, where that is one with elements of lists told apart.
     pub(super) world: Option<Arc<History>>,
 }

@@ -104,11 +104,11 @@ mod tests {
             for end in begin..=all.len() {
                 let wanted = begin as u64 + 4..end as u64 + 4;
                 let mut window = Window { listed: listed.clone(), next: 4, wanted };
-                let mut found = Vec::new();
+                let mut found: Vec<Place> = Vec::new();
                 for (block, instances) in blocks.iter().enumerate() {
                     let range = place(block as u32, 0)..=place(block as u32, u32::MAX);
                     if !window.skips(instances.len() as u64, range) {
-                        found.extend(instances.iter().filter(|place| window.admits(**place).is_some()));
+                        found.extend(instances.iter().copied().filter(|place| window.admits(*place).is_some()));
                     }
                 }
                 assert_eq!(found, all[begin..end]);

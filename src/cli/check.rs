@@ -153,7 +153,13 @@ impl Job<'_> {
         }
         let settings = Settings { read_seconds: *read_seconds, witness: self.arguments.witness };
         let mut report = Report::new(history, findings, settings).with_health(history, health);
-        report.listing = Some(ListingEntry::new(self.arguments.max_instances, *window));
+        let mut listing = ListingEntry::new(self.arguments.max_instances, *window);
+        if !findings.is_counted() {
+            listing.counted = "nothing".to_owned();
+        } else if findings.is_cut() {
+            listing.counted = "the instances found before a limit ended the work".to_owned();
+        }
+        report.listing = Some(listing);
         if let (None, Some(share)) = (&report.part, self.share) {
             let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
             report.part = Some(PartEntry::of_histories(share, levels));
@@ -264,6 +270,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     Options {
         levels,
         max_instances: paging::causes(arguments.max_instances),
+        counts: !arguments.verdicts_only,
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
@@ -330,11 +337,12 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     }
     let counts = counts(findings);
     if !counts.is_empty() {
+        let bound = if findings.is_cut() { "at least " } else { "" };
         text += &format!("\n{}\n", out.paint(Paint::Strong, "Anomalies"));
         let id_width = counts.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
         let count_width = counts.iter().map(|(.., n)| grouped(*n).len()).max().unwrap_or(0);
         for (id, meaning, n) in counts {
-            text += &format!("  {id:id_width$}  {:>count_width$}  {meaning}\n", grouped(n));
+            text += &format!("  {id:id_width$}  {bound}{:>count_width$}  {meaning}\n", grouped(n));
         }
     }
     text += &match checked.window {
@@ -428,7 +436,9 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
         }
     }
     text += &how_many_more(findings, chosen.len(), &simpler);
-    text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
+    if findings.is_counted() {
+        text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
+    }
     text
 }
 
