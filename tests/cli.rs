@@ -456,6 +456,21 @@ fn any_counted_instance_is_listed_and_explained_in_an_order_of_the_history_alone
 }
 
 #[test]
+fn verdicts_alone_come_with_evidence_and_without_counts() {
+    let folder = Folder::new();
+    let path = folder.file("shop.txt", include_str!("../sample_histories/web-shop.txt"));
+    let whole = reports(&check(&path, &["--json", "--witness"])).remove(0);
+    let output = check(&path, &["--json", "--witness", "--verdicts-only"]);
+    let few = reports(&output).remove(0);
+    assert_eq!((code(&output), verdicts(&few)), (1, verdicts(&whole)));
+    assert_eq!((&few["listing"]["counted"], &few["patterns"]), (&"nothing".into(), &serde_json::json!({})));
+    let report = folder.file("report.json", &output.stdout);
+    assert_eq!(code(&isoscope(["verify".as_ref(), path.as_os_str(), report.as_os_str()])), 0);
+    let text = stdout(&check(&path, &["--verdicts-only"]));
+    assert!(text.contains("TAP-k/1") && !text.contains("Anomalies") && !text.contains("explain"), "{text}");
+}
+
+#[test]
 fn the_report_does_not_depend_on_the_number_of_threads() {
     let folder = Folder::new();
     let path = folder.file("f.txt", FRACTURED.to_owned() + &ABORTED_READ.replace(['a', 'b'], "q"));

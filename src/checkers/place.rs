@@ -2,8 +2,8 @@
 //!
 //! The first instances are those that are listed. All others follow by [`Place`]: in the order in which the passes that
 //! count them meet them in the history in canonical order
-//! ([`Index::canonical`](crate::relations::Index::canonical)). Whoever counts block by block need not make the instances of
-//! the blocks before the window.
+//! ([`Index::canonical`](crate::relations::Index::canonical)). A pass that counts block by block makes the instances of the
+//! blocks in the window only.
 
 use super::{Pattern, Violation};
 use std::collections::BTreeSet;

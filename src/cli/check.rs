@@ -346,7 +346,7 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
         }
     }
     text += &match checked.window {
-        Some(window) => instances(history, findings, window, out),
+        Some(window) => paging::text(history, findings, window, out),
         None => violations(path, history, findings, out),
     };
     for assumption in &findings.assumptions {
@@ -438,26 +438,6 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     text += &how_many_more(findings, chosen.len(), &simpler);
     if findings.is_counted() {
         text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
-    }
-    text
-}
-
-/// A window of the instances of a pattern.
-fn instances(history: &History, findings: &Findings, window: Page, out: &Output) -> String {
-    let counted = findings.patterns.get(&window.pattern).copied().unwrap_or(0);
-    let heading = match (findings.violations.first(), findings.violations.last()) {
-        (Some(first), Some(last)) => {
-            let [first, last] = [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
-            format!("{} {first} to {last} of {}", window.pattern, grouped(counted))
-        }
-        _ => format!("{}: {} counted, none from {} on", window.pattern, grouped(counted), grouped(window.offset + 1)),
-    };
-    let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
-    let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
-    for violation in &findings.violations {
-        let level = violation.levels.weakest().map_or("", Level::code);
-        text += &format!("  {:width$}  {level:3}  {}\n", violation.id.to_string(), title(history, violation));
-        text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
     }
     text
 }

@@ -139,7 +139,7 @@ impl Run<'_> {
     }
 }
 
-/// Makes what was found hold whoever wrote what the ambiguous reads returned.
+/// Makes what was found hold for every possible writer of what the ambiguous reads returned.
 pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
     if resolution.has_multiple_sources() {
         refutation::tell_hopeless_reads_apart(history, resolution, found);
