@@ -447,6 +447,9 @@ fn any_counted_instance_is_listed_and_explained_in_an_order_of_the_history_alone
     assert!(text.contains("TAP-n 3 to 11 of 27") && text.contains("TAP-n/11") && !text.contains("TAP-n/12"), "{text}");
     let beyond = stdout(&check(&path, &["--instances", "TAP-n", "--offset", "27"]));
     assert!(beyond.contains("TAP-n: 27 counted, none from 28 on"), "{beyond}");
+    let most = u64::MAX.to_string();
+    let nowhere = check(&path, &["--instances", "TAP-n", "--offset", &most, "--limit", &most]);
+    assert_eq!(code(&nowhere), 1, "{}", stderr(&nowhere));
     for (id, has) in [("TAP-n/27", true), ("TAP-n/28", false)] {
         let explained = isoscope(["explain".as_ref(), path.as_os_str(), "--violation".as_ref(), id.as_ref()]);
         assert_eq!(code(&explained), if has { 0 } else { 2 });

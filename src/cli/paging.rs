@@ -80,7 +80,12 @@ pub(super) fn text(history: &History, findings: &Findings, window: Page, out: &O
             let [first, last] = [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
             format!("{} {first} to {last} of {}", window.pattern, grouped(counted))
         }
-        _ => format!("{}: {} counted, none from {} on", window.pattern, grouped(counted), grouped(window.offset + 1)),
+        _ => format!(
+            "{}: {} counted, none from {} on",
+            window.pattern,
+            grouped(counted),
+            grouped(window.offset.saturating_add(1))
+        ),
     };
     let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
     let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
