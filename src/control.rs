@@ -124,6 +124,20 @@ impl Control {
         Control { deadline: Some(deadline), ..self.clone() }
     }
 
+    /// The same for work that must leave time for what comes after it: with a deadline that leaves a fifth of the time that
+    /// is left, if there is a deadline.
+    pub fn leaving_time(&self) -> Control {
+        match self.deadline {
+            Some(deadline) => self.with_time_limit(deadline.saturating_duration_since(Instant::now()).mul_f64(0.8)),
+            None => self.clone(),
+        }
+    }
+
+    /// Whether a deadline is set.
+    pub fn limits_time(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// The same, and the work ends when the resident memory of the process comes near `bytes`: within a sixteenth of
     /// them, or 16 MB (at most a quarter), since between two looks, a few milliseconds apart, memory goes on growing, and
     /// a table by as much as it holds. Where the system does not tell how much is used there is no limit.

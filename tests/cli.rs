@@ -481,12 +481,30 @@ fn any_counted_instance_is_listed_and_explained_in_an_order_of_the_history_alone
     assert!(text.contains("TAP-n 3 to 11 of 27") && text.contains("TAP-n/11") && !text.contains("TAP-n/12"), "{text}");
     let beyond = stdout(&check(&path, &["--instances", "TAP-n", "--offset", "27"]));
     assert!(beyond.contains("TAP-n: 27 counted, none from 28 on"), "{beyond}");
+    let most = u64::MAX.to_string();
+    let nowhere = check(&path, &["--instances", "TAP-n", "--offset", &most, "--limit", &most]);
+    assert_eq!(code(&nowhere), 1, "{}", stderr(&nowhere));
     for (id, has) in [("TAP-n/27", true), ("TAP-n/28", false)] {
         let explained = isoscope(["explain".as_ref(), path.as_os_str(), "--violation".as_ref(), id.as_ref()]);
         assert_eq!(code(&explained), if has { 0 } else { 2 });
         assert_eq!(stdout(&explained).starts_with("# TAP-n/27"), has);
         assert_eq!(stderr(&explained).contains("TAP-n goes up to TAP-n/27"), !has);
     }
+}
+
+#[test]
+fn verdicts_alone_come_with_evidence_and_without_counts() {
+    let folder = Folder::new();
+    let path = folder.file("shop.txt", include_str!("../sample_histories/web-shop.txt"));
+    let whole = reports(&check(&path, &["--json", "--witness"])).remove(0);
+    let output = check(&path, &["--json", "--witness", "--verdicts-only"]);
+    let few = reports(&output).remove(0);
+    assert_eq!((code(&output), verdicts(&few)), (1, verdicts(&whole)));
+    assert_eq!((&few["listing"]["counted"], &few["patterns"]), (&"nothing".into(), &serde_json::json!({})));
+    let report = folder.file("report.json", &output.stdout);
+    assert_eq!(code(&isoscope(["verify".as_ref(), path.as_os_str(), report.as_os_str()])), 0);
+    let text = stdout(&check(&path, &["--verdicts-only"]));
+    assert!(text.contains("TAP-k/1") && !text.contains("Anomalies") && !text.contains("explain"), "{text}");
 }
 
 #[test]

@@ -1,12 +1,16 @@
-//! Every count equals the number of instances that can be listed.
+//! Every count equals the number of instances that can be listed, and verdicts need no counts.
 
 mod common;
 
 use common::instances::all_listed;
 use common::random::{Shape, for_histories};
 use common::repository;
+use isoscope::audit;
+use isoscope::checkers::{Findings, Level, Options};
 use isoscope::control::Control;
 use isoscope::formats;
+use isoscope::report::{Report, Settings};
+use isoscope::verify::verify;
 
 /// Histories of each kind in the ordinary run; `ISOSCOPE_HISTORIES` asks for more.
 const HISTORIES: u64 = 1_000;
@@ -38,6 +42,38 @@ fn what_is_counted_in_troubled_histories_is_listed() {
 #[test]
 fn what_is_counted_under_every_choice_of_writers_is_listed() {
     of_shape(Shape::AMBIGUOUS);
+}
+
+/// Without counting the verdicts are the same, each is shown, and the verifier accepts what shows it.
+fn verdicts_without_counts(shape: Shape) {
+    for_histories(shape, HISTORIES, |sketch| {
+        let history = sketch.history();
+        let levels = Level::of(&history);
+        for asked in levels.iter().map(|level| vec![*level]).chain([levels.clone()]) {
+            let options = Options { levels: asked, ..Options::default() };
+            let check = |options: &Options| audit::check(&history, options, &Control::new(), &|_| {});
+            let (whole, few) = (check(&options), check(&Options { counts: false, ..options.clone() }));
+            let words = |findings: &Findings| -> Vec<(Level, &str)> {
+                findings.levels.iter().map(|result| (result.level, result.verdict.word())).collect()
+            };
+            if words(&whole) != words(&few) || few.violations.len() > whole.violations.len() {
+                return Err(format!("{:?}, but without counting {:?}", words(&whole), words(&few)));
+            }
+            let report = Report::new(&history, &few, Settings { witness: true, ..Settings::default() });
+            match verify(&history, &report) {
+                Ok(verified) if verified.without_evidence.is_empty() => {}
+                answer => return Err(format!("{answer:#?}")),
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn verdicts_without_counts_are_those_with_counts() {
+    verdicts_without_counts(CROWDED);
+    verdicts_without_counts(TROUBLED);
+    verdicts_without_counts(Shape::AMBIGUOUS);
 }
 
 #[test]

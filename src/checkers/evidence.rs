@@ -31,6 +31,48 @@ pub(super) fn collect_in_canonical_order(
     collect(history, &index, again.unwrap_or(reads), decisions, max_instances, control)
 }
 
+/// At least one violation of each violated level where one can be found without counting: of single reads, else of the weak
+/// levels, else of the strong ones. Counts nothing; None where a level is left without.
+pub(super) fn first(
+    history: &History,
+    index: &Index,
+    reads: &Instances,
+    decisions: &Decisions,
+    max_instances: usize,
+    control: &Control,
+) -> Option<Instances> {
+    let violated = violated(decisions);
+    let shows_all = |found: &Instances| {
+        let shows = |level| found.violations.iter().any(|violation| violation.levels.contains(level));
+        violated.iter().all(shows)
+    };
+    let mut found = Instances { violations: reads.violations.clone(), ..Instances::default() };
+    if shows_all(&found) {
+        return Some(found);
+    }
+    let index = index.canonical(history, control).ok()?;
+    let more = match violated.weakest() {
+        Some(weakest) if weakest <= Level::TransactionalCausalConsistency => {
+            weak::instances(history, &index, with_causal(violated), max_instances, control)
+        }
+        _ => strong_patterns::first(history, &index, violated, control),
+    };
+    found.violations.extend(more.ok()?.violations);
+    Some(found).filter(shows_all)
+}
+
+/// Adds those of the `first` violations whose levels nothing else shows, which a limit kept from being found again.
+pub(super) fn add_missing(found: &mut Instances, first: Instances) {
+    for violation in first.violations {
+        let shows = |level: Level| found.violations.iter().any(|other| other.levels.contains(level));
+        if !violation.levels.iter().all(shows) {
+            let count = found.counts.entry(violation.id.pattern).or_default();
+            *count = (*count).max(1);
+            found.violations.push(violation);
+        }
+    }
+}
+
 /// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found when
 /// `control` ends the work is kept.
 pub(super) fn collect(

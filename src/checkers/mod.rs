@@ -45,6 +45,7 @@ pub use place::Place;
 pub use share::{Share, SharedOut};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
+use crate::control::NOT_ALL_LISTED;
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::names;
 use std::collections::BTreeMap;
@@ -56,6 +57,9 @@ pub struct Options {
     pub levels: Vec<Level>,
     /// Most instances listed per pattern; counts stay exact.
     pub max_instances: usize,
+    /// Whether all instances are counted. If not, the check stops with the verdicts and what shows them, wherever that takes
+    /// no counting; then [`Findings::patterns`] is empty.
+    pub counts: bool,
     /// Who decides. Levels that it cannot decide are undecided.
     pub checker: Checker,
     /// For the variants of Plume: one commit order, built with the causal axiom, for all levels, as published.
@@ -73,6 +77,7 @@ impl Default for Options {
         Options {
             levels: Level::WITHOUT_TIMES.to_vec(),
             max_instances: 1000,
+            counts: true,
             checker: Checker::Fast,
             one_commit_order: false,
             rc: RcRule::BiswasEnea,
@@ -241,6 +246,16 @@ impl Findings {
     /// The violation of this name, if it is listed.
     pub fn violation(&self, id: ViolationId) -> Option<&Violation> {
         self.violations.iter().find(|violation| violation.id == id)
+    }
+
+    /// Whether a limit ended the work before all instances were counted: then there are at least as many as are counted.
+    pub fn is_cut(&self) -> bool {
+        self.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
+    }
+
+    /// Whether the instances were counted, as far as there are any.
+    pub fn is_counted(&self) -> bool {
+        !self.rest.uncounted
     }
 
     /// The weakest level found violated.

@@ -33,6 +33,8 @@ pub struct Rest {
     pub(super) satisfied: LevelSet,
     /// Counted instances that were found by themselves and did not fit into the list.
     pub(super) found: Vec<Violation>,
+    /// Nothing was counted.
+    pub(super) uncounted: bool,
     /// The history they were counted in, where that is one with elements of lists told apart.
     pub(super) world: Option<Arc<History>>,
 }
@@ -41,7 +43,7 @@ pub struct Rest {
 /// follow in an order that depends on the history and on what is listed only, not on threads or on the page. Groups of
 /// unlisted instances are those of the listed ones with the same cause, or have numbers of their own.
 ///
-/// Takes as long as counting the instances of the pattern, and memory for the page and one block of instances.
+/// Ordinals end at 2³² - 1. Takes as long as counting the instances of the pattern, and memory for the page and one block of instances.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -60,9 +62,9 @@ pub fn instances(
     }
     let counted = findings.patterns.get(&page.pattern).copied().unwrap_or(0);
     // What is told at cut isolation and, on its own, above it is listed twice and counts once.
-    let counted = counted.max(listed.len() as u64);
+    let counted = counted.max(listed.len() as u64).min(u32::MAX.into());
     let (n_known, end) = (found.len() as u64, page.offset.saturating_add(page.limit).min(counted));
-    if n_known < end {
+    if n_known.max(page.offset) < end {
         let wanted = n_known.max(page.offset) + 1..end + 1;
         let window = Window::new(found.iter(), n_known, wanted);
         found.extend(unlisted(history, findings, page.pattern, window, control)?);

@@ -2,8 +2,8 @@
 //!
 //! The first instances are those that are listed. All others follow by [`Place`]: in the order in which the passes that
 //! count them meet them in the history in canonical order
-//! ([`Index::canonical`](crate::relations::Index::canonical)). A pass that counts block by block need not make the
-//! instances of the blocks before the window.
+//! ([`Index::canonical`](crate::relations::Index::canonical)). A pass that counts block by block makes the instances of the
+//! blocks in the window only.
 
 use super::{Pattern, Violation};
 use std::collections::BTreeSet;
@@ -104,11 +104,11 @@ mod tests {
             for end in begin..=all.len() {
                 let wanted = begin as u64 + 4..end as u64 + 4;
                 let mut window = Window { listed: listed.clone(), next: 4, wanted };
-                let mut found = Vec::new();
+                let mut found: Vec<Place> = Vec::new();
                 for (block, instances) in blocks.iter().enumerate() {
                     let range = place(block as u32, 0)..=place(block as u32, u32::MAX);
                     if !window.skips(instances.len() as u64, range) {
-                        found.extend(instances.iter().filter(|place| window.admits(**place).is_some()));
+                        found.extend(instances.iter().copied().filter(|place| window.admits(*place).is_some()));
                     }
                 }
                 assert_eq!(found, all[begin..end]);

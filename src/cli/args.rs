@@ -69,6 +69,7 @@ pub enum Command {
 #[command(after_help = "Examples:\n  \
     isoscope check history.txt\n  \
     isoscope check --level RC,RA,TCC --time-limit 60 big.txt\n  \
+    isoscope check --level SER --verdicts-only big.txt\n  \
     isoscope check --json --witness history.txt > report.json\n  \
     isoscope check --instances TAP-n --offset 1000 --limit 100 history.txt\n  \
     isoscope check --checker plume-tc --one-cm history.txt\n  \
@@ -126,6 +127,10 @@ pub struct CheckArguments {
     /// are those of all instances, listed or not
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(super) max_instances: usize,
+    /// Stop at the verdicts and small evidence for them: do not count or list all that violates them. Ids number what is
+    /// shown
+    #[arg(long, conflicts_with_all = ["instances", "shards"])]
+    pub(super) verdicts_only: bool,
     /// List instances of one pattern, out of all that are counted: the listed violations, then the others in an order that
     /// depends on the history only
     #[arg(long, value_name = "PATTERN", value_parser = pattern, conflicts_with = "shards")]
@@ -172,6 +177,7 @@ impl CheckArguments {
             memory_limit: None,
             threads: None,
             max_instances: 1000,
+            verdicts_only: false,
             instances: None,
             offset: 0,
             limit: 100,

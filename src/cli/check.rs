@@ -153,7 +153,13 @@ impl Job<'_> {
         }
         let settings = Settings { read_seconds: *read_seconds, witness: self.arguments.witness };
         let mut report = Report::new(history, findings, settings).with_health(history, health);
-        report.listing = Some(ListingEntry::new(self.arguments.max_instances, *window));
+        let mut listing = ListingEntry::new(self.arguments.max_instances, *window);
+        if !findings.is_counted() {
+            listing.counted = "nothing".to_owned();
+        } else if findings.is_cut() {
+            listing.counted = "the instances found before a limit ended the work".to_owned();
+        }
+        report.listing = Some(listing);
         if let (None, Some(share)) = (&report.part, self.share) {
             let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
             report.part = Some(PartEntry::of_histories(share, levels));
@@ -265,6 +271,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     Options {
         levels,
         max_instances: paging::causes(arguments.max_instances),
+        counts: !arguments.verdicts_only,
         checker: arguments.checker,
         one_commit_order: arguments.one_cm,
         rc: arguments.rc.unwrap_or_default(),
@@ -333,6 +340,7 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     }
     let counts = counts(findings);
     if !counts.is_empty() {
+        let bound = if findings.is_cut() { "at least " } else { "" };
         let heading = match findings.published_patterns {
             Some(_) => "Anomalies, as Plume's published program counts them",
             None => "Anomalies",
@@ -341,11 +349,11 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
         let id_width = counts.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
         let count_width = counts.iter().map(|(.., n)| grouped(*n).len()).max().unwrap_or(0);
         for (id, meaning, n) in counts {
-            text += &format!("  {id:id_width$}  {:>count_width$}  {meaning}\n", grouped(n));
+            text += &format!("  {id:id_width$}  {bound}{:>count_width$}  {meaning}\n", grouped(n));
         }
     }
     text += &match checked.window {
-        Some(window) => instances(history, findings, window, out),
+        Some(window) => paging::text(history, findings, window, out),
         None => violations(path, history, findings, out),
     };
     for assumption in &findings.assumptions {
@@ -435,26 +443,8 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
         }
     }
     text += &how_many_more(findings, chosen.len(), &simpler);
-    text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
-    text
-}
-
-/// A window of the instances of a pattern.
-fn instances(history: &History, findings: &Findings, window: Page, out: &Output) -> String {
-    let counted = findings.patterns.get(&window.pattern).copied().unwrap_or(0);
-    let heading = match (findings.violations.first(), findings.violations.last()) {
-        (Some(first), Some(last)) => {
-            let [first, last] = [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
-            format!("{} {first} to {last} of {}", window.pattern, grouped(counted))
-        }
-        _ => format!("{}: {} counted, none from {} on", window.pattern, grouped(counted), grouped(window.offset + 1)),
-    };
-    let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
-    let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
-    for violation in &findings.violations {
-        let level = violation.levels.weakest().map_or("", Level::code);
-        text += &format!("  {:width$}  {level:3}  {}\n", violation.id.to_string(), title(history, violation));
-        text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
+    if findings.is_counted() {
+        text += &format!("\nisoscope explain {} --violation {example}   says why\n", quoted(path));
     }
     text
 }

@@ -1,10 +1,13 @@
 //! What of the counted instances the commands list: some of each pattern, some of one, or one by its name.
 
 use super::check::SelfCheck;
+use super::output::{Output, Paint};
 use crate::audit;
-use crate::checkers::{self, Findings, Page, Pattern, Violation, ViolationId, ViolationName};
+use crate::checkers::{self, Findings, Level, Page, Pattern, Violation, ViolationId, ViolationName};
 use crate::control::{Control, Interrupt, NOT_ALL_LISTED};
+use crate::counterexample::{summary, title};
 use crate::history::History;
+use crate::report::grouped;
 use std::collections::BTreeMap;
 
 /// Most root causes of a pattern that are listed with their smallest instance; the ids of listed violations are the same
@@ -67,4 +70,29 @@ pub(super) fn named(name: &ViolationName, history: &History, findings: &mut Find
     let (pattern, ordinal) = (Pattern::parse(&name.name)?, u64::from(name.ordinal?));
     let page = Page { pattern, offset: ordinal - 1, limit: 1 };
     instances(history, findings, page, SelfCheck::OfVerdicts, &Control::new()).ok()?.pop()
+}
+
+/// A window of the instances of a pattern, for people.
+pub(super) fn text(history: &History, findings: &Findings, window: Page, out: &Output) -> String {
+    let counted = findings.patterns.get(&window.pattern).copied().unwrap_or(0);
+    let heading = match (findings.violations.first(), findings.violations.last()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|violation| grouped(u64::from(violation.id.ordinal)));
+            format!("{} {first} to {last} of {}", window.pattern, grouped(counted))
+        }
+        _ => format!(
+            "{}: {} counted, none from {} on",
+            window.pattern,
+            grouped(counted),
+            grouped(window.offset.saturating_add(1))
+        ),
+    };
+    let mut text = format!("\n{}\n", out.paint(Paint::Strong, &heading));
+    let width = findings.violations.iter().map(|violation| violation.id.to_string().len()).max().unwrap_or(0);
+    for violation in &findings.violations {
+        let level = violation.levels.weakest().map_or("", Level::code);
+        text += &format!("  {:width$}  {level:3}  {}\n", violation.id.to_string(), title(history, violation));
+        text += &format!("  {:width$}       {}\n", "", out.paint(Paint::Faint, &summary(history, violation)));
+    }
+    text
 }

@@ -78,6 +78,9 @@ fn counts(findings: &Findings) -> Counts {
         let entries = C4Pattern::ALL.into_iter().map(|pattern| (pattern.id().to_owned(), count(pattern)));
         return Counts(if decided { entries.collect() } else { Vec::new() });
     }
+    if !findings.is_counted() {
+        return Counts(Vec::new());
+    }
     // What satisfies components says nothing of the whole history.
     let decided = |result: &&LevelResult| {
         !matches!(result.verdict, Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_)))

@@ -21,6 +21,13 @@ pub(super) struct Evidence {
     strict: Instances,
 }
 
+impl Evidence {
+    /// Whether there is nothing to list.
+    pub(super) fn is_empty(&self) -> bool {
+        self.conflicts.is_empty() && self.strict.violations.is_empty()
+    }
+}
+
 impl Run<'_> {
     /// Decides LIN if it is asked for, before all other levels: it is quick, and where it is satisfied so are they.
     pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {

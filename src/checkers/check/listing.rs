@@ -15,45 +15,75 @@ impl Run<'_> {
         linear: linear::Evidence,
     ) -> Instances {
         self.control.phase("listing violations", 0);
-        let decisions = self.with_causality(&prepared, decisions);
+        let mut first = None;
+        if !self.options.counts || self.control.limits_time() {
+            first = self.first(&prepared, decisions, by_choice, &linear);
+        }
+        if let Some(first) = first.take_if(|_| !self.options.counts) {
+            self.rest.uncounted = first.violations.iter().any(|violation| violation.levels.weakest().is_some());
+            return first;
+        }
+        // What was found must still be verified when the time for counting is over.
+        let counting = self.control.leaving_time();
+        let decisions = self.with_causality(&prepared, decisions, &counting);
         let Prepared { resolution, index, reads, .. } = prepared;
         let max = self.options.max_instances;
-        let mut found = evidence::collect_in_canonical_order(
-            self.history,
-            &resolution,
-            &index,
-            reads,
-            &decisions,
-            max,
-            self.control,
-        );
+        let mut found =
+            evidence::collect_in_canonical_order(self.history, &resolution, &index, reads, &decisions, max, &counting);
+        if let Some(first) = first {
+            evidence::add_missing(&mut found, first);
+        }
         if resolution.has_multiple_sources() {
             self.list_cases(&resolution, by_choice, &mut found);
         }
         self.list_conflicts(linear, &resolution, &index, &mut found);
-        if let Err(interrupt) = self.control.check() {
+        if let Err(interrupt) = counting.check() {
             self.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt}); there may be more of them."));
         }
-        let satisfied: LevelSet = Level::ALL
-            .into_iter()
-            .filter(|&weaker| {
-                self.verdicts.iter().any(|(l, (v, _))| matches!(v, Verdict::Satisfied(_)) && l.implies(weaker))
-            })
-            .collect();
+        let satisfied = self.levels_that_hold();
         evidence::arrange(&mut found, satisfied, max);
         self.rest = Rest { sought: evidence::violated(&decisions), satisfied, ..Rest::default() };
         found
     }
 
+    /// What shows that the levels are violated, without counting; none where it takes more than that.
+    fn first(
+        &self,
+        prepared: &Prepared,
+        decisions: &Decisions,
+        by_choice: LevelSet,
+        linear: &linear::Evidence,
+    ) -> Option<Instances> {
+        if by_choice.weakest().is_some() || !linear.is_empty() || prepared.resolution.has_multiple_sources() {
+            return None;
+        }
+        let Prepared { index, reads, .. } = prepared;
+        let mut found =
+            evidence::first(self.history, index, reads, decisions, self.options.max_instances, self.control)?;
+        evidence::arrange(&mut found, self.levels_that_hold(), 1);
+        let is_shown =
+            |(level, (verdict, _)): (&Level, &(Verdict, f64))| *verdict != Verdict::Violated || names(&found, *level);
+        self.verdicts.iter().all(is_shown).then_some(found)
+    }
+
+    /// The levels that are satisfied, and those that they imply.
+    fn levels_that_hold(&self) -> LevelSet {
+        let satisfied = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
+            matches!(verdict, Verdict::Satisfied(_)).then_some(*level)
+        };
+        let satisfied: Vec<Level> = self.verdicts.iter().filter_map(satisfied).collect();
+        Level::ALL.into_iter().filter(|&weaker| satisfied.iter().any(|level| level.implies(weaker))).collect()
+    }
+
     /// The decisions with one on TCC, where a stronger level is violated and TCC was not asked for: to decide it is
     /// faster than to look for all that may violate it.
-    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions) -> Decisions {
+    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions, control: &Control) -> Decisions {
         let mut decisions = decisions.clone();
         let causal = Level::TransactionalCausalConsistency;
         let facts = Facts::of(prepared.reads.counts.keys().copied());
         let above = |(level, (decision, _)): (&Level, &(Decision, f64))| *level > causal && decision.is_violated();
         if decisions.iter().any(above) && !decisions.contains_key(&causal) && !facts.violate(causal) {
-            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, self.control);
+            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, control);
             decisions.insert(causal, (asked.unwrap_or_else(Decision::Undecided), 0.0));
         }
         decisions
@@ -109,7 +139,7 @@ impl Run<'_> {
     }
 }
 
-/// Makes what was found hold whichever transactions wrote what the ambiguous reads returned.
+/// Makes what was found hold for every possible writer of what the ambiguous reads returned.
 pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
     if resolution.has_multiple_sources() {
         refutation::tell_hopeless_reads_apart(history, resolution, found);

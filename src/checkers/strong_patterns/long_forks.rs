@@ -103,24 +103,42 @@ impl<'p, 'a> LongForks<'p, 'a> {
         LongForks { pairs, seen: Rows::new(index.n_nodes(), seen), missed, seen_by, missed_by }
     }
 
-    /// By slot: how many long forks have that version as the lower one of their two. O(halves of long forks).
+    /// By slot: how many long forks have that version as the lower one of their two, and whether `control` ended the work
+    /// before all were counted. O(halves of long forks).
+    pub(super) fn counts(&self, control: &Control) -> (Vec<u64>, Result<(), Interrupt>) {
+        /// Slots per piece of parallel work.
+        const CHUNK: usize = 4096;
+        let mut counts = vec![0; self.pairs.index.slot_node.len()];
+        let tallies = || self.tallies();
+        let counted =
+            counts.par_chunks_mut(CHUNK).enumerate().try_for_each_init(tallies, |tallies, (chunk, counts)| {
+                for (lower, count) in ((chunk * CHUNK) as u32..).zip(counts) {
+                    control.check()?;
+                    *count = self.count(lower, tallies);
+                }
+                Ok(())
+            });
+        (counts, counted)
+    }
+
+    /// The lowest version that is the lower one of a long fork.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
-    pub(super) fn counts(&self, control: &Control) -> Result<Vec<u64>, Interrupt> {
-        /// Slots per piece of parallel work.
-        const CHUNK: usize = 4096;
-        let n = self.pairs.index.slot_node.len();
-        let mut counts = vec![0; n];
-        let tallies = || Tallies { first: vec![0; n], second: vec![0; n], met: Vec::new() };
-        counts.par_chunks_mut(CHUNK).enumerate().try_for_each_init(tallies, |tallies, (chunk, counts)| {
-            for (lower, count) in ((chunk * CHUNK) as u32..).zip(counts) {
-                control.check()?;
-                *count = self.count(lower, tallies);
+    pub(super) fn first(&self, control: &Control) -> Result<Option<u32>, Interrupt> {
+        let mut tallies = self.tallies();
+        for lower in 0..self.pairs.index.slot_node.len() as u32 {
+            control.check()?;
+            if self.count(lower, &mut tallies) > 0 {
+                return Ok(Some(lower));
             }
-            Ok(())
-        })?;
-        Ok(counts)
+        }
+        Ok(None)
+    }
+
+    fn tallies(&self) -> Tallies {
+        let n = self.pairs.index.slot_node.len();
+        Tallies { first: vec![0; n], second: vec![0; n], met: Vec::new() }
     }
 
     /// The long forks with this lower version.
@@ -196,7 +214,8 @@ impl<'p, 'a> LongForks<'p, 'a> {
 
     /// The counted instances that `window` wants, by lower version, upper version, and readers.
     pub(super) fn unlisted(&self, window: &mut Window, control: &Control) -> Result<Vec<Violation>, Interrupt> {
-        let counts = self.counts(control)?;
+        let (counts, counted) = self.counts(control);
+        counted?;
         let mut found = Vec::new();
         for (lower, &n) in (0..).zip(&counts).filter(|(_, n)| **n > 0) {
             if window.skips(n, Place([lower, 0, 0, 0])..=Place([lower, NONE, NONE, NONE])) {

@@ -35,7 +35,7 @@ mod pairs;
 pub(super) use cycles::of_core;
 
 use super::place::Window;
-use super::{Instances, LevelSet, Pattern, Proof, Violation, ViolationId};
+use super::{Instances, Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
 use crate::relations::Index;
@@ -46,10 +46,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// levels that are violated: for each of them that no pattern explains, the engine's own refutation is proved and listed.
 ///
 /// Counts of Divergence, WriteSkew, and of LongFork between readers of both keys, are exact; other counts are the
-/// numbers of different cycles found. At most `max_instances` of a pattern are listed, smallest first.
+/// numbers of different cycles found. At most `max_instances` of a pattern are listed, smallest first. When `control` ends
+/// the work, what was counted until then is kept.
 ///
 /// # Errors
-/// [`Interrupt`] when `control` ends the work first.
+/// [`Interrupt`] when `control` ends the work before anything is counted.
 pub fn instances(
     history: &History,
     index: &Index,
@@ -57,30 +58,78 @@ pub fn instances(
     max_instances: usize,
     control: &Control,
 ) -> Result<Instances, Interrupt> {
-    let [pc, si, ser, sser] = cycles::STRONG.map(|level| levels.contains(level));
-    let ser = ser || sser;
-    if !(pc || si || ser) {
-        return Ok(Instances::default());
-    }
+    let Some((si, ser)) = above_prefix(levels) else { return Ok(Instances::default()) };
     let pairs = pairs::Pairs::new(history, index, control)?;
     let forks = long_forks::LongForks::new(&pairs);
     let mut listing = Listing { forks: Some(&forks), ..Listing::default() };
+    let all = |listing: &mut Listing<'_>| -> Result<(), Interrupt> {
+        if si || ser {
+            divergence::find(history, index, max_instances, listing, control)?;
+        }
+        pairs.long_forks(&forks, max_instances, listing, control)?;
+        if ser {
+            pairs.write_skews(max_instances, listing);
+        }
+        for level in cycles::STRONG.into_iter().filter(|&level| levels.contains(level)) {
+            cycles::find(history, index, level, max_instances, listing, control)?;
+        }
+        for level in cycles::STRONG.into_iter().filter(|&level| levels.contains(level)) {
+            if !listing.shows(level) {
+                cycles::fallback(history, index, level, listing, control)?;
+            }
+        }
+        Ok(())
+    };
+    // The caller sees by its control whether it is all.
+    let _ = all(&mut listing);
+    Ok(listing.finish(max_instances))
+}
+
+/// At least one violation of each of the violated `levels` above TCC, looked for where it is found soonest; nothing is
+/// counted.
+///
+/// # Errors
+/// [`Interrupt`] when `control` ends the work first.
+pub(super) fn first(
+    history: &History,
+    index: &Index,
+    levels: LevelSet,
+    control: &Control,
+) -> Result<Instances, Interrupt> {
+    let Some((si, ser)) = above_prefix(levels) else { return Ok(Instances::default()) };
+    let strong = || cycles::STRONG.into_iter().filter(|&level| levels.contains(level));
+    let mut listing = Listing::default();
     if si || ser {
-        divergence::find(history, index, max_instances, &mut listing, control)?;
+        divergence::find(history, index, 1, &mut listing, control)?;
     }
-    pairs.long_forks(&forks, max_instances, &mut listing, control)?;
-    if ser {
-        pairs.write_skews(max_instances, &mut listing);
+    if !strong().all(|level| listing.shows(level)) {
+        let pairs = pairs::Pairs::new(history, index, control)?;
+        if ser {
+            pairs.write_skews(1, &mut listing);
+        }
+        if !strong().all(|level| listing.shows(level)) {
+            let forks = long_forks::LongForks::new(&pairs);
+            if let Some(lower) = forks.first(control)? {
+                pairs.list_long_forks(&forks, lower, 1, &mut listing);
+            }
+        }
     }
-    for level in cycles::STRONG.into_iter().filter(|&level| levels.contains(level)) {
-        cycles::find(history, index, level, max_instances, &mut listing, control)?;
-    }
-    for level in cycles::STRONG.into_iter().filter(|&level| levels.contains(level)) {
-        if !listing.violations.iter().any(|violation| violation.levels.contains(level)) {
+    for level in strong() {
+        if !listing.shows(level) {
+            cycles::find(history, index, level, 1, &mut listing, control)?;
+        }
+        if !listing.shows(level) {
             cycles::fallback(history, index, level, &mut listing, control)?;
         }
     }
-    Ok(listing.finish(max_instances))
+    let found = listing.finish(1);
+    Ok(Instances { violations: found.violations, ..Instances::default() })
+}
+
+/// Where any of the levels above TCC are asked for: whether SI and whether SER or SSER is.
+fn above_prefix(levels: LevelSet) -> Option<(bool, bool)> {
+    let [pc, si, ser, sser] = cycles::STRONG.map(|level| levels.contains(level));
+    (pc || si || ser || sser).then_some((si, ser || sser))
 }
 
 /// The counted instances of one pattern that `window` wants and that joins count, with their ordinals, in the order of their
@@ -135,6 +184,11 @@ struct Listing<'f> {
 impl Listing<'_> {
     fn count(&mut self, pattern: Pattern, n: u64) {
         *self.counts.entry(pattern).or_default() += n;
+    }
+
+    /// Whether a violation of a level is listed.
+    fn shows(&self, level: Level) -> bool {
+        self.violations.iter().any(|violation| violation.levels.contains(level))
     }
 
     fn new_group(&mut self) -> u32 {

@@ -140,7 +140,8 @@ impl<'a> Pairs<'a> {
         Some(argument.overwrites(edge.reader, edge.read as usize, edge.next, order))
     }
 
-    /// Counts all long forks, and lists the first; groups by the two versions.
+    /// Counts all long forks, and lists the first; groups by the two versions. What was counted when `control` ends the work
+    /// is kept.
     pub(super) fn long_forks(
         &self,
         forks: &LongForks<'_, '_>,
@@ -148,29 +149,41 @@ impl<'a> Pairs<'a> {
         listing: &mut Listing<'_>,
         control: &Control,
     ) -> Result<(), Interrupt> {
-        let counts = forks.counts(control)?;
+        let (counts, counted) = forks.counts(control);
         let total = counts.iter().sum();
-        if total == 0 {
-            return Ok(());
+        if total > 0 {
+            listing.count(Pattern::LongFork, total);
         }
-        listing.count(Pattern::LongFork, total);
         let mut left = most;
         for lower in (0..).zip(&counts).filter(|(_, n)| **n > 0).map(|(lower, _)| lower) {
             if left == 0 {
                 break;
             }
+            left -= self.list_long_forks(forks, lower, left, listing);
             control.check()?;
-            for (upper, first, second) in forks.of(lower) {
-                let group = listing.new_group();
-                for (&a, &b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))).take(left) {
-                    left -= 1;
-                    if let Some(violation) = self.long_fork(lower, upper, a, b) {
-                        listing.add(violation, group);
-                    }
+        }
+        counted
+    }
+
+    /// Lists at most so many of the long forks with this lower version, and tells how many.
+    pub(super) fn list_long_forks(
+        &self,
+        forks: &LongForks<'_, '_>,
+        lower: u32,
+        most: usize,
+        listing: &mut Listing<'_>,
+    ) -> usize {
+        let mut left = most;
+        for (upper, first, second) in forks.of(lower) {
+            let group = listing.new_group();
+            for (&a, &b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))).take(left) {
+                left -= 1;
+                if let Some(violation) = self.long_fork(lower, upper, a, b) {
+                    listing.add(violation, group);
                 }
             }
         }
-        Ok(())
+        most - left
     }
 
     /// The long fork of two versions that one reader saw and missed, and the other the other way round.

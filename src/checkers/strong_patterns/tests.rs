@@ -8,7 +8,7 @@ use crate::checkers::strong::sample::{Sample, Shape, random_text};
 use crate::checkers::strong::{StrongDecision, decide};
 use crate::checkers::weak::{self, WeakDecision};
 use crate::relations::testing::history;
-use crate::relations::{Node, Reason, Slot, resolve};
+use crate::relations::{INITIAL_SLOT, Node, Reason, Slot, resolve};
 
 const STRONG: [Level; 3] = [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability];
 
@@ -189,4 +189,60 @@ fn a_part_is_the_index_of_the_restricted_history() {
         let expected = keep.iter().map(|&t| index.transaction[t as usize]).collect::<Vec<_>>();
         assert_eq!(part.transaction, expected);
     }
+}
+
+/// Long forks by trying every pair of reads and anti-dependencies.
+fn long_forks_by_hand(pairs: &pairs::Pairs<'_>) -> BTreeMap<u32, u64> {
+    let index = pairs.index;
+    let halves = pairs.edges.iter().flat_map(|edge| {
+        let mut seen: Vec<u32> = index.reads_of(edge.reader).map(|read| index.read_slot[read]).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen.into_iter().map(|slot| (edge.reader, slot, next_version::missed_slot(index, edge))).collect::<Vec<_>>()
+    });
+    let node = |slot: u32| index.slot_node[slot as usize];
+    let is_half = |&(reader, seen, missed): &(Node, u32, u32)| {
+        seen != INITIAL_SLOT && missed != INITIAL_SLOT && node(seen) != reader
+    };
+    let halves: Vec<(Node, u32, u32)> = halves.filter(is_half).collect();
+    let mut forks = BTreeMap::new();
+    for &(_, x, y) in &halves {
+        let differ = x < y && node(x) != node(y) && index.slot_key[x as usize] != index.slot_key[y as usize];
+        if differ && pairs.independent(node(x), node(y)) {
+            let crossed = halves.iter().filter(|(_, seen, missed)| (*seen, *missed) == (y, x)).count() as u64;
+            *forks.entry(x).or_default() += crossed;
+        }
+    }
+    forks.retain(|_, n| *n > 0);
+    forks
+}
+
+#[test]
+fn long_forks_are_counted_as_by_hand() {
+    let mut random = fastrand::Rng::with_seed(35);
+    let (control, mut several) = (Control::new(), 0);
+    for _ in 0..4000 {
+        let shape = Shape {
+            transactions: random.usize(4..16),
+            sessions: random.usize(3..10),
+            operations: 6,
+            keys: 4,
+            write_percent: 25,
+        };
+        let text = Sample::random(&mut random, shape).text();
+        let history = history(&text);
+        let index = index_of(&history);
+        let pairs = pairs::Pairs::new(&history, &index, &control).expect("no limit was set");
+        let forks = long_forks::LongForks::new(&pairs);
+        let (counts, _) = forks.counts(&control);
+        let counted: BTreeMap<u32, u64> = (0..).zip(counts).filter(|(_, n)| *n > 0).collect();
+        assert_eq!(counted, long_forks_by_hand(&pairs), "{text}");
+        assert_eq!(forks.first(&control).expect("no limit was set"), counted.keys().next().copied());
+        for (&lower, &n) in &counted {
+            let made: usize = forks.of(lower).iter().map(|(_, first, second)| first.len() * second.len()).sum();
+            assert_eq!(made as u64, n, "{text}");
+            several += u32::from(n > 1);
+        }
+    }
+    assert!(several > 10, "{several} versions have several long forks");
 }

@@ -1,6 +1,7 @@
 //! Random tiny histories as indexes, and the axioms evaluated literally on them, for the tests of this module.
 
 use super::*;
+use crate::checkers::place::Window;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Axiom, INITIAL_SLOT, NONE, Reason, Relation};
@@ -400,7 +401,7 @@ fn instances_agree_with_the_axioms() {
     let mut random = fastrand::Rng::with_seed(11);
     let control = Control::new();
     let mut seen = std::collections::BTreeMap::new();
-    for _ in 0..40_000 {
+    for round in 0..40_000 {
         let tiny = Tiny::random(&mut random);
         let (index, oracle) = (tiny.index(), Oracle::new(&tiny));
         for top in LEVELS {
@@ -439,6 +440,23 @@ fn instances_agree_with_the_axioms() {
                 assert_eq!(violation.implied, t1 != NONE && oracle.causal.has(t2, t1));
             }
             assert_eq!(listed, expected.keys().copied().collect(), "{top} {tiny:?}");
+            if round % 8 == 0 {
+                let node = |t: TransactionId| if t.is_initial() { NONE } else { index.node[t.index()] };
+                let mut every = std::collections::BTreeMap::new();
+                for (&pattern, &count) in counts.iter().filter(|(pattern, _)| **pattern != Pattern::CyclicCO) {
+                    let mut window = Window::new(std::iter::empty(), 0, 1..count + 1);
+                    let levels = LevelSet::from_iter([top]);
+                    let all = instances::unlisted(&index, levels, pattern, &mut window, &control).expect("no limit");
+                    let places: Vec<_> = all.iter().map(|violation| violation.place).collect();
+                    assert!(places.is_sorted() && places.windows(2).all(|pair| pair[0] != pair[1]), "{tiny:?}");
+                    for violation in &all {
+                        check_story(&tiny, &oracle, &index, violation);
+                        let [t1, t2] = [0, 1].map(|at| node(violation.transactions[at]));
+                        *every.entry((pattern, t1, t2)).or_insert(0) += 1;
+                    }
+                }
+                assert_eq!(every, expected, "{top} {tiny:?}");
+            }
             let violated = !oracle.satisfies(top);
             let only_same_key = oracle.triples.iter().any(|t| t.sees == Sees::SameKey || t.level < LEVELS[1]);
             assert!(violated != found.violations.is_empty() || only_same_key, "{top} {tiny:?}");
