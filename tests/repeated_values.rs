@@ -147,4 +147,8 @@ fn a_case_is_not_named_by_a_read_that_may_be_of_another_writer() {
     let is_fractured = |violation: &&checkers::Violation| violation.id.pattern == checkers::Pattern::FracturedReadCO;
     let fractured = findings.violations.iter().find(is_fractured).expect("a4's z was overlooked");
     assert!(!fractured.also.iter().any(|name| name == "C4 TAP-h"), "{:?}", fractured.also);
+    // Nor does a read after an own write of the key, which is wrong whatever it read from.
+    let text = "a: [w y 2, w x 2, w y 1] [r x 0, w y 2, r y 1] [w y 1]\n";
+    let history = isoscope::formats::text::parse(text).expect("a history in our notation");
+    examine::evidence(&history, &examine::check(&history)).expect("evidence holds");
 }

@@ -120,7 +120,7 @@ pub(super) fn name_without_doubt(
         history.operation(*read).kind == OperationKind::Read
             && Some(history.operation(*read).key) != violation.key
             && resolution.source_in(reader, *read).writer() == Some(first.from)
-            && (needed.contains(read) || !is_hopeless_read(history, resolution, *read))
+            && (needed.contains(read) || !is_open(history, resolution, *read))
     };
     if history.operations_of(reader).any(|read| is_from_newer(&read)) {
         return;
