@@ -44,7 +44,7 @@ fn diagram(n: usize) -> Diagram {
         arrows.push(Arrow {
             edge,
             also: Vec::new(),
-            number: None,
+            numbers: Vec::new(),
             from: a,
             from_row: Some(random.usize(0..3)),
             to: b,

@@ -462,7 +462,7 @@ impl Speaker<'_> {
             }
             Pattern::DuplicateElement => {
                 let twice = list.iter().enumerate().find(|(place, element)| list[..*place].contains(element));
-                format!("{had}, where {} is more than once.", words.history.value_name(*twice?.1))
+                format!("{had}, where {} appears more than once.", words.history.value_name(*twice?.1))
             }
             Pattern::IncompatibleOrder => {
                 let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
