@@ -59,7 +59,7 @@ fn sketch(n: usize) -> Arc<Sketch> {
         Arrow {
             edge,
             also: Vec::new(),
-            number: None,
+            numbers: Vec::new(),
             from,
             from_row: Some(random.usize(0..3)),
             to,
