@@ -18,15 +18,21 @@ impl Teller<'_> {
             Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read)),
             _ => false,
         };
-        let lines: Vec<EdgeIndex> =
+        let mut lines: Vec<EdgeIndex> =
             (0..needed.len()).filter(|&e| needed[e] && self.edge(e).is_some_and(is_plain)).collect();
+        self.put_reads_in_program_order(&mut lines);
         if cycles.is_empty() {
             self.tell_operations();
         }
         for &e in &lines {
             let same = self.of_same_session(e, &lines);
             match same.len() {
-                0 | 1 => self.tell_edge(e),
+                0 => self.tell_edge(e),
+                1 => {
+                    self.tell_edge(e);
+                    let ran = self.edge(e).map_or(Vec::new(), |edge| vec![edge.from, edge.to]);
+                    self.place(&ran);
+                }
                 _ if same[0] == e => self.tell_session(same),
                 _ => {}
             }
@@ -122,6 +128,39 @@ impl Teller<'_> {
         let session = history.session_name(history.session_of(ran[0]));
         let text = format!("{} ran in this order in session {session}", Words::list(&names));
         self.step(StepRole::Observed, text, (edges, Vec::new()), Vec::new());
+        self.place(&ran);
+    }
+
+    /// Says of the last line where the file has these transactions, each by its first operation.
+    fn place(&mut self, transactions: &[TransactionId]) {
+        let history = self.words.history;
+        let spot = |&t: &TransactionId| {
+            let first = history.operations_of(t).next().filter(|_| !t.is_initial())?;
+            Some(history.spot_of(first)?.text(history.origin()))
+        };
+        let mut places: Vec<String> = transactions.iter().filter_map(spot).collect();
+        places.dedup();
+        if let Some(step) = self.steps.last_mut() {
+            step.found_at = places.join(", ");
+        }
+    }
+
+    /// Of lines that tell reads of one transaction the earlier read comes first; all others keep their places.
+    fn put_reads_in_program_order(&self, lines: &mut [EdgeIndex]) {
+        let read = |e: EdgeIndex| {
+            let edge = self.edge(e).filter(|edge| edge.because == Reason::Reads)?;
+            Some((edge.to, edge.to_operation?))
+        };
+        for later in 1..lines.len() {
+            for earlier in 0..later {
+                if let (Some((a, first)), Some((b, then))) = (read(lines[earlier]), read(lines[later]))
+                    && a == b
+                    && then < first
+                {
+                    lines.swap(earlier, later);
+                }
+            }
+        }
     }
 
     /// Where operations contradict by themselves: who wrote and who read what, in order of time where that is all there is.
