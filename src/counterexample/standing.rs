@@ -1,7 +1,7 @@
 //! What is said of a counterexample besides its argument: which levels allow it, what it takes for granted, and of what it
 //! is minimal.
 
-use super::{Counterexample, Explanation, Minimality};
+use super::{Counterexample, Explanation, Minimality, title};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{History, Operation, OperationKind, TransactionId, grouped};
 use crate::relations::{Edge, Reason, Relation};
@@ -27,8 +27,8 @@ impl Explanation {
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
         let simpler = place.and_then(|place| *simpler_ones.get(place)?);
         self.contains = simpler.map(|simpler| {
-            let id = findings.violations[simpler].id;
-            format!("A simpler anomaly with the same cause: {id}.")
+            let simpler = &findings.violations[simpler];
+            format!("Listed under {}, which has the same cause: {}.", simpler.id, title(whole, simpler))
         });
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self

@@ -38,7 +38,7 @@ impl Teller<'_> {
             }
         }
         self.tell_lists(&needed);
-        self.tell_commits();
+        self.tell_commits(&open);
     }
 
     /// Lists that were read and show an order, where no edge tells the read.
@@ -234,7 +234,7 @@ impl Teller<'_> {
     }
 
     /// "T3 read from T2 (3), so T2, whose outcome is unknown, committed".
-    fn tell_commits(&mut self) {
+    fn tell_commits(&mut self, open: &[OperationId]) {
         let history = self.words.history;
         let unknown = |t: TransactionId| !t.is_initial() && history.outcome(t) == Outcome::Unknown;
         let mut writers: Vec<TransactionId> =
@@ -242,7 +242,9 @@ impl Teller<'_> {
         writers.sort_unstable();
         writers.dedup();
         for t in writers {
-            let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to);
+            // From whom such a read read belongs to the cases.
+            let is_certain = |e: &Edge| e.to_operation.is_none_or(|read| !open.contains(&read));
+            let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to) && is_certain(e);
             let Some(index) = self.violation.edges.iter().position(shows) else { continue };
             let Some(edge) = self.edge(index) else { continue };
             let (reader, name) = (self.words.transaction(edge.to), self.words.transaction(t));

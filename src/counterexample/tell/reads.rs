@@ -40,7 +40,10 @@ impl Teller<'_> {
                      so of any two of its versions one is a prefix of the other"
                 )
             }
-            Pattern::ThinAirRead => "A transaction may read only what a committed one wrote".to_owned(),
+            Pattern::ThinAirRead => {
+                "A transaction may read only the initial value, its own writes and what committed transactions wrote"
+                    .to_owned()
+            }
             Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
             Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
             Pattern::NotMyOwnWrite if of_list => {
@@ -66,9 +69,11 @@ impl Teller<'_> {
                 "Its writer overwrote that value before committing, and others see only the last write of a transaction"
                     .to_owned()
             }
-            Pattern::NonRepeatableRead => "These are versions of different transactions, and all reads of a key in \
-                                           one transaction must return one version"
-                .to_owned(),
+            Pattern::NonRepeatableRead => {
+                "These are versions of different transactions, and all reads of a key in one \
+                                           transaction, own writes apart, must return one version"
+                    .to_owned()
+            }
             Pattern::NoLinearOrder if self.overwritten_before().is_some() => {
                 self.overwritten_before().unwrap_or_default()
             }
@@ -76,8 +81,8 @@ impl Teller<'_> {
                 let with = if self.follow_in_sessions() { "their times and their sessions" } else { "their times" };
                 let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
                 format!(
-                    "No order of these operations that agrees with {with} explains what was read, wherever other writes of \
-                     {keys} are put between them"
+                    "No order of these operations that agrees with {with} explains what was read, even if every other write \
+                     of {keys} took effect at any time after it began, or not at all"
                 )
             }
             pattern => capitalized(pattern.row().meaning),
