@@ -166,8 +166,8 @@ pub(super) fn is_in_its_list(history: &History, edge: &Edge) -> bool {
     let (Reason::Visible { read, .. }, Some(append)) = (&edge.because, edge.from_operation) else { return false };
     let element = history.operation(append);
     let list = history.lists().read_by(*read).unwrap_or_default();
-    let is_once = || writes_of(history, element.key, element.value).take(2).count() == 1;
-    !edge.to.is_initial() && list.contains(&element.value) && is_once()
+    let is_repeated = || history.is_repeated_element(element.key, element.value);
+    !edge.to.is_initial() && list.contains(&element.value) && !is_repeated()
 }
 
 /// The reads that are wrong, without those that only show which transactions took part.

@@ -1,6 +1,8 @@
 //! Lists that reads returned.
 
-use super::{KeyId, OperationId, Value};
+use super::{History, KeyId, OperationId, OperationKind, Outcome, Value};
+use rustc_hash::FxHashSet;
+use std::sync::OnceLock;
 
 /// Keys that hold lists, and the whole list that each read of one returned. On such a key a write appends one element.
 ///
@@ -15,6 +17,46 @@ pub struct Lists {
     elements: Vec<Value>,
     /// Of a part of a history: reads whose lists lack elements there, ascending, with their lists in the whole one.
     recorded: Vec<(OperationId, Box<[Value]>)>,
+    /// What was asked for before; a copy, of which the writes may be changed, begins without.
+    repeated: Repeated,
+}
+
+/// The elements that transactions which did not abort appended more than once, once they are known.
+#[derive(Debug, Default)]
+struct Repeated(OnceLock<FxHashSet<(KeyId, Value)>>);
+
+impl Clone for Repeated {
+    fn clone(&self) -> Repeated {
+        Repeated::default()
+    }
+}
+
+impl PartialEq for Repeated {
+    fn eq(&self, _: &Repeated) -> bool {
+        true
+    }
+}
+
+impl Eq for Repeated {}
+
+impl History {
+    /// Whether transactions that did not abort appended an element to a list more than once. O(operations) the first time,
+    /// then O(1).
+    pub fn is_repeated_element(&self, key: KeyId, element: Value) -> bool {
+        let find = || {
+            let (mut seen, mut repeated) = (FxHashSet::default(), FxHashSet::default());
+            for t in self.transactions().filter(|&t| self.outcome(t) != Outcome::Aborted) {
+                for o in self.operations_of(t).map(|o| self.operation(o)) {
+                    let is_append = o.kind == OperationKind::Write && self.lists().is_list(o.key);
+                    if is_append && !seen.insert((o.key, o.value)) {
+                        repeated.insert((o.key, o.value));
+                    }
+                }
+            }
+            repeated
+        };
+        self.lists().repeated.0.get_or_init(find).contains(&(key, element))
+    }
 }
 
 impl Lists {
@@ -32,7 +74,7 @@ impl Lists {
     /// Of reads in ascending order, each with the place where its elements begin.
     pub(super) fn in_order(is_list: Vec<bool>, reads: Vec<(OperationId, u64)>, elements: Vec<Value>) -> Lists {
         debug_assert!(reads.is_sorted(), "reads and elements come in order");
-        Lists { is_list, reads, elements, recorded: Vec::new() }
+        Lists { is_list, reads, elements, recorded: Vec::new(), repeated: Repeated::default() }
     }
 
     /// Whether no key holds lists.

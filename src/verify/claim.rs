@@ -125,13 +125,8 @@ impl Shown<'_> {
         let read = operation(self.history, self.transactions, reader, read)?;
         let appended = self.history.operation(operation(self.history, self.transactions, edge.from, append)?);
         let has_it = self.history.lists().read_by(read).is_some_and(|list| list.contains(&appended.value));
-        let is_again = |t: TransactionId| {
-            let mut operations = self.history.operations_of(t).map(|o| self.history.operation(o));
-            let n = operations.by_ref().filter(|o| *o == appended).count();
-            if self.history.outcome(t) == Outcome::Aborted { 0 } else { n }
-        };
-        let once = || self.history.transactions().map(is_again).sum::<usize>() == 1;
-        Ok(has_it && !self.transaction(edge.to)?.is_initial() && once())
+        let is_repeated = || self.history.is_repeated_element(appended.key, appended.value);
+        Ok(has_it && !self.transaction(edge.to)?.is_initial() && !is_repeated())
     }
 
     fn transaction(&self, place: usize) -> Result<TransactionId, String> {

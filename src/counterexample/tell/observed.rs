@@ -228,6 +228,11 @@ impl Teller<'_> {
         let other = |w: &OperationId| !self.violation.operations.contains(w) && history.transaction_of(*w) != reader;
         let others: Vec<OperationId> = writes_of(history, returned.key, returned.value).filter(other).collect();
         let Some(ran) = history.interval(reader).filter(|_| !others.is_empty()) else { return };
+        let is_later =
+            |w: &OperationId| history.interval(history.transaction_of(*w)).is_some_and(|other| other.start > ran.end);
+        if !others.iter().all(is_later) {
+            return;
+        }
         let (name, value) = (self.words.transaction(reader), self.words.content(read));
         let text = format!("Every other write of {value} began after {}, when {name} had ended", ran.end);
         self.say(StepRole::Observed, text, Vec::new());
