@@ -3,7 +3,7 @@
 mod common;
 
 use common::examine::{self, examine};
-use common::oracle::Observation;
+use common::oracle::{self, Observation};
 use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, read, write};
 use isoscope::checkers::Options;
@@ -56,7 +56,13 @@ fn engine_and_oracle_agree_on_histories_of_almost_valid_stores() {
 
 #[test]
 fn engine_and_oracle_agree_where_values_repeat() {
-    for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| examine(&sketch.history()).map(|_| ()));
+    for_histories(Shape::AMBIGUOUS, AMBIGUOUS, |sketch| {
+        let history = sketch.history();
+        match Observation::of(&history).n_combinations() <= oracle::MOST_COMBINATIONS {
+            true => examine(&history).map(|_| ()),
+            false => Ok(()),
+        }
+    });
 }
 
 #[test]

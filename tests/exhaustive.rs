@@ -11,7 +11,7 @@
 //! `ISOSCOPE_THIN_AIR` limits how many reads of a history may return what no transaction wrote (default: all): such a read
 //! puts nothing in order, yet makes five times as many histories. `ISOSCOPE_PAPERS=0` leaves out the papers' algorithms,
 //! which take most of the time, and compares the program's own engines with brute force only. `ISOSCOPE_EVIDENCE=0` takes
-//! their verdicts as they come, without evidence and its verification, but for one history of 4,096.
+//! their verdicts as they come, without evidence, its verification and counts, but for one history of 4,096.
 
 mod common;
 
@@ -65,10 +65,10 @@ fn without_evidence() -> bool {
     *WITHOUT
 }
 
-/// Asks a checker without a word on what it finds.
-fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Findings {
+/// Asks a checker without a word on what it finds, to count it or not.
+fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker, counts: bool) -> Findings {
     let levels = LEVELS.into_iter().filter(|level| checker.levels().contains(level)).collect();
-    let options = Options { levels, max_instances: 0, checker, ..Options::default() };
+    let options = Options { levels, max_instances: 0, counts, checker, ..Options::default() };
     let check = if without_evidence() { checkers::check_resolved } else { isoscope::audit::check_resolved };
     check(history, Arc::clone(resolution), &options, &Control::new(), &|_| {})
 }
@@ -76,10 +76,10 @@ fn ask(history: &History, resolution: &Arc<Resolution>, checker: Checker) -> Fin
 /// What the program's own engines found, and the verdicts.
 type Agreed = (Arc<Resolution>, Findings, [Option<bool>; 7]);
 
-/// Verdicts of the program's own engines.
-fn engines_agree(history: &History) -> Result<Agreed, String> {
+/// Verdicts of the program's own engines, with counts or not.
+fn engines_agree(history: &History, counts: bool) -> Result<Agreed, String> {
     let resolution = Arc::new(resolve(history, &Control::new()).map_err(|stopped| stopped.to_string())?);
-    let fast = ask(history, &resolution, Checker::Fast);
+    let fast = ask(history, &resolution, Checker::Fast, counts);
     let found = examine::engine_verdicts(&fast);
     let expected = oracle::verdicts(history).map(Some);
     if found != expected {
@@ -90,12 +90,12 @@ fn engines_agree(history: &History) -> Result<Agreed, String> {
 
 /// Verdicts of all checkers, and the counts of each that counts.
 fn verdicts_agree(history: &History) -> Result<(), String> {
-    let (resolution, fast, expected) = engines_agree(history)?;
+    let (resolution, fast, expected) = engines_agree(history, true)?;
     let only_e = fast.patterns.contains_key(&Pattern::NotMyLastWrite);
     let mut plume: Option<BTreeMap<String, u64>> = None;
     let mut c4: Option<BTreeMap<char, u64>> = None;
     for checker in PAPERS {
-        let said = ask(history, &resolution, checker);
+        let said = ask(history, &resolution, checker, true);
         let found = examine::engine_verdicts(&said);
         for (place, level) in LEVELS.iter().enumerate().filter(|(_, level)| checker.levels().contains(level)) {
             let published = checker.is_c4() && only_e && found[place] == Some(true) && expected[place] == Some(false);
@@ -133,7 +133,7 @@ fn strong_verdicts_agree(
     expected: &[Option<bool>; 7],
 ) -> Result<(), String> {
     for checker in STRONG_PAPERS {
-        let said = ask(history, resolution, checker);
+        let said = ask(history, resolution, checker, true);
         let found = examine::engine_verdicts(&said);
         for (place, level) in LEVELS.iter().enumerate().filter(|(_, level)| checker.levels().contains(level)) {
             let no_mini = said.level(*level).is_some_and(strong::is_no_mini);
@@ -196,7 +196,7 @@ fn go_through(shapes: &[(u64, Shape)], thin_air: usize, choose: impl Fn(u64, &Re
                 let sketch = shape.sketch(reads);
                 let history = sketch.history();
                 let agree = match look {
-                    Look::Engines => engines_agree(&history).map(|_| ()),
+                    Look::Engines => engines_agree(&history, !without_evidence()).map(|_| ()),
                     Look::Verdicts => verdicts_agree(&history),
                     Look::Everything => all_agrees(&history),
                 };

@@ -216,6 +216,19 @@ fn keys_that_contradict_each_other_across_sessions_are_found_by_trying_all_order
     assert!(n_across > 20 && n_tied > 500, "{n_across} across keys, {n_tied} with two of a session");
 }
 
+/// Two updates of a version that was overwritten long before: what each shows is one cycle, which is told once.
+#[test]
+fn one_cycle_that_two_reads_show_is_told_once() {
+    let actions = [Action::Swap(0, 1), Action::Swap(1, 2), Action::Write(3), Action::Swap(1, 4), Action::Swap(1, 5)];
+    let light = |(at, action)| {
+        let interval = Some(Interval { start: at, end: at });
+        Light { session: 0, key: 0, action, outcome: Outcome::Committed, interval }
+    };
+    let history = history(&(1..).zip(actions).map(light).collect::<Vec<_>>());
+    let (verdict, report) = decide(&history, Level::Linearizability).expect("evidence holds");
+    assert_eq!((verdict, report.violations.len()), (VerdictWord::Violated, 1));
+}
+
 /// Each session found the key that the other one writes first unwritten, after it had written its own.
 const ACROSS: &str = "a: [w x 1]@0..10 [n y 1]@1..9\nb: [w y 1]@0..10 [n x 1]@1..9\n";
 

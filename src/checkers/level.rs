@@ -107,12 +107,14 @@ impl Level {
                 "a transaction reads only committed, final versions, and after reading from another one nothing older than what that one wrote"
             }
             Level::ReadAtomic => {
-                "a transaction sees all that another one wrote or none of it, and all that its own session wrote before"
+                "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; it reads the newest version that it sees"
             }
             Level::TransactionalCausalConsistency => {
-                "a transaction sees its session's earlier ones, those it reads from, and all that these had seen"
+                "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; it reads the newest version that it sees"
             }
-            Level::PrefixConsistency => "there is one order of commits, and each transaction reads a prefix of it",
+            Level::PrefixConsistency => {
+                "there is one order of commits, and each transaction reads a prefix of it, its session's earlier ones included"
+            }
             Level::SnapshotIsolation => {
                 "each transaction reads from a snapshot, and two writers of one key may not overlap"
             }

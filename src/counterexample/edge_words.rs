@@ -33,7 +33,8 @@ impl Words<'_> {
                 let [ended, began] = [edge.from, edge.to].map(|t| self.history.interval(t));
                 match (ended, began) {
                     (Some(first), Some(then)) => {
-                        format!("{to} began at {}, after {from} had ended at {}", then.start, first.end)
+                        let [began, ended] = [then.start, first.end].map(|time| self.time(time));
+                        format!("{to} began at {began}, after {from} had ended at {ended}")
                     }
                     _ => format!("{to} began after {from} had ended"),
                 }
@@ -50,7 +51,8 @@ impl Words<'_> {
                 }
                 let saw = match axiom {
                     Axiom::CommitOrder if has_snapshots(level) => {
-                        format!("{from}, which {wrote}, committed before {name} started")
+                        let chain = self.in_time(seen, level);
+                        format!("{from}, which {wrote}, committed before {name} started{chain}")
                     }
                     Axiom::CommitOrder => format!("{from}, which {wrote}, {} before {name}", verb(level)),
                     Axiom::ReadCommitted => format!("{name} had already read from {from}, which {wrote}"),
@@ -73,7 +75,10 @@ impl Words<'_> {
             }
             Reason::Overwrites { writer, .. } => {
                 let old = self.read_of(edge.from_operation, edge.key, *writer);
-                let missed = self.missed(edge.to_operation, edge.to);
+                let missed = match self.newer(edge, *writer) {
+                    Some(newer) => newer,
+                    None => self.missed(edge.to_operation, edge.to),
+                };
                 format!("{from} read {}, {missed}: so {}", old.trim_end_matches(','), order())
             }
             Reason::Conflict { .. } => {
@@ -105,6 +110,44 @@ impl Words<'_> {
             }
             Reason::Assumed => format!("in this case {}", self.older(edge)),
         }
+    }
+
+    /// "not the newer 4 of T39, which ran after T24" for the missed version of a value, given who wrote the one that was read;
+    /// none where it is newer for another reason.
+    fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<String> {
+        let write = edge.to_operation.filter(|_| !writer.is_initial())?;
+        let operation = self.history.operation(write);
+        if self.history.lists().is_list(operation.key) {
+            return None;
+        }
+        let order: Vec<&Edge> = edge.because.premises().iter().filter_map(|&e| self.edges.get(e)).collect();
+        let (older, newer) = (self.transaction(writer), self.transaction(edge.to));
+        let after = match order.as_slice() {
+            [] => return None,
+            [only] => match (&only.because, only.relation) {
+                (Reason::SessionOrder, Relation::RealTime) => format!("began after {older} had ended"),
+                (Reason::SessionOrder, _) => format!("ran after {older}"),
+                (Reason::Reads | Reason::ReadModifyWrite { .. }, _) => format!("had read from {older}"),
+                (Reason::Assumed, _) => return None,
+                _ => format!("came after {older}"),
+            },
+            [_, others @ ..] => {
+                let through: Vec<String> = others.iter().map(|edge| self.transaction(edge.from)).collect();
+                format!("came after {older} through {}", Words::list(&through))
+            }
+        };
+        Some(format!("not the newer {} of {newer}, which {after}", self.value(write)))
+    }
+
+    /// " (T2 committed < T1 started < T6 committed < T5 started)" for a path of several edges.
+    fn in_time(&self, path: &[EdgeIndex], level: Level) -> String {
+        let links: Option<Vec<[Moment; 2]>> =
+            path.iter().map(|&e| self.edges.get(e).and_then(|edge| moments(edge, level))).collect();
+        let Some(links) = links.filter(|links| links.len() > 1) else { return String::new() };
+        let mut chain: Vec<Moment> = links.into_iter().flatten().collect();
+        chain.dedup();
+        let said: Vec<String> = chain.into_iter().map(|moment| self.moment(moment)).collect();
+        format!(" ({})", said.join(" < "))
     }
 
     /// How a reader saw a transaction that wrote: "T3 saw T2, which saw T1, which wrote x = 1".

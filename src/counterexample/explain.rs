@@ -17,7 +17,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
     let Headline { claim, title, summary } = headline(history, violation);
     Explanation {
         claim,
-        codes: codes(history, violation),
+        codes: codes(violation),
         title,
         summary,
         verdicts: standing::verdicts(example),

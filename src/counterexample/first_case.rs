@@ -69,11 +69,11 @@ pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
     transactions
 }
 
-/// What is drawn, if it is not everything: "first case".
+/// What is drawn, if it is not everything: "arrows of the first case".
 pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
     let part = match violation.proof {
-        Proof::Clauses { .. } => "first of many cycles",
-        Proof::Combinations { .. } => "first of many combinations",
+        Proof::Clauses { .. } => "arrows of the first of many cycles",
+        Proof::Combinations { .. } => "arrows of the first of many combinations",
         _ => "first case",
     };
     (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)

@@ -5,7 +5,7 @@ use super::edge_words::capitalized;
 use super::words::Words;
 use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
-use crate::relations::{Edge, EdgeIndex, Reason};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
 
 /// A claim with its words.
@@ -37,14 +37,25 @@ pub fn summary(history: &History, violation: &Violation) -> String {
     headline(history, violation).summary
 }
 
-/// The pattern with its codes, for those who know them: "Fractured read (TAP-k, G-single) on key 4".
-pub fn codes(history: &History, violation: &Violation) -> String {
+/// The pattern with its codes and where they are from, for those who know them: "Fractured read, TAP-k (Plume), G-single
+/// (Adya)".
+pub fn codes(violation: &Violation) -> String {
     let row = violation.called().row();
-    let letter = row.pattern.letter().map(|_| row.id);
-    let known: Vec<&str> = letter.into_iter().chain(row.adya).collect();
-    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
-    let key = violation.key.map(|key| format!(" on key {}", history.key_name(key))).unwrap_or_default();
-    format!("{}{known}{key}", row.title)
+    let letter = row.pattern.letter().map(|_| format!("{} (Plume)", row.id));
+    let others = row.adya.into_iter().flat_map(|names| names.split(", "));
+    let others = others.filter_map(|name| Some(format!("{name} ({})", paper_of(name)?)));
+    let known: Vec<String> = [row.title.to_owned()].into_iter().chain(letter).chain(others).collect();
+    known.join(", ")
+}
+
+/// Where a code is defined; none for plain words.
+fn paper_of(code: &str) -> Option<&'static str> {
+    match code {
+        "G-realtime" | "G-nonadjacent" | "internal" | "incompatible-order" | "duplicate-elements" => Some("Elle"),
+        _ if code.starts_with('G') => Some("Adya"),
+        _ if code.starts_with(['P', 'A']) => Some("Berenson et al."),
+        _ => None,
+    }
 }
 
 fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static str {
@@ -57,7 +68,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::StaleRead { sight: Sight::Read(_), .. } => "Half of a transaction was seen",
         Claim::StaleRead { sight: Sight::Through, .. } => "A transaction missed a write that it depends on",
         Claim::StaleRead { sight: Sight::Order, .. } => "A write that came before was not seen",
-        Claim::TwoReads { forced } if forced.len() == 2 => "Two reads that no single order explains",
+        Claim::TwoReads { forced } if forced.len() == 2 && violation.proof.cycle_edges().len() == 2 => {
+            "Two reads that no single order explains"
+        }
         Claim::TwoReads { .. } => "Reads that no single order explains",
         Claim::Observed if violation.proof.cycle_edges().iter().any(|&e| is_listed(history, violation, e)) => {
             "Lists contradict each other on the order of transactions"
@@ -167,22 +180,28 @@ impl Speaker<'_> {
     /// "T2 read from T1; T1 ran after T2 in its session."
     fn observed(&self, cycle: &[EdgeIndex]) -> String {
         const TOLD: usize = 4;
-        let clause = |e: &EdgeIndex| {
-            let edge = self.violation.edges.get(*e)?;
-            let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
-            Some(match edge.because {
-                Reason::Reads => format!("{to} read from {from}"),
-                Reason::SessionOrder => format!("{to} ran after {from} in its session"),
-                Reason::Listed { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
-                Reason::Visible { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
-                _ => format!("{from} came before {to}"),
-            })
-        };
-        let mut clauses: Vec<String> = cycle.iter().filter_map(clause).collect();
+        let mut clauses: Vec<String> = cycle.iter().filter_map(|&e| self.observed_clause(e)).collect();
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         let more = if more > 0 { format!("; {more} more close the cycle") } else { String::new() };
         format!("{}{more}.", capitalized(&clauses.join("; ")))
+    }
+
+    /// "T2 read from T1".
+    fn observed_clause(&self, e: EdgeIndex) -> Option<String> {
+        let edge = self.violation.edges.get(e)?;
+        let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
+        Some(match edge.because {
+            Reason::Reads => format!("{to} read from {from}"),
+            Reason::SessionOrder => format!("{to} ran after {from} in its session"),
+            Reason::Listed { read, .. } if !self.words.listed_element(read, edge.to_operation) => {
+                let [has, lacks] = [edge.from, edge.to].map(|t| self.transaction(t));
+                format!("{} was read with {has}'s append and without {lacks}'s", self.words.key(edge.key))
+            }
+            Reason::Listed { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
+            Reason::Visible { .. } => format!("{} has {from} before {to}", self.words.key(edge.key)),
+            _ => format!("{from} came before {to}"),
+        })
     }
 
     fn stale_read(
@@ -222,9 +241,9 @@ impl Speaker<'_> {
         }
     }
 
-    /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T11 after T12."
+    /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T13 after T12; T11 read from T13."
     fn two_reads(&self, forced: &[EdgeIndex]) -> String {
-        const TOLD: usize = 3;
+        const TOLD: usize = 4;
         let clause = |e: &EdgeIndex| {
             let edge = self.violation.edges.get(*e)?;
             let reader = match edge.because {
@@ -236,6 +255,8 @@ impl Speaker<'_> {
             Some(format!("{reader}'s read of {key} puts {then} after {first}"))
         };
         let mut clauses: Vec<String> = forced.iter().filter_map(clause).collect();
+        let others = self.violation.proof.cycle_edges().into_iter().filter(|e| !forced.contains(e));
+        clauses.extend(others.filter_map(|e| self.observed_clause(e)));
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         let more = if more > 0 { format!("; {more} more close the cycle") } else { String::new() };
@@ -273,7 +294,9 @@ impl Speaker<'_> {
             return String::new();
         };
         let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId| {
-            format!("{} saw {}, but {}", self.transaction(reader), self.transaction(saw), self.missed_write(e))
+            let in_session = |edge: &Edge| (edge.from, edge.to, edge.relation) == (saw, reader, Relation::SessionOrder);
+            let verb = if self.violation.edges.iter().any(in_session) { "ran after" } else { "saw" };
+            format!("{} {verb} {}, but {}", self.transaction(reader), self.transaction(saw), self.missed_write(e))
         };
         format!("{}; {}.", clause(second.to, a, first.from), clause(first.to, b, second.from))
     }
@@ -292,6 +315,16 @@ impl Speaker<'_> {
             _ => "no order of commits",
         };
         let names: Vec<String> = missing.iter().take(TOLD).map(|&t| self.transaction(t)).collect();
+        let cycle = self.violation.proof.cycle_edges();
+        let is_miss = |&e: &EdgeIndex| self.violation.edges[e].relation == Relation::AntiDependency;
+        let missed: Vec<EdgeIndex> = cycle.iter().copied().filter(is_miss).collect();
+        if missed.len() == missing.len() && (1..=3).contains(&missed.len()) {
+            let clause =
+                |&e: &EdgeIndex| format!("{} {}", self.transaction(self.violation.edges[e].from), self.missed_write(e));
+            let clauses: Vec<String> = missed.iter().map(clause).collect();
+            let others = if missed.len() == cycle.len() { "" } else { "with what else was observed, " };
+            return format!("{}: {others}that leaves {order}.", Words::list(&clauses));
+        }
         match missing.len() {
             0 => format!("{}.", capitalized(self.violation.id.pattern.row().meaning)),
             1 => format!("{} missed several writes; with what else was observed, that leaves {order}.", names[0]),
@@ -364,17 +397,30 @@ impl Speaker<'_> {
                     lemmas.len()
                 )
             }
-            Proof::Split { first, .. } => match self.violation.edges.get(first.0) {
-                Some(edge) => format!(
-                    "Whichever of {} and {} wrote {} first, a cycle closes.",
-                    self.transaction(edge.from),
-                    self.transaction(edge.to),
-                    words.key(edge.key)
-                ),
+            Proof::Split { first, second, .. } => match self.violation.edges.get(first.0) {
+                Some(edge) => {
+                    let closes = match self.same_two(&first.1, &second.1) {
+                        Some([a, b]) => format!("each of {a} and {b} would have to come before the other"),
+                        None => "a cycle closes".to_owned(),
+                    };
+                    let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
+                    format!("Whichever of {one} and {other} wrote {} first, {closes}.", words.key(edge.key))
+                }
                 None => String::new(),
             },
             Proof::Cycle(_) | Proof::Read | Proof::Reads { .. } => String::new(),
         }
+    }
+
+    /// The two transactions between which both cases close a cycle.
+    fn same_two(&self, first: &Proof, second: &Proof) -> Option<[String; 2]> {
+        let two = |proof: &Proof| {
+            let Proof::Cycle(cycle) = proof else { return None };
+            let mut all: Vec<TransactionId> = cycle.iter().map(|&e| self.violation.edges[e].from).collect();
+            all.sort_unstable();
+            <[TransactionId; 2]>::try_from(all).ok()
+        };
+        two(first).filter(|&both| Some(both) == two(second)).map(|both| both.map(|t| self.transaction(t)))
     }
 
     fn wrong_value(&self, pattern: Pattern, reads: &[OperationId]) -> String {
@@ -466,7 +512,7 @@ impl Speaker<'_> {
             }
             Pattern::IncompatibleOrder => {
                 let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
-                let parted = words.parted(reads).map(|(place, _)| format!("; they differ at element {place}"));
+                let parted = words.parted(reads).map(|(place, _)| format!("; they differ at place {place} of the list"));
                 format!("{}{}.", told.join("; "), parted.unwrap_or_default())
             }
             _ => return None,

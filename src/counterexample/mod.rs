@@ -166,7 +166,7 @@ pub struct Explanation {
     pub claim: Claim,
     /// "Half of a transaction was seen".
     pub title: String,
-    /// The pattern with its codes: "Fractured read (TAP-k, G-single) on key 4".
+    /// The pattern with its codes: "Fractured read, TAP-k (Plume), G-single (Adya)".
     pub codes: String,
     /// What happened, in one sentence.
     pub summary: String,

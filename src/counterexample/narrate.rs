@@ -21,8 +21,10 @@ pub fn from(step: &Step) -> String {
     let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
     let rests_on: Vec<String> = match step.role {
         StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
-        StepRole::Supposed => premises.into_iter().collect(),
-        StepRole::Rule | StepRole::Contradiction => Vec::new(),
+        // A contradiction of edges names the steps in its own words.
+        StepRole::Contradiction if !step.edges.is_empty() => Vec::new(),
+        StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),
+        StepRole::Rule => Vec::new(),
     };
     if rests_on.is_empty() { String::new() } else { format!(" ({})", rests_on.join("; ")) }
 }

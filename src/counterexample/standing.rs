@@ -1,7 +1,7 @@
 //! What is said of a counterexample besides its argument: which levels allow it, what it takes for granted, and of what it
 //! is minimal.
 
-use super::{Counterexample, Explanation, Minimality, title};
+use super::{Counterexample, Explanation, Minimality, summary};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{History, Operation, OperationKind, TransactionId, grouped};
 use crate::relations::{Edge, Reason, Relation};
@@ -21,14 +21,21 @@ impl Explanation {
         // Of a check that is not done yet this would be half the truth.
         if Level::of(whole).iter().all(|level| findings.level(*level).is_some()) {
             let standing = standing(&verdicts);
-            let is_same = self.verdicts.ends_with(&format!(": {standing}."));
-            self.whole = Some(format!("Whole history: {}.", if is_same { "the same levels" } else { &standing }));
+            let said = self.verdicts.split_once(&format!(": {standing}"));
+            let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
+            self.whole = Some(match is_same {
+                true => "Whole history: the same levels.".to_owned(),
+                false => format!("Whole history, with its other anomalies: {standing}."),
+            });
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
         let simpler = place.and_then(|place| *simpler_ones.get(place)?);
         self.contains = simpler.map(|simpler| {
             let simpler = &findings.violations[simpler];
-            format!("Listed under {}, which has the same cause: {}.", simpler.id, title(whole, simpler))
+            match summary(whole, simpler) {
+                same if same == self.summary => format!("One of several with this cause, listed as {}.", simpler.id),
+                summary => format!("Listed under {}, which shows the same cause more simply: {summary}", simpler.id),
+            }
         });
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self
@@ -46,11 +53,24 @@ impl Explanation {
 /// "These 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
 pub(super) fn verdicts(example: &Counterexample) -> String {
     let verdicts: Vec<(Level, &Verdict)> = example.verdicts.iter().map(|(level, verdict)| (*level, verdict)).collect();
-    let these = match example.history.n_transactions() {
-        1 => "This transaction".to_owned(),
-        n => format!("These {n} transactions"),
+    let operations = match example.history.n_operations() {
+        1 => "1 operation".to_owned(),
+        n => format!("{n} operations"),
     };
-    format!("{these}: {}.", standing(&verdicts))
+    let these = match example.history.n_transactions() {
+        1 => format!("This transaction ({operations})"),
+        n => format!("These {n} transactions ({operations})"),
+    };
+    let broken = |&(level, verdict): &(Level, &Verdict)| {
+        (level != Level::CutIsolation && *verdict == Verdict::Violated).then_some(level)
+    };
+    let argued = match verdicts.iter().filter_map(broken).min() {
+        Some(weakest) if weakest < example.level => {
+            format!("; the argument below is about {}", example.level.spoken())
+        }
+        _ => String::new(),
+    };
+    format!("{these}: {}{argued}.", standing(&verdicts))
 }
 
 /// "allowed by read committed, forbidden by read atomic and everything stronger": the strongest levels that hold, the
@@ -75,8 +95,7 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     if held.is_empty() && open.is_empty() {
         return "forbidden by every level".to_owned();
     }
-    let has_stronger = |level: Level| Level::ALL.into_iter().any(|other| other != level && other.implies(level));
-    let stronger = if weakest.iter().any(|&level| has_stronger(level)) { " and everything stronger" } else { "" };
+    let stronger = if broken.len() > weakest.len() { " and everything stronger" } else { "" };
     let parts = [("allowed by", strongest, ""), ("forbidden by", weakest, stronger), ("undecided:", open, "")];
     let said = parts.into_iter().filter(|(_, levels, _)| !levels.is_empty());
     let said = said.map(|(what, levels, more)| {
@@ -95,6 +114,12 @@ pub fn glossed(level: Level) -> String {
     let name = level.spoken();
     match level {
         Level::CutIsolation | Level::PrefixConsistency => format!("{name} ({})", level.promise()),
+        Level::ReadAtomic => format!(
+            "{name} (a transaction sees all that another one wrote or none of it, and its session's earlier writes)"
+        ),
+        Level::TransactionalCausalConsistency => {
+            format!("{name} (a transaction that sees another also sees all that the other saw)")
+        }
         Level::Linearizability => format!("{name} (of single operations, failed comparisons included)"),
         _ => name,
     }
@@ -137,10 +162,14 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let initial = initial.map(|value| format!("{} is the initial value", example.history.value_name(value)));
     let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
     let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
-    let clock = is_timed.then(|| "the recorded times are those of one clock".to_owned());
+    let clock = is_timed.then(|| match example.history.origin().times_are_events {
+        true => "events, counted from 0, happened in the order in which the file has them".to_owned(),
+        false => "the recorded times are those of one clock".to_owned(),
+    });
     let order = match example.level {
         _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
         Level::CutIsolation => "the operations of a transaction are listed in order",
+        _ if is_timed => "the order within a session counts",
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
     written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).collect()
@@ -157,15 +186,16 @@ pub fn size(example: &Counterexample) -> String {
     let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
     let needs_all = example.operation_minimality.passes_without_any();
     let of_transactions = match example.minimality {
-        _ if n <= 1 && m <= 1 => return "Smallest: this one operation is enough.".to_owned(),
-        _ if n <= 1 => "Smallest: this one transaction is enough".to_owned(),
+        _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),
+        _ if n <= 1 => "Minimal: this one transaction is enough".to_owned(),
         Minimality::Smallest => {
-            format!("Smallest: no part of the history with fewer than these {transactions} violates {level}")
+            format!("Minimal: no part of the history with fewer than these {transactions} violates {level}")
+        }
+        Minimality::SmallestForPattern | Minimality::IrreducibleForPattern if needs_all => {
+            return format!("Minimal: without any one of these {operations}, {level} holds {REMOVED}.");
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
-            format!(
-                "Minimal for this anomaly: it needs each of the {transactions}; fewer violate {level} in another way"
-            )
+            format!("Minimal for this anomaly: it needs each of the {transactions}")
         }
         Minimality::Irreducible if needs_all => {
             return format!(
@@ -182,10 +212,15 @@ pub fn size(example: &Counterexample) -> String {
             format!("Reduced to {n} of {whole} transactions, some of which may still be superfluous")
         }
     };
+    let is_for_pattern =
+        matches!(example.minimality, Minimality::SmallestForPattern | Minimality::IrreducibleForPattern);
     let of_operations = match example.operation_minimality {
         Minimality::Reduced if n > 1 && example.minimality == Minimality::Reduced => String::new(),
         Minimality::Reduced => "; some operations may still be superfluous".to_owned(),
-        Minimality::IrreducibleForPattern => format!("; it needs each of the {operations}"),
+        Minimality::IrreducibleForPattern if !is_for_pattern => format!("; it needs each of the {operations}"),
+        Minimality::IrreducibleForPattern => {
+            format!(" and {operations}; some of them alone violate {level} in another way")
+        }
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
             format!("; without any one of the {operations}, {level} holds {REMOVED}")
         }

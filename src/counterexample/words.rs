@@ -54,12 +54,18 @@ impl<'a> Words<'a> {
         if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') { format!("key {name}") } else { name }
     }
 
+    /// `time 120`, or `event 120` where the file has no clock and events are counted.
+    pub(super) fn time(&self, time: i64) -> String {
+        let unit = if self.history.origin().times_are_events { "event" } else { "time" };
+        format!("{unit} {time}")
+    }
+
     fn is_append(&self, operation: OperationId) -> bool {
         let o = self.history.operation(operation);
         o.kind == OperationKind::Write && self.history.lists().is_list(o.key)
     }
 
-    fn value(&self, operation: OperationId) -> String {
+    pub(super) fn value(&self, operation: OperationId) -> String {
         match self.history.operation(operation).value {
             Value::INITIAL => "its initial value".to_owned(),
             value => self.history.value_name(value),

@@ -151,7 +151,8 @@ impl Writer {
         for (heading, is_observed) in [("observed", true), ("concluded", false)] {
             let mut x = self.left;
             for relation in relations.iter().copied().filter(|relation| relation.is_observed() == is_observed) {
-                let (code, name) = (relation.code(), relation.name());
+                let code = relation.code();
+                let name = &format!("{}: {}", relation.name(), relation.meaning());
                 let needed = SAMPLE + 16.0 + width(code, LEGEND) + prose_width(name, LEGEND, false);
                 if x == self.left {
                     self.legend_text(x, heading, false, Role::Legend);
@@ -167,6 +168,10 @@ impl Writer {
             self.y += if x > self.left { LEGEND_LINE } else { 0.0 };
         }
         let mut x = self.left;
+        if !relations.is_empty() {
+            let arrows = "an arrow leads from what came before to what came after";
+            x = self.legend_text(x, arrows, false, Role::Legend) + 16.0;
+        }
         if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
             x = self.legend_text(x, "heavy: the contradiction, thin: evidence", false, Role::Legend) + 16.0;
         }

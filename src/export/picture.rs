@@ -158,7 +158,7 @@ pub fn compose(
         edges: vec![alternative.edge],
     });
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
-    footer.insert(0, printable(&explanation.codes));
+    footer.insert(0, format!("also called {}", printable(&explanation.codes)));
     let version = footer.pop();
     footer.extend(all_committed.then(|| "all committed".to_owned()));
     let others = options.picks.others();
@@ -227,7 +227,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
     footer.extend(match case {
         Some(label) => Some(format!("drawn is case {label}")),
-        None => drawn_part(&example.violation).map(|part| format!("drawn is the {part}")),
+        None => drawn_part(&example.violation).map(|part| format!("drawn are the {part}")),
     });
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer

@@ -102,6 +102,11 @@ impl Builder {
         self.origin.unit = unit;
     }
 
+    /// Says that times are places in the order of the recorded events.
+    pub fn times_are_events(&mut self) {
+        self.origin.times_are_events = true;
+    }
+
     /// Says from which file of several a session is read. All sessions must get a part if any does; call it after
     /// [`sort_sessions`](Self::sort_sessions) if that is called.
     pub fn session_part(&mut self, session: SessionId, part: &str) {

@@ -25,6 +25,8 @@ pub struct Origin {
     pub parts: Vec<String>,
     /// By session: its place in `parts`. Empty where `parts` is.
     pub part_of_session: Vec<u32>,
+    /// Whether times are places in the order of the recorded events, since the file has no usable clock.
+    pub times_are_events: bool,
 }
 
 impl Origin {

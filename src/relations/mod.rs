@@ -118,6 +118,19 @@ impl Relation {
             Relation::RealTime => "real time",
         }
     }
+
+    /// What the transaction in front has to do with the other one, in words for those who do not know the name.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Relation::SessionOrder => "ran earlier in the same session",
+            Relation::WriteRead => "wrote what the other read",
+            Relation::WriteWrite => "wrote the older version",
+            Relation::AntiDependency => "read a version older than the other wrote",
+            Relation::CausalOrder => "came before the other by sessions and reads, or is the initial state",
+            Relation::CommitOrder => "would have to come before the other",
+            Relation::RealTime => "had ended before the other began",
+        }
+    }
 }
 
 /// Place of an edge in the list of edges it belongs to (a violation's).

@@ -343,8 +343,14 @@ impl<'a> Resolution<'a> {
             .operations_of(t)
             .filter_map(move |o| Some((self.history.operation(o).key, lists::found(self.history, t, o)?.0)));
         lists.flat_map(move |(key, list)| {
-            let appended = list.iter().skip(self.initial_appends(key).len());
-            appended.filter_map(move |&element| self.only_late_appender(key, element))
+            let initial: Vec<Value> = self.initial_elements(key).collect();
+            // A list that does not begin with what was set up may have it anywhere.
+            let is_appended = |(place, element): (usize, Value)| match list.starts_with(&initial) {
+                true => place >= initial.len(),
+                false => !initial.contains(&element),
+            };
+            let appended = (0..).zip(list.iter().copied()).filter(|&element| is_appended(element));
+            appended.filter_map(|(_, element)| self.only_late_appender(key, element)).collect::<Vec<_>>()
         })
     }
 

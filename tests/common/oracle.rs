@@ -17,7 +17,7 @@ pub(crate) const LEVELS: [Level; 7] = Level::WITHOUT_TIMES;
 pub(crate) const BOTTOM: usize = usize::MAX;
 
 /// Most combinations of choices that are tried.
-const MOST_COMBINATIONS: usize = 20_000;
+pub(crate) const MOST_COMBINATIONS: usize = 20_000;
 
 /// A read or a write.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,10 @@ use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
 use super::{Prepared, Run, add, check_with, names};
 use crate::checkers::decide::Facts;
-use crate::checkers::{Cause, Event, Instances, Level, Options, Verdict, Violation, Witness};
+use crate::checkers::{Cause, Event, Instances, Level, Options, Proof, Verdict, Violation, Witness};
 use crate::control::Interrupt;
 use crate::history::TransactionId;
-use crate::relations::{Index, Node, Resolution};
+use crate::relations::{EdgeIndex, Index, Node, Relation, Resolution};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -162,13 +162,31 @@ impl Run<'_> {
     }
 }
 
-/// Whether the same is listed already, by whatever name.
+/// Whether the same is listed already: a cycle of the same edges, whatever these rest on, or the same argument.
 fn is_listed(found: &Instances, violation: &Violation) -> bool {
-    let same = |other: &Violation| {
-        (other.id.pattern, &other.transactions, &other.edges, &other.proof)
-            == (violation.id.pattern, &violation.transactions, &violation.edges, &violation.proof)
+    let cycle = cycle_of(violation);
+    let same = |other: &Violation| match (&cycle, cycle_of(other)) {
+        (Some(cycle), Some(other_cycle)) => other.id.pattern == violation.id.pattern && *cycle == other_cycle,
+        _ => {
+            (other.id.pattern, &other.transactions, &other.edges, &other.proof)
+                == (violation.id.pattern, &violation.transactions, &violation.edges, &violation.proof)
+        }
     };
     found.violations.iter().any(same)
+}
+
+/// What the cycle of a violation consists of; of an anti-dependency also the read, as its reader may have missed the newer
+/// version several times.
+fn cycle_of(violation: &Violation) -> Option<Vec<impl Ord + use<>>> {
+    let Proof::Cycle(cycle) = &violation.proof else { return None };
+    let of_edge = |&e: &EdgeIndex| {
+        let edge = &violation.edges[e];
+        let read = edge.from_operation.filter(|_| edge.relation == Relation::AntiDependency);
+        (edge.from, edge.to, edge.relation, edge.key, read)
+    };
+    let mut edges: Vec<_> = cycle.iter().map(of_edge).collect();
+    edges.sort_unstable();
+    Some(edges)
 }
 
 /// The nodes of some transactions, ascending.

@@ -14,6 +14,10 @@ impl Run<'_> {
         by_choice: LevelSet,
         linear: linear::Evidence,
     ) -> Instances {
+        if !self.options.counts && self.options.max_instances == 0 {
+            self.rest.uncounted = self.verdicts.values().any(|(verdict, _)| *verdict == Verdict::Violated);
+            return Instances::default();
+        }
         self.control.phase("listing violations", 0);
         let mut first = None;
         if !self.options.counts || self.control.limits_time() {

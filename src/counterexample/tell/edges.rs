@@ -37,6 +37,9 @@ impl Teller<'_> {
         let mut premises = edge.because.premises().to_vec();
         premises.extend(self.violation.edges.iter().position(|read| is_evidence(edge, read)));
         self.step(role, text, (vec![index], premises), operations);
+        if !matches!(edge.because, Reason::SessionOrder | Reason::Reads | Reason::ReadModifyWrite { .. }) {
+            self.by_rule();
+        }
         // Of what it follows from, the lines say where it is; that leaves what was written and not seen.
         let written = match edge.because {
             Reason::Visible { .. } => [edge.from_operation, None],
@@ -47,6 +50,15 @@ impl Teller<'_> {
         let found_at = self.places(written.into_iter().flatten());
         if let Some(step) = self.steps.last_mut().filter(|step| !step.premises.is_empty()) {
             step.found_at = found_at;
+        }
+    }
+
+    /// The last step follows from the rule, too.
+    fn by_rule(&mut self) {
+        let rule = self.steps.iter().position(|step| step.role == StepRole::Rule);
+        if let Some(step) = self.steps.last_mut().filter(|step| step.role == StepRole::Concluded) {
+            step.premises.extend(rule);
+            step.premises.sort_unstable();
         }
     }
 

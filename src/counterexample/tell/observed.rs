@@ -189,7 +189,10 @@ impl Teller<'_> {
             };
             let aborted = if !is_read(o) && history.outcome(t) == Outcome::Aborted { " and aborted" } else { "" };
             let time = match history.interval(t).filter(|_| in_time) {
-                Some(ran) => format!(", between {} and {} by the clock", ran.start, ran.end),
+                Some(ran) => {
+                    let [began, ended] = [ran.start, ran.end].map(|time| self.words.time(time));
+                    format!(", between {began} and {ended}")
+                }
                 None => String::new(),
             };
             let clock = |e: &EdgeIndex| {
@@ -234,7 +237,8 @@ impl Teller<'_> {
             return;
         }
         let (name, value) = (self.words.transaction(reader), self.words.content(read));
-        let text = format!("Every other write of {value} began after {}, when {name} had ended", ran.end);
+        let text =
+            format!("Every other write of {value} began after {}, when {name} had ended", self.words.time(ran.end));
         self.say(StepRole::Observed, text, Vec::new());
     }
 

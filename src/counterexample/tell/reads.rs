@@ -1,10 +1,10 @@
 //! Arguments that end in reads.
 
 use super::{Teller, closing};
-use crate::checkers::Pattern;
+use crate::checkers::{Level, Pattern};
 use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::edge_words::capitalized;
-use crate::counterexample::{StepRole, involved_operations};
+use crate::counterexample::{Step, StepRole, involved_operations};
 use crate::history::{OperationId, OperationKind, SessionId};
 
 impl Teller<'_> {
@@ -12,7 +12,12 @@ impl Teller<'_> {
     pub(super) fn tell_read(&mut self) {
         let involved = involved_operations(self.violation);
         let reads = self.words.of_kind(&involved, OperationKind::Read);
-        self.tell_wrong(self.violation.id.pattern, &reads, involved, "impossible");
+        // Stronger levels forbid it, too, but what breaks cut isolation need not break read committed.
+        let closing = match self.violation.id.pattern {
+            Pattern::NoLinearOrder => "impossible".to_owned(),
+            pattern => format!("impossible at {}", pattern.row().level.spoken()),
+        };
+        self.tell_wrong(self.violation.id.pattern, &reads, involved, &closing);
     }
 
     /// These reads contradict in a case, or on their own.
@@ -36,8 +41,8 @@ impl Teller<'_> {
             Pattern::IncompatibleOrder if words.parted(reads).is_some() => {
                 let (place, [a, b]) = words.parted(reads).unwrap_or_default();
                 format!(
-                    "The lists differ at element {place}, {a} in one and {b} in the other; a list changes only at its end, \
-                     so of any two of its versions one is a prefix of the other"
+                    "At place {place} one list has {a}, the other {b}; a list changes only at its end, so of any two of its \
+                     versions one is a prefix of the other"
                 )
             }
             Pattern::ThinAirRead => {
@@ -87,7 +92,20 @@ impl Teller<'_> {
             }
             pattern => capitalized(pattern.row().meaning),
         };
+        if pattern == Pattern::NoLinearOrder {
+            let level = Level::Linearizability;
+            let rule = format!("{}: {}", capitalized(&level.spoken()), level.promise());
+            self.say(StepRole::Rule, rule, Vec::new());
+        }
+        let is_premise = |step: &Step| {
+            let speaks_of = step.operations.iter().any(|o| involved.contains(o));
+            speaks_of || step.operations.is_empty() && step.edges.is_empty() && step.role == StepRole::Observed
+        };
+        let premises = (0..self.steps.len()).filter(|&place| is_premise(&self.steps[place])).collect();
         self.say(StepRole::Contradiction, format!("{text}: {closing}"), involved);
+        if let Some(step) = self.steps.last_mut() {
+            step.premises = premises;
+        }
     }
 
     /// What a read had to return whose value had been overwritten before it began.

@@ -36,6 +36,9 @@ pub(in crate::formats) fn history(
     let key_ids = vec![None; log.keys.len()];
     let mut assembly = Assembly { log, builder, format, is_list, key_ids, elements: Vec::new() };
     assembly.remark(&calls, &clock);
+    if matches!(clock, Clock::Order(_)) {
+        assembly.builder.times_are_events();
+    }
     let intervals = calls::intervals(&assembly.log.events, &calls, &clock);
     for (call, interval) in calls.iter().zip(intervals) {
         let outcome = call.outcome(&assembly.log.events);

@@ -101,6 +101,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     let mut stores = Stores::of(&events, &calls, &intervals, reader.keys)?;
     let results = stores.results(&events, &calls, &intervals)?;
     let mut builder = Builder::new(input.origin(FORMAT.name));
+    builder.times_are_events();
     builder.assume(
         "A string is known by the last part appended to it or put there; an append reads the part before its own, where \
          some get shows which that is.",

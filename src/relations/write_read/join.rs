@@ -27,15 +27,24 @@ pub(super) struct Join<'a> {
     /// Open addressing from values to their last write.
     table: Vec<u32>,
     shift: u32,
-    /// How many elements set-up transactions appended: with these every list begins.
-    n_initial: usize,
+    /// What set-up transactions appended: with these elements every list should begin.
+    initial: Vec<Value>,
     pub(super) exceptions: Exceptions,
 }
 
 impl<'a> Join<'a> {
     pub(super) fn new(history: &'a History, standing: &'a [Standing], code: &'a [AtomicU32]) -> Join<'a> {
         let exceptions = Exceptions::default();
-        Join { history, standing, code, writes: Vec::new(), table: Vec::new(), shift: 0, n_initial: 0, exceptions }
+        Join {
+            history,
+            standing,
+            code,
+            writes: Vec::new(),
+            table: Vec::new(),
+            shift: 0,
+            initial: Vec::new(),
+            exceptions,
+        }
     }
 
     /// Resolves the reads of one key, given all its operations.
@@ -63,14 +72,15 @@ impl<'a> Join<'a> {
 
     fn collect_writes(&mut self, entries: &[Entry]) {
         self.writes.clear();
-        self.n_initial = 0;
+        self.initial.clear();
         let (kinds, values) = (self.history.kinds(), self.history.values());
         for &Entry { operation, transaction } in entries {
             let is_write = kinds[operation as usize] == OperationKind::Write;
             let is_initial = self.standing[transaction as usize] == Standing::Initial;
-            self.n_initial += usize::from(is_write && is_initial);
-            if is_write && !is_initial {
-                let value = values[operation as usize];
+            let value = values[operation as usize];
+            if is_write && is_initial {
+                self.initial.push(value);
+            } else if is_write {
                 self.writes.push(Write { value, operation, transaction, previous: NO_WRITE });
             }
         }
@@ -130,8 +140,16 @@ impl<'a> Join<'a> {
         let n_outside = list.len().saturating_sub(n_own);
         let is_tail = list.len() >= n_own && own_values.eq(list[n_outside..].iter().copied());
         let (own, outside) = if is_tail { (None, &list[..n_outside]) } else { (own, list) };
-        for &element in outside.split_last().map_or(&[][..], |(_, rest)| rest).iter().skip(self.n_initial) {
-            self.demand_writer(operation, transaction, element);
+        let before_last = outside.split_last().map_or(&[][..], |(_, rest)| rest);
+        let (n_initial, is_whole) = match outside.starts_with(&self.initial) {
+            true => (self.initial.len(), true),
+            false => (0, false),
+        };
+        for &element in before_last.iter().skip(n_initial) {
+            // In a list that begins otherwise, what was set up may be anywhere.
+            if is_whole || !self.initial.contains(&element) {
+                self.demand_writer(operation, transaction, element);
+            }
         }
         let value = outside.last().copied().unwrap_or(Value::INITIAL);
         self.read_of_value(operation, transaction, own, value)
