@@ -296,6 +296,17 @@ fn every_list_begins_with_what_was_set_up() {
 }
 
 #[test]
+fn a_list_that_does_not_begin_with_what_was_set_up_shows_who_appended_to_it() {
+    // u's element is in the list that c read, so u committed, and its reads are torn: that violates cut isolation. Without
+    // the element nothing says that u committed.
+    for (list, expected) in [("[1 9]", "-------"), ("[2 1 9]", "-------"), ("[2 9]", "+------")] {
+        let text = format!("s: [a x 9]*\nu: [r x [9 2], r x [9], a x 1]?\nb: [a x 2]\nc: [r x {list}]\n");
+        let findings = agree(&parsed(&text)).unwrap_or_else(|problem| panic!("{list}: {problem}"));
+        assert_eq!(examine::signs(examine::engine_verdicts(&findings)), expected, "{list}");
+    }
+}
+
+#[test]
 fn the_report_says_that_reads_of_a_set_up_are_not_looked_at() {
     let rules = isoscope::history::Rules::default();
     let note = |text: &str| {

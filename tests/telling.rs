@@ -58,10 +58,11 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
     let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
     let findings = examine::check(&history);
     let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
-    let these = "These 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic and \
+    let these = "These 3 transactions (5 operations): allowed by cut isolation and read committed, forbidden by read \
+                 atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes) and \
                  everything stronger.";
     assert_eq!(explanation.verdicts, these);
-    let whole = "Whole history: allowed by cut isolation (reading a key twice in a transaction gives the same version), \
+    let whole = "Whole history, with its other anomalies: allowed by cut isolation (reading a key twice in a transaction gives the same version), \
                  forbidden by read committed and everything stronger.";
     assert_eq!(explanation.whole.as_deref(), Some(whole));
 }

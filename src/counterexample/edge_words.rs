@@ -71,7 +71,10 @@ impl Words<'_> {
                     Some(_) => format!("{old}, which does not have it and ends with what {to} appended"),
                     None => format!("{old} from {to}"),
                 };
-                format!("{saw}, but {name} read {found}{overlap}: so {}", order())
+                let session = |t: TransactionId| (!t.is_initial()).then(|| self.history.session_of(t));
+                let is_plain = edge.from < edge.to && session(edge.from) == session(edge.to);
+                let plain = if is_plain { ", as their session shows, too" } else { "" };
+                format!("{saw}, but {name} read {found}{overlap}: so {}{plain}", order())
             }
             Reason::Overwrites { writer, .. } => {
                 let old = self.read_of(edge.from_operation, edge.key, *writer);

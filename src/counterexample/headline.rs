@@ -512,7 +512,8 @@ impl Speaker<'_> {
             }
             Pattern::IncompatibleOrder => {
                 let told: Vec<String> = reads.iter().take(TOLD).map(|&r| self.has_read(r)).collect();
-                let parted = words.parted(reads).map(|(place, _)| format!("; they differ at place {place} of the list"));
+                let parted =
+                    words.parted(reads).map(|(place, _)| format!("; they differ at place {place} of the list"));
                 format!("{}{}.", told.join("; "), parted.unwrap_or_default())
             }
             _ => return None,

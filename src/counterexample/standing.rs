@@ -33,8 +33,18 @@ impl Explanation {
         self.contains = simpler.map(|simpler| {
             let simpler = &findings.violations[simpler];
             match summary(whole, simpler) {
-                same if same == self.summary => format!("One of several with this cause, listed as {}.", simpler.id),
-                summary => format!("Listed under {}, which shows the same cause more simply: {summary}", simpler.id),
+                same if same == self.summary => {
+                    format!(
+                        "One of several in this file with the same cause; the list of all begins with {}.",
+                        simpler.id
+                    )
+                }
+                summary => {
+                    format!(
+                        "The list of this file's anomalies has a simpler one with the same cause ({}): {summary}",
+                        simpler.id
+                    )
+                }
             }
         });
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
@@ -144,17 +154,23 @@ fn with_writers(example: &Counterexample) -> String {
     }
 }
 
+const ONE_WRITER: &str = "each value that was read has one possible writer";
+
+/// Whether a read is wrong because of the transaction that it read from.
+fn rests_on_writer(pattern: Pattern) -> bool {
+    matches!(pattern, Pattern::IntermediateRead | Pattern::NotMyOwnWrite | Pattern::NonRepeatableRead)
+}
+
 /// What the argument takes for granted, besides what holds of the whole history only under a condition.
 pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let written = match example.violation.proof {
+        Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(ONE_WRITER),
         // What is wrong with such a read is who wrote it.
         Proof::Read | Proof::Reads { .. } => None,
         Proof::Writers { .. } | Proof::Appends { .. } | Proof::Outcomes { .. } | Proof::Combinations { .. } => {
             Some("where several transactions may have written what was read, each of them is a case")
         }
-        Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => {
-            Some("each value that was read has one possible writer")
-        }
+        Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(ONE_WRITER),
     };
     let violation = &example.violation;
     let is_initial = |edge: &Edge| edge.because == Reason::Reads && edge.from.is_initial();
@@ -163,7 +179,7 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
     let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
     let clock = is_timed.then(|| match example.history.origin().times_are_events {
-        true => "events, counted from 0, happened in the order in which the file has them".to_owned(),
+        true => "events, counted from 1, happened in the order in which the file has them".to_owned(),
         false => "the recorded times are those of one clock".to_owned(),
     });
     let order = match example.level {

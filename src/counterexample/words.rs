@@ -54,10 +54,12 @@ impl<'a> Words<'a> {
         if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') { format!("key {name}") } else { name }
     }
 
-    /// `time 120`, or `event 120` where the file has no clock and events are counted.
+    /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, as lines are.
     pub(super) fn time(&self, time: i64) -> String {
-        let unit = if self.history.origin().times_are_events { "event" } else { "time" };
-        format!("{unit} {time}")
+        match self.history.origin().times_are_events {
+            true => format!("event {}", time.saturating_add(1)),
+            false => format!("time {time}"),
+        }
     }
 
     fn is_append(&self, operation: OperationId) -> bool {

@@ -141,7 +141,7 @@ pub fn compose(
     let Arranged { diagram, layout } = drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
     let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
     let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
-    let all_committed = says_no_outcome && diagram.cards.iter().all(|card| card.transactions().all(is_committed));
+    let all_committed = says_no_outcome && example.history.transactions().all(is_committed);
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.heading(),

@@ -8,6 +8,7 @@ use super::weak::{Read, Story, Suspect};
 use crate::control::Interrupt;
 use crate::history::{OperationKind, TransactionId};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Sessions per block.
@@ -27,8 +28,8 @@ pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
     let in_order = OnceLock::new();
     let by_session = OnceLock::new();
     let blocks: Vec<usize> = (0..n_sessions).step_by(BLOCK).collect();
-    let look_at = |first: usize| {
-        let past = past_of_block(story, &seats, first, (first + BLOCK).min(n_sessions))?;
+    let look_at = |first: usize, past: &mut Vec<[i32; BLOCK]>| {
+        past_of_block(story, &seats, first..(first + BLOCK).min(n_sessions), past)?;
         let look = |&(number, read): &(u32, Read)| {
             let past = &past[number as usize - 1];
             let in_order = in_order.get_or_init(|| Writers::new(story, &story.order));
@@ -55,7 +56,11 @@ pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
         }
         story.stale.par_iter().with_min_len(4096).try_for_each(look)
     };
-    blocks.chunks(ABREAST).try_for_each(|blocks| blocks.par_iter().try_for_each(|&first| look_at(first)))
+    // Memory that is fresh from the system costs as much as what is done with it: each thread keeps its own.
+    let mut pasts = vec![Vec::new(); rayon::current_num_threads().min(ABREAST)];
+    blocks
+        .chunks(pasts.len())
+        .try_for_each(|blocks| blocks.par_iter().zip(&mut pasts).try_for_each(|(&first, past)| look_at(first, past)))
 }
 
 /// The writers of the keys of stale reads.
@@ -125,19 +130,27 @@ fn seats(story: &Story<'_>) -> Result<Vec<Seat>, Interrupt> {
     Ok(story.order.iter().map(seat).collect())
 }
 
-/// By place: per session of the block the last of its transactions in the past, by position; 0 for none. (Signed numbers are
-/// quicker to compare many at a time.)
-fn past_of_block(story: &Story<'_>, seats: &[Seat], first: usize, end: usize) -> Result<Vec<[i32; BLOCK]>, Interrupt> {
+/// Fills in, by place: per session of the block the last of its transactions in the past, by position; 0 for none. (Signed
+/// numbers are quicker to compare many at a time.)
+fn past_of_block(
+    story: &Story<'_>,
+    seats: &[Seat],
+    block: Range<usize>,
+    past: &mut Vec<[i32; BLOCK]>,
+) -> Result<(), Interrupt> {
     let n = story.order.len();
-    story.control.needs(n * size_of::<[i32; BLOCK]>())?;
-    let mut past: Vec<[i32; BLOCK]> = Vec::with_capacity(n);
+    if past.capacity() < n {
+        story.control.needs(n * size_of::<[i32; BLOCK]>())?;
+    }
+    past.clear();
+    past.reserve_exact(n);
     let mut previous: Vec<u32> = vec![0; story.history.n_sessions()];
     let absorb = |own: &mut [i32; BLOCK], past: &[[i32; BLOCK]], seen: u32| {
         let seat = seats[seen as usize - 1];
-        let entry = match (first..end).contains(&(seat.session as usize)) {
+        let entry = match block.contains(&(seat.session as usize)) {
             // With a transaction its past is in the past.
-            true if own[seat.session as usize - first] >= seat.position => return,
-            inside => inside.then(|| seat.session as usize - first),
+            true if own[seat.session as usize - block.start] >= seat.position => return,
+            inside => inside.then(|| seat.session as usize - block.start),
         };
         for (mine, theirs) in own.iter_mut().zip(past[seen as usize - 1]) {
             *mine = (*mine).max(theirs);
@@ -153,14 +166,14 @@ fn past_of_block(story: &Story<'_>, seats: &[Seat], first: usize, end: usize) ->
         let mut own = [0i32; BLOCK];
         let before = std::mem::replace(&mut previous[seat.session as usize], number);
         if before > 0 {
-            absorb(&mut own, &past, before);
+            absorb(&mut own, past, before);
         }
         for read in story.reads_at(number).iter().filter(|read| read.from > 0) {
-            absorb(&mut own, &past, read.from);
+            absorb(&mut own, past, read.from);
         }
         past.push(own);
     }
-    Ok(past)
+    Ok(())
 }
 
 /// A writer of the key of a read that is in the past and comes after the read's source: of each session of the block the

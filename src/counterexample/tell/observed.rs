@@ -217,7 +217,9 @@ impl Teller<'_> {
         let text = match pattern {
             Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
             Pattern::AbortedRead => format!("Every transaction in the file that {value} aborted"),
-            Pattern::FutureRead => format!("No other transaction in the file {value}"),
+            Pattern::FutureRead => {
+                format!("No other transaction in the file {value}, and it is not the initial value")
+            }
             Pattern::DuplicateElement => format!("Only one operation in the file {value}"),
             _ => return,
         };

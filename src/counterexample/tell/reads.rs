@@ -5,7 +5,7 @@ use crate::checkers::{Level, Pattern};
 use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::edge_words::capitalized;
 use crate::counterexample::{Step, StepRole, involved_operations};
-use crate::history::{OperationId, OperationKind, SessionId};
+use crate::history::{OperationId, OperationKind, Outcome, SessionId};
 
 impl Teller<'_> {
     /// The operations alone contradict.
@@ -97,9 +97,17 @@ impl Teller<'_> {
             let rule = format!("{}: {}", capitalized(&level.spoken()), level.promise());
             self.say(StepRole::Rule, rule, Vec::new());
         }
+        let history = words.history;
+        let matters = |o: OperationId| match pattern {
+            _ if history.operation(o).kind == OperationKind::Read => true,
+            Pattern::IncompatibleOrder | Pattern::NonRepeatableRead => false,
+            Pattern::AbortedRead => history.outcome(history.transaction_of(o)) == Outcome::Aborted,
+            _ => true,
+        };
         let is_premise = |step: &Step| {
-            let speaks_of = step.operations.iter().any(|o| involved.contains(o));
-            speaks_of || step.operations.is_empty() && step.edges.is_empty() && step.role == StepRole::Observed
+            let speaks_of = step.operations.iter().any(|&o| involved.contains(&o) && matters(o));
+            let is_about_all = matches!(step.role, StepRole::Observed | StepRole::Rule);
+            speaks_of || step.operations.is_empty() && step.edges.is_empty() && is_about_all
         };
         let premises = (0..self.steps.len()).filter(|&place| is_premise(&self.steps[place])).collect();
         self.say(StepRole::Contradiction, format!("{text}: {closing}"), involved);
