@@ -54,6 +54,7 @@ fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, b
     };
     let key = edges.iter().find_map(|edge| edge.key);
     Counterexample {
+        is_the_chosen_one: true,
         n_transactions_of_whole: history.n_transactions(),
         level: *broken.first().expect("something is broken"),
         violation: Violation {

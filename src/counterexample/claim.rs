@@ -7,7 +7,7 @@
 use super::involved_operations;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
-use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write};
+use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write, list_from_outside, value_from_outside};
 
 /// How a reader is known to see another transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,8 +184,11 @@ fn wrong_value(history: &History, violation: &Violation) -> Claim {
     let all: Vec<OperationId> = involved.iter().copied().filter(is_read).collect();
     // Of one read there is no question, and the answer may take a look at all operations.
     let is_open = all.len() > 1;
-    let wrong: Vec<OperationId> =
+    let mut wrong: Vec<OperationId> =
         all.iter().copied().filter(|&read| is_open && is_wrong(history, pattern, read, &involved)).collect();
+    // Those of the transaction that it is about, after the writers of the two versions.
+    let about = violation.transactions.get(2).filter(|_| pattern == Pattern::NonRepeatableRead);
+    wrong.sort_by_key(|&read| Some(&history.transaction_of(read)) != about);
     Claim::WrongValue { pattern, reads: if wrong.is_empty() { all } else { wrong } }
 }
 
@@ -232,6 +235,13 @@ pub(super) fn writes_of(history: &History, key: KeyId, value: Value) -> impl Ite
     all.filter(|&o| history.outcome(history.transaction_of(o)) != Outcome::Aborted)
 }
 
+/// What a read returned of other transactions: a value, and of a list all elements as far as they are theirs.
+fn found_outside(history: &History, read: OperationId) -> (Value, Option<&[Value]>) {
+    let t = history.transaction_of(read);
+    let list = list_from_outside(history, t, read).or_else(|| history.lists().read_by(read));
+    (value_from_outside(history, t, read), list)
+}
+
 /// Whether the operations that a violation involves show that a read is an instance of a pattern.
 fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[OperationId]) -> bool {
     let (reader, returned) = (history.transaction_of(read), history.operation(read));
@@ -262,7 +272,7 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
             history.transaction_of(other) == reader
                 && again.kind == OperationKind::Read
                 && again.key == returned.key
-                && (again.value != returned.value || history.lists().read_by(other) != history.lists().read_by(read))
+                && found_outside(history, other) != found_outside(history, read)
         }),
         Pattern::ThinAirRead => {
             let all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));

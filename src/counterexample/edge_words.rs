@@ -68,7 +68,10 @@ impl Words<'_> {
                     _ => "",
                 };
                 let found = match self.history.lists().read_by(*read) {
-                    Some(_) => format!("{old}, which does not have it and ends with what {to} appended"),
+                    Some(_) if self.ends_with_own(*read) => {
+                        format!("{old}, which before its own elements ends with what {to} appended")
+                    }
+                    Some(_) => format!("{old}, which ends with what {to} appended"),
                     None => format!("{old} from {to}"),
                 };
                 let session = |t: TransactionId| (!t.is_initial()).then(|| self.history.session_of(t));
@@ -80,6 +83,9 @@ impl Words<'_> {
                 let old = self.read_of(edge.from_operation, edge.key, *writer);
                 let missed = match self.newer(edge, *writer) {
                     Some(newer) => newer,
+                    None if self.has_element(edge.from_operation, edge.to_operation) => {
+                        format!("not {}'s newer version", self.transaction(edge.to))
+                    }
                     None => self.missed(edge.to_operation, edge.to),
                 };
                 format!("{from} read {}, {missed}: so {}", old.trim_end_matches(','), order())
@@ -118,6 +124,8 @@ impl Words<'_> {
     /// "not the newer 4 of T39, which ran after T24" for the missed version of a value, given who wrote the one that was read;
     /// none where it is newer for another reason.
     fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<String> {
+        /// Most transactions that are named on the way.
+        const TOLD: usize = 4;
         let write = edge.to_operation.filter(|_| !writer.is_initial())?;
         let operation = self.history.operation(write);
         if self.history.lists().is_list(operation.key) {
@@ -134,6 +142,7 @@ impl Words<'_> {
                 (Reason::Assumed, _) => return None,
                 _ => format!("came after {older}"),
             },
+            [_, others @ ..] if others.len() > TOLD => format!("came after {older} through {} others", others.len()),
             [_, others @ ..] => {
                 let through: Vec<String> = others.iter().map(|edge| self.transaction(edge.from)).collect();
                 format!("came after {older} through {}", Words::list(&through))

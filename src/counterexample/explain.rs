@@ -22,6 +22,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         summary,
         verdicts: standing::verdicts(example),
         whole: None,
+        is_the_chosen_one: example.is_the_chosen_one,
         contains: None,
         assumptions: standing::assumptions(example),
         steps: steps(history, violation, example.level),

@@ -1,7 +1,7 @@
 //! The words of a [`Claim`]: a headline, and one sentence that says who did what.
 
 use super::claim::{Claim, Sight, claim, is_in_its_list};
-use super::edge_words::capitalized;
+use super::edge_words::{capitalized, sentence};
 use super::words::Words;
 use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
@@ -101,12 +101,13 @@ fn is_listed(history: &History, violation: &Violation, e: EdgeIndex) -> bool {
 
 fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
     match pattern {
-        Pattern::ThinAirRead if of_list => "An element was read that no transaction appended",
+        Pattern::ThinAirRead if of_list => "A list was read that no transaction made",
         Pattern::AbortedRead if of_list => "An element was read that was rolled back",
         Pattern::FutureRead if of_list => "A transaction read its own append before making it",
-        Pattern::NotMyOwnWrite if of_list => "A transaction did not see its own append",
-        Pattern::IntermediateRead if of_list => "Only some of a transaction's appends were seen",
-        Pattern::NotMyLastWrite if of_list => "A transaction's own append was not at the end of the list that it read",
+        Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
+            "A list did not end with what its reader had appended to it"
+        }
+        Pattern::IntermediateRead if of_list => "A transaction's appends were not seen as it made them",
         Pattern::ThinAirRead => "A value was read that no transaction wrote",
         Pattern::AbortedRead => "A value that was rolled back was read",
         Pattern::FutureRead => "A transaction read its own write before making it",
@@ -115,7 +116,7 @@ fn wrong_value_title(pattern: Pattern, of_list: bool) -> &'static str {
         Pattern::IntermediateRead => "A value was read that its writer overwrote before committing",
         Pattern::NonRepeatableRead => "Two reads of one key in one transaction returned different versions",
         Pattern::IncompatibleOrder => "Lists that cannot be versions of one list",
-        Pattern::DuplicateElement => "A list holds an element twice that was appended once",
+        Pattern::DuplicateElement => "A list holds an element more often than it was appended",
         Pattern::NoLinearOrder => "Operations on one key that no order explains",
         other => other.row().title,
     }
@@ -184,7 +185,10 @@ impl Speaker<'_> {
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         let more = if more > 0 { format!("; {more} more close the cycle") } else { String::new() };
-        format!("{}{more}.", capitalized(&clauses.join("; ")))
+        // A name stays as it is in the file.
+        let said = clauses.join("; ");
+        let said = if said.starts_with("key ") { capitalized(&said) } else { sentence(&said) };
+        format!("{said}{more}.")
     }
 
     /// "T2 read from T1".
@@ -446,21 +450,17 @@ impl Speaker<'_> {
             },
             Pattern::FutureRead => format!("{had}, which it wrote only later."),
             Pattern::NotMyOwnWrite => format!("{had} after it had written the key itself."),
-            Pattern::NotMyLastWrite if words.history.lists().read_by(read).is_some() => {
-                format!("{had}, where its own append is not at the end.")
-            }
             Pattern::NotMyLastWrite => format!("{had}, one of its own writes that it had already overwritten."),
             Pattern::IntermediateRead => match other {
                 Some(writer) => format!("{had}, which {writer} had overwritten before committing."),
                 None => format!("{had}, which its writer had overwritten before committing."),
             },
             Pattern::NonRepeatableRead => {
-                let reader = self.violation.transactions.get(2).copied().unwrap_or(words.history.transaction_of(read));
-                let is_own = |r: &&OperationId| {
-                    words.history.transaction_of(**r) == reader
-                        && self.violation.key.is_none_or(|key| words.history.operation(**r).key == key)
+                let (reader, key) = (words.history.transaction_of(read), words.history.operation(read).key);
+                let is_same = |r: &&OperationId| {
+                    words.history.transaction_of(**r) == reader && words.history.operation(**r).key == key
                 };
-                let contents: Vec<String> = reads.iter().filter(is_own).map(|&r| words.content(r)).collect();
+                let contents: Vec<String> = reads.iter().filter(is_same).map(|&r| words.content(r)).collect();
                 format!(
                     "{} read {}: versions of different transactions.",
                     words.transaction(reader),
@@ -473,7 +473,7 @@ impl Speaker<'_> {
                 let (names, more) = names.split_at(names.len().min(4));
                 let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
                 let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
-                format!("No order that agrees with real time explains the operations of {names}{more}.")
+                format!("No order that agrees with real time and with sessions explains what {names}{more} did.")
             }
             _ => meaning(),
         }
@@ -493,19 +493,29 @@ impl Speaker<'_> {
         Some(match pattern {
             Pattern::ThinAirRead => match words.never_appended(read) {
                 Some(element) => format!("{had}; no transaction appended {element}."),
-                None => format!("{had}, with an element that no transaction appended."),
+                None => format!("{had}, which no other transaction's appends can have made."),
             },
             Pattern::AbortedRead => {
                 let (element, writer) = (append.map(appended)?, append.map(writer)?);
                 format!("{had}; {writer} had appended {element} and aborted.")
             }
-            Pattern::FutureRead => format!("{had}; it appended {} only later.", append.map(appended)?),
-            Pattern::NotMyOwnWrite => {
-                format!("{had}, without {}, which it had appended before.", lacking.map(appended)?)
+            Pattern::FutureRead => {
+                let is_later = |write: &&OperationId| {
+                    **write > read && words.history.transaction_of(**write) == words.history.transaction_of(read)
+                };
+                let later =
+                    writes.iter().filter(is_later).find(|write| list.contains(&words.history.operation(**write).value));
+                format!("{had}; it appended {} only later.", later.map(appended)?)
             }
-            Pattern::IntermediateRead => {
-                format!("{had}, without {}, which {} appended, too.", lacking.map(appended)?, lacking.map(writer)?)
+            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite => {
+                format!("{had}, which does not end with what it had appended before.")
             }
+            Pattern::IntermediateRead => match lacking {
+                Some(write) => {
+                    format!("{had}, without {}, which {} appended, too.", appended(write), writer(write))
+                }
+                None => format!("{had}, which does not have the appends of one transaction as it made them."),
+            },
             Pattern::DuplicateElement => {
                 let twice = list.iter().enumerate().find(|(place, element)| list[..*place].contains(element));
                 format!("{had}, where {} appears more than once.", words.history.value_name(*twice?.1))

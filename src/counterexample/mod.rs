@@ -99,6 +99,8 @@ pub struct Counterexample {
     pub minimality: Minimality,
     /// What is known about the number of its operations; never that it is the smallest.
     pub operation_minimality: Minimality,
+    /// Whether it shows the violation that was chosen, not another instance of its pattern among the same transactions.
+    pub is_the_chosen_one: bool,
     /// Number of transactions of the whole history.
     pub n_transactions_of_whole: usize,
 }
@@ -174,6 +176,8 @@ pub struct Explanation {
     pub verdicts: String,
     /// The same of the whole history, where that is known.
     pub whole: Option<String>,
+    /// Whether it is about the violation that was chosen, as [`Counterexample::is_the_chosen_one`].
+    pub is_the_chosen_one: bool,
     /// Which simpler violation it contains, in one sentence.
     pub contains: Option<String>,
     /// What it takes for granted, clauses.

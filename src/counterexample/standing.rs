@@ -3,8 +3,11 @@
 
 use super::{Counterexample, Explanation, Minimality, summary};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
-use crate::history::{History, Operation, OperationKind, TransactionId, grouped};
-use crate::relations::{Edge, Reason, Relation};
+use crate::history::{
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, TransactionId, UnknownRule, Value, grouped,
+};
+use crate::relations::{Edge, Reason, Relation, set_up_transactions};
+use rustc_hash::FxHashMap;
 
 impl Explanation {
     /// The same with what is known of the whole history: its own verdicts, the simpler violation that this one contains, by
@@ -29,9 +32,18 @@ impl Explanation {
             });
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
+        let listed = summary(whole, violation);
+        if !self.is_the_chosen_one && listed != self.summary {
+            self.contains = Some(format!(
+                "Shown is a smaller instance of the pattern, in the part of the file that {} rests on; of that the list says: {listed}",
+                violation.id
+            ));
+            return self.under(whole, findings, violation);
+        }
         let simpler = place.and_then(|place| *simpler_ones.get(place)?);
         self.contains = simpler.map(|simpler| {
             let simpler = &findings.violations[simpler];
+            let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
             match summary(whole, simpler) {
                 same if same == self.summary => {
                     format!(
@@ -40,13 +52,34 @@ impl Explanation {
                     )
                 }
                 summary => {
+                    let one = if extent(simpler) < extent(violation) { "a simpler one" } else { "another one" };
                     format!(
-                        "The list of this file's anomalies has a simpler one with the same cause ({}): {summary}",
+                        "The list of this file's anomalies has {one} with the same cause ({}): {summary}",
                         simpler.id
                     )
                 }
             }
         });
+        self.under(whole, findings, violation)
+    }
+
+    /// The same with what it takes for granted of the whole history.
+    fn under(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
+        if has_several_writers(whole, violation)
+            && let Some(assumption) = self.assumptions.iter_mut().find(|assumption| *assumption == ONE_WRITER)
+        {
+            *assumption = match whole.rules().duplicates {
+                DuplicateRule::Last => "of several transactions that wrote a value the last in the file is meant",
+                DuplicateRule::Any => {
+                    "a value that several transactions wrote is taken as read from the one that breaks least"
+                }
+            }
+            .to_owned();
+        }
+        if whole.rules().unknown != UnknownRule::default() {
+            let how = whole.rules().unknown.word();
+            self.assumptions.push(format!("transactions of unknown outcome count as {how}"));
+        }
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self
     }
@@ -58,6 +91,25 @@ impl Explanation {
         let told = [Some(self.verdicts.clone()), self.contains.clone(), self.whole.clone(), Some(assumed)];
         told.into_iter().flatten().collect()
     }
+}
+
+/// Whether several transactions wrote a value that a violation's reads returned, aborted ones included. O(operations).
+fn has_several_writers(whole: &History, violation: &Violation) -> bool {
+    let set_up = set_up_transactions(whole);
+    let involved = super::involved_operations(violation);
+    let reads = involved.iter().map(|&o| whole.operation(o)).filter(|o| o.kind == OperationKind::Read);
+    let mut writer: FxHashMap<(KeyId, Value), Option<TransactionId>> = reads
+        .map(|o| ((o.key, o.value), whole.may_be_initial(o.key, o.value).then_some(TransactionId::INITIAL)))
+        .collect();
+    (0..whole.n_operations()).map(OperationId::new).any(|o| {
+        let write = whole.operation(o);
+        if write.kind != OperationKind::Write {
+            return false;
+        }
+        let t = whole.transaction_of(o);
+        let t = if set_up.contains(&t) { TransactionId::INITIAL } else { t };
+        writer.get_mut(&(write.key, write.value)).is_some_and(|known| known.replace(t).is_some_and(|other| other != t))
+    })
 }
 
 /// "These 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
@@ -173,9 +225,7 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
         Proof::Cycle(_) | Proof::Split { .. } | Proof::Clauses { .. } => Some(ONE_WRITER),
     };
     let violation = &example.violation;
-    let is_initial = |edge: &Edge| edge.because == Reason::Reads && edge.from.is_initial();
-    let initial = example.history.initial_value().filter(|_| violation.edges.iter().any(is_initial));
-    let initial = initial.map(|value| format!("{} is the initial value", example.history.value_name(value)));
+    let initial = initial_values(example);
     let in_time = |edge: &Edge| edge.relation == Relation::RealTime;
     let is_timed = violation.edges.iter().any(in_time) || violation.id.pattern == Pattern::NoLinearOrder;
     let clock = is_timed.then(|| match example.history.origin().times_are_events {
@@ -189,6 +239,29 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
     written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).collect()
+}
+
+/// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that is
+/// another one than usual.
+fn initial_values(example: &Counterexample) -> Option<String> {
+    let (history, violation) = (&example.history, &example.violation);
+    let usual = history.initial_value();
+    let reads_initial = |edge: &Edge| edge.because == Reason::Reads && edge.from.is_initial();
+    let reads = violation.edges.iter().filter(|edge| reads_initial(edge)).filter_map(|edge| edge.to_operation);
+    let read: Vec<Operation> =
+        reads.map(|o| history.operation(o)).filter(|o| !history.lists().is_list(o.key)).collect();
+    let mut others: Vec<String> = read
+        .iter()
+        .filter(|o| o.value != Value::INITIAL && Some(o.value) != usual)
+        .map(|o| format!("{} = {} is the initial version", history.key_name(o.key), history.value_name(o.value)))
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    if !others.is_empty() {
+        return Some(others.join("; "));
+    }
+    let matters = !read.is_empty() || violation.id.pattern == Pattern::NoLinearOrder;
+    usual.filter(|_| matters).map(|value| format!("{} is the initial value", history.value_name(value)))
 }
 
 /// What is truly known about its size, and of what it is minimal: "Minimal: without any one of these 4 transactions or 7

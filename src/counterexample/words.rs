@@ -90,6 +90,12 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Whether a list that was read has the element that a write appended.
+    pub(super) fn has_element(&self, read: Option<OperationId>, write: Option<OperationId>) -> bool {
+        let list = read.and_then(|read| self.history.lists().read_by(read));
+        list.zip(write).is_some_and(|(list, write)| list.contains(&self.history.operation(write).value))
+    }
+
     /// `3285 that T297 read of key 4`; of a list its last element, without the reader's own at its end.
     pub(super) fn value_read(&self, read: OperationId) -> String {
         let value = match self.found(read) {
@@ -108,7 +114,7 @@ impl<'a> Words<'a> {
     }
 
     /// Whether a list ends with elements that its reader appended.
-    fn ends_with_own(&self, read: OperationId) -> bool {
+    pub(super) fn ends_with_own(&self, read: OperationId) -> bool {
         let outside = list_from_outside(self.history, self.history.transaction_of(read), read);
         outside.zip(self.history.lists().read_by(read)).is_some_and(|(outside, list)| outside.len() < list.len())
     }
@@ -258,6 +264,17 @@ impl<'a> Words<'a> {
             _ => self.history.value_name(*list.iter().find(aborted)?),
         };
         Some(format!("appended {element} to {}", self.key(Some(o.key))))
+    }
+
+    /// How many operations appended the element that a list has more than once.
+    pub(super) fn n_appends(&self, read: OperationId) -> usize {
+        let o = self.history.operation(read);
+        let list = self.history.lists().read_by(read).unwrap_or_default();
+        let again = list.iter().enumerate().find(|(at, element)| list[..*at].contains(element));
+        let is_append = |write: &Operation| {
+            (write.kind, write.key, Some(&write.value)) == (OperationKind::Write, o.key, again.map(|(_, value)| value))
+        };
+        (0..self.history.n_operations()).filter(|&at| is_append(&self.history.operation(OperationId::new(at)))).count()
     }
 
     /// The one element of a list that was read and that no operation of this history appended.

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 /// transactions can come as early as real time lets it.
 ///
 /// O(operations · log keys) at worst, and O(transactions) where no session begins so.
-pub(super) fn set_up_transactions(history: &History) -> Vec<TransactionId> {
+pub fn set_up_transactions(history: &History) -> Vec<TransactionId> {
     if !finds_set_up(history) {
         return history.set_up_that_took_effect().collect();
     }

@@ -36,7 +36,7 @@ mod write_read;
 pub use communication::{Breadth, Communication, ComponentSize};
 pub use components::Component;
 pub use index::{INITIAL_SLOT, Index, NONE, Node, Slot};
-pub use initial_state::{AssumedSetUp, assumed_set_up};
+pub use initial_state::{AssumedSetUp, assumed_set_up, set_up_transactions};
 pub use lists::{
     Appended, ListOrder, Listed, Repeated, appenders, appends, last_write, list_from_outside, n_ambiguous_elements,
     repeated_appends, value_from_outside, write_that_was_read,

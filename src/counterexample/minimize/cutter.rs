@@ -6,9 +6,9 @@ use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
-use crate::counterexample::translate::translate;
-use crate::history::{History, OperationId, Renaming, TransactionId, TransactionSet};
-use crate::relations::{self, EdgeIndex, Repeated, Resolution, Source, Standing};
+use crate::counterexample::translate::{translate, translate_back};
+use crate::history::{History, KeyId, OperationId, Renaming, TransactionId, TransactionSet};
+use crate::relations::{self, Edge, EdgeIndex, Reason, Repeated, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most instances listed per pattern in a small history: enough to find the chosen one again.
@@ -244,6 +244,22 @@ impl<'a> Cutter<'a> {
         })
     }
 
+    /// Whether a violation of a sub-history argues with nothing but what the chosen one argues with. Else it is another
+    /// instance of the same pattern, among the same transactions. Cycles without a name may get one, and where it is open what
+    /// was read, the cases are what is told.
+    pub(super) fn is_about_the_same(&self, violation: &Violation, renaming: &Renaming) -> bool {
+        if !matches!(self.wanted, Wanted::Pattern(_)) || self.has_choices() {
+            return true;
+        }
+        let Some(violation) = translate_back(violation, renaming) else { return false };
+        let known = arguments(&self.original.edges);
+        let cycle = violation.proof.cycle_edges();
+        let argued = cycle.iter().filter_map(|&e| violation.edges.get(e));
+        arguments(argued).iter().all(|argument| known.contains(argument))
+            && (!cycle.is_empty()
+                || involved_operations(&violation).iter().all(|o| self.involved.binary_search(o).is_ok()))
+    }
+
     /// The chosen violation in terms of a sub-history, if it is there. The checker lists one instance for each pair of
     /// writers: not necessarily the chosen one. Its evidence holds wherever all it names is left and still takes part,
     /// unless it rests on a choice among writers, or on which appends fit into a list.
@@ -305,6 +321,19 @@ impl<'a> Cutter<'a> {
         };
         levels.into_iter().map(|level| (level, verdict(level))).collect()
     }
+}
+
+/// An order that was concluded: of which transactions, on which key, and from which read.
+type Argument = (TransactionId, TransactionId, Option<KeyId>, Option<OperationId>);
+
+/// The orders among these that were concluded.
+fn arguments<'e>(edges: impl IntoIterator<Item = &'e Edge>) -> Vec<Argument> {
+    let argument = |edge: &Edge| match edge.because {
+        Reason::Visible { read, .. } => Some((edge.from, edge.to, edge.key, Some(read))),
+        Reason::Overwrites { .. } => Some((edge.from, edge.to, edge.key, edge.from_operation)),
+        _ => None,
+    };
+    edges.into_iter().filter_map(argument).collect()
 }
 
 /// A violation of a larger history with the names that those listed of the one at hand give it: what else it is called, and

@@ -44,6 +44,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
         verdicts: verdicts.collect(),
         minimality: Minimality::Reduced,
         operation_minimality: Minimality::Reduced,
+        is_the_chosen_one: true,
         n_transactions_of_whole: renaming.transactions.len().max(history.n_transactions()),
         history,
         renaming,
@@ -55,6 +56,11 @@ impl Cutter<'_> {
     /// A first sub-history that violates the level: the transactions named, else with the writers of all they read,
     /// and so on; else the whole history as it is, which is told by `false`.
     pub(super) fn first(&mut self) -> Option<(Found, bool)> {
+        // A part would lack what was set up, with which its lists begin.
+        let appended = self.history.initial_appends();
+        if self.involved.iter().any(|o| appended.contains_key(&self.history.keys()[o.index()])) {
+            return Some((self.whole()?, false));
+        }
         let mut keep = TransactionSet::of(self.history, named_transactions(self.original));
         for &o in &self.involved {
             keep.insert(self.history.transaction_of(o));

@@ -147,6 +147,7 @@ impl Cutter<'_> {
     fn counterexample(&self, found: Found, minimality: Minimality, operation_minimality: Minimality) -> Counterexample {
         let verdicts = self.verdicts(&found);
         let history = found.history.with_lists_as_recorded(self.history, &found.renaming);
+        let is_the_chosen_one = self.is_about_the_same(&found.violation, &found.renaming);
         let mut violation = found.violation;
         evidence::connect(&history, &mut violation);
         Counterexample {
@@ -154,6 +155,7 @@ impl Cutter<'_> {
             verdicts,
             minimality,
             operation_minimality,
+            is_the_chosen_one,
             n_transactions_of_whole: self.history.n_transactions(),
             history,
             renaming: found.renaming,

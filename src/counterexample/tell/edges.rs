@@ -1,12 +1,13 @@
 //! Edges, and the cycles that they close, as steps.
 
 use super::{Teller, closing};
+use crate::checkers::Level;
 use crate::counterexample::StepRole;
 use crate::counterexample::claim::{is_in_its_list, is_known};
 use crate::counterexample::edge_words::{Moment, capitalized, moments};
 use crate::counterexample::first_case::is_evidence;
 use crate::history::OperationId;
-use crate::relations::{Edge, EdgeIndex, Reason};
+use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// What a cycle of nothing but sessions and reads contradicts.
 const ORDER: &str = "Read committed and above: there is one order of commits, and sessions and reads follow it";
@@ -36,7 +37,13 @@ impl Teller<'_> {
         }
         let mut premises = edge.because.premises().to_vec();
         premises.extend(self.violation.edges.iter().position(|read| is_evidence(edge, read)));
+        let supposed = self.supposed_for(&premises);
         self.step(role, text, (vec![index], premises), operations);
+        if let Some(step) = self.steps.last_mut() {
+            step.premises.extend(supposed);
+            step.premises.sort_unstable();
+            step.premises.dedup();
+        }
         if !matches!(edge.because, Reason::SessionOrder | Reason::Reads | Reason::ReadModifyWrite { .. }) {
             self.by_rule();
         }
@@ -45,12 +52,23 @@ impl Teller<'_> {
             Reason::Visible { .. } => [edge.from_operation, None],
             Reason::Overwrites { .. } => [edge.to_operation, None],
             Reason::SessionOrder | Reason::Reads => return,
+            Reason::ReadModifyWrite { read } => [self.edge(read).and_then(|e| e.to_operation), edge.to_operation],
             _ => [edge.from_operation, edge.to_operation],
         };
         let found_at = self.places(written.into_iter().flatten());
         if let Some(step) = self.steps.last_mut().filter(|step| !step.premises.is_empty()) {
             step.found_at = found_at;
         }
+    }
+
+    /// The suppositions of the case at hand that say who wrote what these edges read.
+    fn supposed_for(&self, premises: &[EdgeIndex]) -> Vec<usize> {
+        let untold = premises.iter().filter(|&&e| self.told.get(e).is_some_and(Option::is_none));
+        let reads = untold.filter_map(|&e| self.edge(e).filter(|edge| edge.because == Reason::Reads)?.to_operation);
+        let supposes = |read: OperationId| {
+            self.steps.iter().rposition(|step| step.role == StepRole::Supposed && step.operations.contains(&read))
+        };
+        reads.filter_map(supposes).collect()
     }
 
     /// The last step follows from the rule, too.
@@ -80,7 +98,12 @@ impl Teller<'_> {
             let history = self.words.history;
             let is_listed =
                 |edge: &&Edge| matches!(edge.because, Reason::Listed { .. }) || is_in_its_list(history, edge);
+            let in_time = edges.iter().any(|edge| edge.relation == Relation::RealTime);
             let rule = match !edges.is_empty() && edges.iter().all(|edge| is_known(history, edge)) {
+                true if in_time => {
+                    let level = self.level.max(Level::StrictSerializability);
+                    format!("{}: {}", capitalized(&level.spoken()), level.promise())
+                }
                 true if edges.iter().any(is_listed) => ORDER_OF_LISTS.to_owned(),
                 true => ORDER.to_owned(),
                 false => format!("{}: {}", capitalized(&self.level.spoken()), self.level.promise()),

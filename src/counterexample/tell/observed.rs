@@ -218,9 +218,14 @@ impl Teller<'_> {
             Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
             Pattern::AbortedRead => format!("Every transaction in the file that {value} aborted"),
             Pattern::FutureRead => {
-                format!("No other transaction in the file {value}, and it is not the initial value")
+                format!(
+                    "No other transaction in the file that may have committed {value}, and it is not the initial value"
+                )
             }
-            Pattern::DuplicateElement => format!("Only one operation in the file {value}"),
+            Pattern::DuplicateElement => match self.words.n_appends(reads[0]) {
+                1 => format!("Only one operation in the file {value}"),
+                _ => return,
+            },
             _ => return,
         };
         self.say(StepRole::Observed, text, Vec::new());

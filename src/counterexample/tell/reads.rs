@@ -5,7 +5,7 @@ use crate::checkers::{Level, Pattern};
 use crate::counterexample::claim::{Claim, claim};
 use crate::counterexample::edge_words::capitalized;
 use crate::counterexample::{Step, StepRole, involved_operations};
-use crate::history::{OperationId, OperationKind, Outcome, SessionId};
+use crate::history::{OperationId, OperationKind, Outcome};
 
 impl Teller<'_> {
     /// The operations alone contradict.
@@ -50,18 +50,19 @@ impl Teller<'_> {
                     .to_owned()
             }
             Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
+            Pattern::DuplicateElement => {
+                "A list has each append once, so no element more often than it was appended".to_owned()
+            }
             Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
-            Pattern::NotMyOwnWrite if of_list => {
-                format!("{t} had appended to the list before, and a transaction sees its own appends")
+            Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
+                format!(
+                    "The list does not end with what {t} had appended before, and a transaction's own appends are the end of what \
+                     it reads"
+                )
             }
             Pattern::IntermediateRead if of_list => {
-                "The list has some of the elements that one transaction appended, and others see all of them or none"
+                "The list does not have a transaction's appends as it made them, and others see all of them together or none"
                     .to_owned()
-            }
-            Pattern::NotMyLastWrite if of_list => {
-                format!(
-                    "An append of {t} is not at the end of the list, and a transaction's own appends are the end of what it reads"
-                )
             }
             Pattern::FutureRead => format!("{t} wrote that value only after this read"),
             Pattern::NotMyOwnWrite => {
@@ -83,11 +84,10 @@ impl Teller<'_> {
                 self.overwritten_before().unwrap_or_default()
             }
             Pattern::NoLinearOrder => {
-                let with = if self.follow_in_sessions() { "their times and their sessions" } else { "their times" };
                 let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
                 format!(
-                    "No order of these operations that agrees with {with} explains what was read, even if every other write \
-                     of {keys} took effect at any time after it began, or not at all"
+                    "No order of all operations on {keys} that agrees with their times and their sessions explains what these \
+                     read"
                 )
             }
             pattern => capitalized(pattern.row().meaning),
@@ -127,13 +127,5 @@ impl Teller<'_> {
             "{} wrote {new} after every earlier write of {old} had ended, so {name} had to read {new} or something newer",
             self.words.transaction(writer)
         ))
-    }
-
-    /// Whether two transactions of the violation are of one session.
-    fn follow_in_sessions(&self) -> bool {
-        let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
-        let mut sessions: Vec<SessionId> = told.map(|&t| self.words.history.session_of(t)).collect();
-        sessions.sort_unstable();
-        sessions.windows(2).any(|pair| pair[0] == pair[1])
     }
 }

@@ -148,6 +148,13 @@ impl Whole<'_> {
             let count = self.found.counts.entry(pattern).or_default();
             *count = n.max(*count);
         }
+        // What different levels have found is listed side by side.
+        let mut listed: BTreeMap<Pattern, u64> = BTreeMap::new();
+        self.found.violations.iter().for_each(|violation| *listed.entry(violation.id.pattern).or_default() += 1);
+        for (pattern, n) in listed {
+            let count = self.found.counts.entry(pattern).or_default();
+            *count = n.max(*count);
+        }
     }
 
     fn set(&mut self, level: Level, verdict: Verdict) {
