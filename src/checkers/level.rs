@@ -102,7 +102,7 @@ impl Level {
     /// What the level promises, in one plain sentence without a full stop.
     pub fn promise(self) -> &'static str {
         match self {
-            Level::CutIsolation => "reading a key twice in a transaction gives the same version",
+            Level::CutIsolation => "the reads of a key in a transaction return one version, wrong values apart",
             Level::ReadCommitted => {
                 "a transaction reads only committed, final versions, and after reading from another one nothing older than what that one wrote"
             }

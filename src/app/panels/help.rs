@@ -41,7 +41,7 @@ fn sheet_ui(ui: &mut Ui) -> bool {
                     let (area, _) = ui.allocate_exact_size(vec2(44.0, 16.0), Sense::hover());
                     paint_relation(ui.painter(), area, relation, &palette, true);
                     ui.label(RichText::new(relation.code()).monospace().color(palette.strong));
-                    style::note(ui, &format!("{}: {}", relation.name(), relation.meaning()));
+                    style::note(ui, format!("{}: {}", relation.name(), relation.meaning()));
                 });
             }
             left.add_space(6.0);

@@ -249,7 +249,7 @@ impl Teller<'_> {
         self.say(StepRole::Observed, text, Vec::new());
     }
 
-    /// "T3 read from T2 (3), so T2, whose outcome is unknown, committed".
+    /// "T3 read x = 1 from T2, so T2, whose outcome is unknown, committed".
     fn tell_commits(&mut self, open: &[OperationId]) {
         let history = self.words.history;
         let unknown = |t: TransactionId| !t.is_initial() && history.outcome(t) == Outcome::Unknown;
@@ -263,8 +263,8 @@ impl Teller<'_> {
             let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to) && is_certain(e);
             let Some(index) = self.violation.edges.iter().position(shows) else { continue };
             let Some(edge) = self.edge(index) else { continue };
-            let (reader, name) = (self.words.transaction(edge.to), self.words.transaction(t));
-            let text = format!("{reader} read from {name}, so {name}, whose outcome is unknown, committed");
+            let (read, name) = (self.words.has_read(edge), self.words.transaction(t));
+            let text = format!("{read}, so {name}, whose outcome is unknown, committed");
             let operations = edge.to_operation.into_iter().collect();
             self.step(StepRole::Concluded, text, (Vec::new(), vec![index]), operations);
         }

@@ -100,7 +100,8 @@ impl Teller<'_> {
         let history = words.history;
         let matters = |o: OperationId| match pattern {
             _ if history.operation(o).kind == OperationKind::Read => true,
-            Pattern::IncompatibleOrder | Pattern::NonRepeatableRead => false,
+            Pattern::IncompatibleOrder => reads.len() < 2,
+            Pattern::NonRepeatableRead => false,
             Pattern::AbortedRead => history.outcome(history.transaction_of(o)) == Outcome::Aborted,
             _ => true,
         };
