@@ -23,7 +23,7 @@ pub(super) fn concerns(
     }
     is_write
         && of_key.any(|read| {
-            of_register(history, resolution, pattern, read, write) || of_list(history, pattern, read, write)
+            of_register(history, resolution, pattern, read, write) || of_list(history, resolution, pattern, read, write)
         })
 }
 
@@ -51,13 +51,24 @@ fn of_register(
     }
 }
 
-fn of_list(history: &History, pattern: &str, read: OperationId, write: OperationId) -> bool {
+fn of_list(
+    history: &History,
+    resolution: &Resolution<'_>,
+    pattern: &str,
+    read: OperationId,
+    write: OperationId,
+) -> bool {
     let (reader, writer) = (history.transaction_of(read), history.transaction_of(write));
     let operation = history.operation(write);
     let Some((list, _)) = found(history, reader, read) else { return false };
     let is_there = list.contains(&operation.value);
     let stands = |value: Value| list.iter().position(|other| *other == value);
     match pattern {
+        // Every list begins with all that was set up.
+        "TAP-f" if resolution.initial_appends(operation.key).contains(&write) => {
+            let initial: Vec<Value> = resolution.initial_elements(operation.key).collect();
+            !list.starts_with(&initial)
+        }
         "TAP-b" => is_there,
         "TAP-c" => is_there && writer == reader && write > read,
         // After an earlier append that is there, those up to this one do not follow.
