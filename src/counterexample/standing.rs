@@ -65,8 +65,9 @@ impl Explanation {
 
     /// The same with what it takes for granted of the whole history.
     fn under(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
-        if has_several_writers(whole, violation)
-            && let Some(assumption) = self.assumptions.iter_mut().find(|assumption| *assumption == ONE_WRITER)
+        // Only where it is said: this looks at the whole history.
+        if let Some(assumption) = self.assumptions.iter_mut().find(|assumption| *assumption == ONE_WRITER)
+            && has_several_writers(whole, violation)
         {
             *assumption = match whole.rules().duplicates {
                 DuplicateRule::Last => "of several transactions that wrote a value the last in the file is meant",

@@ -21,7 +21,6 @@ use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
 use merge::merged_by_strongest;
 use needs::{Promotions, needs};
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 pub(super) use combinations::{Searched, refute_by, search};
@@ -108,23 +107,11 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
             && let Some(shorter) = hopeless::refutation(history, resolution, hopeless[0])
         {
             let &mut Violation { implied, group, place, .. } = violation;
-            count_as(&mut found.counts, violation.id.pattern, shorter.id.pattern);
             *violation = Violation { implied, group, place, ..shorter };
             continue;
         }
         let wrap = |inner, &read: &OperationId| hopeless::with_other_writers(history, resolution, read, inner);
-        let told = hopeless.iter().rev().fold(spelled, wrap);
-        count_as(&mut found.counts, violation.id.pattern, told.id.pattern);
-        *violation = told;
-    }
-}
-
-/// What was counted as one pattern is told as another one.
-fn count_as(counts: &mut BTreeMap<Pattern, u64>, counted: Pattern, told: Pattern) {
-    if counted != told {
-        counts.entry(counted).and_modify(|count| *count -= 1);
-        counts.retain(|_, count| *count > 0);
-        *counts.entry(told).or_default() += 1;
+        *violation = hopeless.iter().rev().fold(spelled, wrap);
     }
 }
 
