@@ -307,6 +307,18 @@ fn a_list_that_does_not_begin_with_what_was_set_up_shows_who_appended_to_it() {
 }
 
 #[test]
+fn two_reads_of_a_key_are_no_fractured_read_where_no_other_read_is_certain() {
+    // c2 read x from b2 or from c3, and either is impossible: only its two reads of y are certain.
+    let text = "a: [r x [1 2 3 1], a y 2, a y 3]*\n\
+                b: [a y 3, a x 1, r y [2 3 3 3 2]]* [r y [2 3], a x 2, a x 3, a y 2]\n\
+                c: [a x 4, r y [3 3], r y [2 3 3], r x [1 4 3]] [r y [2 3 3 2], r y [2 3 3], a x 1, r x [1 2 1]] \
+                [a x 2, r y [2 3 3], a x 3]\n";
+    let findings = agree(&parsed(text)).expect("all agree");
+    assert!(findings.violations.iter().any(|v| v.id.to_string() == "TAP-j/1"));
+    assert!(findings.violations.iter().all(|v| v.id.pattern.id() != "TAP-k"), "{:?}", findings.violations);
+}
+
+#[test]
 fn the_report_says_that_reads_of_a_set_up_are_not_looked_at() {
     let rules = isoscope::history::Rules::default();
     let note = |text: &str| {

@@ -283,7 +283,9 @@ impl Describe<'_> {
         intermediate &= !self.resolution.is_open_after_own_write(read);
         let mut also = Vec::new();
         let mut operations = Vec::new();
-        let edges: Vec<Edge> = read_edge(self.history, t, read, source).into_iter().collect();
+        // Which of several transactions appended the last element of a list does not matter after own appends.
+        let is_open = self.history.lists().read_by(read).is_some() && self.resolution.is_open_after_own_write(read);
+        let edges: Vec<Edge> = read_edge(self.history, t, read, source).into_iter().filter(|_| !is_open).collect();
         let transactions = edges.iter().map(|edge| edge.from).chain([t]).collect();
         match (pattern, source) {
             (Pattern::AbortedRead, _) => also.extend(["C4 TAP-b", "G1a"]),
@@ -298,6 +300,7 @@ impl Describe<'_> {
             }
             (Pattern::NotMyOwnWrite, _) => {
                 operations.extend(last_write(self.history, t, key, |o| o < read));
+                operations.extend(is_open.then_some(read));
                 also.push("C4 TAP-d");
                 if intermediate {
                     also.extend(["TAP-f", "G1b"]);

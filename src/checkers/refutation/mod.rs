@@ -15,7 +15,7 @@ mod needs;
 
 use super::decide::{self, Decision, Decisions, Facts};
 use super::weak::Ground;
-use super::{Instances, Level, Pattern, Violation, evidence, read_consistency};
+use super::{Instances, Level, LevelSet, Pattern, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Standing};
@@ -89,12 +89,18 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
         return;
     }
     let promotions = Promotions::new(history, resolution, &resolution.choice_of_none());
+    let is_torn = |violation: &&Violation| violation.id.pattern == Pattern::NonRepeatableRead;
+    let torn: Vec<Violation> = found.violations.iter().filter(is_torn).cloned().collect();
     for violation in &mut found.violations {
         let mut spelled = spelled_out(history, resolution, violation.clone());
         let needed = needs(history, resolution, &spelled, &promotions);
         if matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM) {
             needs::name_without_doubt(history, resolution, &mut spelled, &needed);
             violation.also.clone_from(&spelled.also);
+            if needs::is_two_reads_of_a_key(history, resolution, violation, &needed, &torn) {
+                violation.levels = LevelSet::default();
+                continue;
+            }
         }
         let mut hopeless: Vec<OperationId> =
             needed.into_iter().filter(|&read| is_hopeless_read(history, resolution, read)).collect();

@@ -2,7 +2,7 @@
 
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
-use crate::relations::{Choice, Reason, Resolution, Source, Standing, appenders, appends};
+use crate::relations::{Choice, EdgeIndex, Reason, Resolution, Source, Standing, appenders, appends};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -113,21 +113,60 @@ pub(super) fn name_without_doubt(
     violation: &mut Violation,
     needed: &BTreeSet<OperationId>,
 ) {
-    let Proof::Cycle(cycle) = &violation.proof else { return };
-    let Some(first) = cycle.first().map(|&edge| &violation.edges[edge]) else { return };
-    let Reason::Visible { reader, .. } = first.because else { return };
-    let is_from_newer = |read: &OperationId| {
-        history.operation(*read).kind == OperationKind::Read
-            && Some(history.operation(*read).key) != violation.key
-            && resolution.source_in(reader, *read).writer() == Some(first.from)
-            && (needed.contains(read) || !is_open(history, resolution, *read))
-    };
-    if history.operations_of(reader).any(|read| is_from_newer(&read)) {
+    if reads_other_key_from_newer(history, resolution, violation, needed) {
         return;
     }
     for (with_read, without) in [("C4 TAP-h", "C4 TAP-k"), ("C4 TAP-i", "C4 TAP-l")] {
         violation.also.iter_mut().filter(|name| *name == with_read).for_each(|name| *name = without.to_owned());
     }
+}
+
+/// Whether the reader for sure read another key from the writer of the newer version. True of what is no cycle that
+/// begins with the order of two versions.
+fn reads_other_key_from_newer(
+    history: &History,
+    resolution: &Resolution,
+    violation: &Violation,
+    needed: &BTreeSet<OperationId>,
+) -> bool {
+    let Some((newer, reader, _)) = newer_version(violation) else { return true };
+    history.operations_of(reader).any(|read| {
+        history.operation(read).kind == OperationKind::Read
+            && Some(history.operation(read).key) != violation.key
+            && resolution.source_in(reader, read).writer() == Some(newer)
+            && (needed.contains(&read) || !is_open(history, resolution, read))
+    })
+}
+
+/// The writer of the newer version, the reader that returned the older one, and by which edges it sees the newer one, of
+/// a cycle that begins with the order of the two.
+fn newer_version(violation: &Violation) -> Option<(TransactionId, TransactionId, &[EdgeIndex])> {
+    let Proof::Cycle(cycle) = &violation.proof else { return None };
+    let first = &violation.edges[*cycle.first()?];
+    match &first.because {
+        Reason::Visible { reader, seen, .. } => Some((first.from, *reader, seen)),
+        _ => None,
+    }
+}
+
+/// Whether a fractured read is one only by a read whose writer is not certain, and otherwise no more than two reads of one
+/// key, which another violation of the same key, reader and level shows.
+pub(super) fn is_two_reads_of_a_key(
+    history: &History,
+    resolution: &Resolution,
+    violation: &Violation,
+    needed: &BTreeSet<OperationId>,
+    torn: &[Violation],
+) -> bool {
+    let Some((newer, reader, &[seen])) = newer_version(violation) else { return false };
+    let seen = &violation.edges[seen];
+    let is_earlier = !newer.is_initial() && newer < reader && history.session_of(newer) == history.session_of(reader);
+    let is_of_key = seen.because == Reason::Reads && seen.key == violation.key && !is_earlier;
+    let shows_it = |other: &Violation| {
+        let is_at_level = violation.levels.weakest().is_some_and(|level| other.levels.contains(level));
+        is_at_level && other.key == violation.key && other.edges.first().is_some_and(|edge| edge.to == reader)
+    };
+    is_of_key && !reads_other_key_from_newer(history, resolution, violation, needed) && torn.iter().any(shows_it)
 }
 
 /// The same within cases: whether C4 calls it h or k rests on a case that may turn out not to be needed, so neither is said

@@ -124,10 +124,14 @@ fn real_time(from: TransactionId, to: TransactionId) -> Edge {
 }
 
 /// Says which reads contradict, so that others beside them mean no more than that they are there. Where an edge takes one of
-/// several writers for granted, or comes from an aborted transaction, only the operations together are the proof.
+/// several writers for granted, rests on which append made an element, or comes from an aborted transaction, only the
+/// operations together are the proof.
 fn spell_out(history: &History, resolution: &Resolution, violation: &mut Violation) {
     let pattern = violation.id.pattern;
-    let is_open = |edge: &Edge| edge.to_operation.is_some_and(|read| resolution.multiple_sources(read).is_some());
+    let is_open = |edge: &Edge| {
+        let is_certain = |read| resolution.source(read).writer() == Some(edge.from);
+        edge.to_operation.is_some_and(|read| resolution.multiple_sources(read).is_some() || !is_certain(read))
+    };
     if violation.proof != Proof::Read || pattern == Pattern::AbortedRead || violation.edges.iter().any(is_open) {
         return;
     }
