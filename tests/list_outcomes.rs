@@ -267,7 +267,7 @@ fn who_appended_the_end_of_a_list_that_lacks_own_appends_is_not_said_where_it_is
     // The last 1 of a1's list may be that of a2 or of b1.
     let text = "a: [a l 1, a l 2, r l [1 1]]? [a l 1]? [a l 2, r l [1 2 1 2]]\nb: [a l 1]\n";
     expect(text, "+------");
-    let findings = examine::check(&parsed(text));
+    let findings = examine::check(&parse(text));
     let of_reads = |v: &&isoscope::checkers::Violation| v.id.pattern.id() == "TAP-d";
     let violation = findings.violations.iter().find(of_reads).expect("it lacks own appends");
     assert!(violation.edges.is_empty(), "{violation:?}");
