@@ -662,7 +662,7 @@ fn explanations_name_operations_and_levels() {
         "Assumed: each value that was read has one possible writer; the order within a session counts",
         "Read atomic: a transaction sees all that another one wrote or none of it",
         "Minimal: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \
-         5 operations, read atomic holds (removing a write also removes the reads of it).",
+         5 operations, read atomic holds (removing a write also removes the reads of its value).",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }

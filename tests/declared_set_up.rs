@@ -307,6 +307,19 @@ fn a_list_that_does_not_begin_with_what_was_set_up_shows_who_appended_to_it() {
 }
 
 #[test]
+fn who_appended_within_a_list_breaks_cut_isolation_where_others_wrote_the_same_values() {
+    // b2's element is in the list that c1 read, so b2 committed, and of its reads of y one is of a1, the others are not.
+    let text = "a: [a x 1, w y 1] [r y 1, w y 2]\n\
+                b: [r y 1]* [r y 1, r y 2, a x 2]?\n\
+                c: [r x [2 1], w y 2]\n";
+    let findings = agree(&parsed(text)).expect("all agree");
+    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "-------");
+    let without = parsed(&text.replace("[2 1]", "[1]"));
+    let findings = agree(&without).expect("all agree");
+    assert_eq!(examine::signs(examine::engine_verdicts(&findings)), "+++++++");
+}
+
+#[test]
 fn two_reads_of_a_key_are_no_fractured_read_where_no_other_read_is_certain() {
     // c2 read x from b2 or from c3, and either is impossible: only its two reads of y are certain.
     let text = "a: [r x [1 2 3 1], a y 2, a y 3]*\n\

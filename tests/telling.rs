@@ -79,7 +79,7 @@ fn the_size_says_what_may_still_be_superfluous() {
     assert_eq!(
         both,
         "Minimal: without any one of these 3 transactions or 5 operations, read atomic holds (removing a write also \
-         removes the reads of it)."
+         removes the reads of its value)."
     );
     let first = size(Minimality::Irreducible, Minimality::Reduced);
     assert!(first.starts_with("Minimal by transaction: "), "{first}");

@@ -49,6 +49,11 @@ pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
     let mut certain: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
     let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| certain[t.index()]).collect();
     while let Some(t) = waiting.pop() {
+        for writer in resolution.listed_writers(t) {
+            if !std::mem::replace(&mut certain[writer.index()], true) {
+                waiting.push(writer);
+            }
+        }
         for read in history.operations_of(t) {
             let Some(writers) = foreign_writers(resolution, t, read) else { continue };
             if let [writer] = writers.as_slice()
@@ -88,7 +93,7 @@ impl<'a> Cut<'a> {
         for round in 1.. {
             let standing =
                 history.transactions().filter(|&t| history.outcome(t) == Outcome::Unknown && cut.is_allowed(t, round));
-            let bad: Vec<TransactionId> = standing.filter(|&t| cut.group_without_writer(t, round).is_some()).collect();
+            let bad: Vec<TransactionId> = standing.filter(|&t| cut.is_broken(t, round)).collect();
             if bad.is_empty() {
                 break;
             }
@@ -100,7 +105,17 @@ impl<'a> Cut<'a> {
     /// The first committed transaction that breaks the rule.
     fn broken(&self) -> Option<TransactionId> {
         let mut committed = self.history.transactions().filter(|&t| self.history.outcome(t) == Outcome::Committed);
-        committed.find(|&t| self.group_without_writer(t, ALLOWED).is_some())
+        committed.find(|&t| self.is_broken(t, ALLOWED))
+    }
+
+    /// Whether a transaction breaks the rule when it reads only from those allowed in a round.
+    fn is_broken(&self, t: TransactionId, round: u32) -> bool {
+        self.fallen_in_list(t, round).is_some() || self.group_without_writer(t, round).is_some()
+    }
+
+    /// Who must have appended to a list that a transaction read, and is not allowed in a round.
+    fn fallen_in_list(&self, t: TransactionId, round: u32) -> Option<TransactionId> {
+        self.resolution.listed_writers(t).find(|&writer| !self.is_allowed(writer, round))
     }
 
     /// Whether a transaction may still be read from in a round.
@@ -128,7 +143,10 @@ impl<'a> Cut<'a> {
 
     /// Why a transaction cannot take part when only those allowed in a round do. Recursion is bounded.
     fn refute(&self, t: TransactionId, round: u32, depth: usize, left: &mut usize) -> Option<Violation> {
-        let group = self.group_without_writer(t, round)?;
+        let Some(group) = self.group_without_writer(t, round) else {
+            let writer = self.fallen_in_list(t, round).filter(|_| depth <= MOST_NESTED)?;
+            return self.refute(writer, self.fallen[writer.index()], depth + 1, left);
+        };
         for (at, (first, writers)) in group.iter().enumerate() {
             let mut later = group[at + 1..].iter();
             if let Some((second, _)) = later.find(|(_, others)| others.iter().all(|w| !writers.contains(w))) {

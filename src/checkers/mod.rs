@@ -238,9 +238,14 @@ impl Findings {
         self.levels.iter().find(|result| result.level == level)
     }
 
-    /// What a listed violation takes for granted, in words, where the weakest level that it violates does.
+    /// What a listed violation takes for granted, in words, where the weakest level that it violates does, or a stronger
+    /// one, which is then named.
     pub fn condition_of(&self, history: &History, violation: &Violation) -> Option<String> {
-        violation.levels.iter().find_map(|level| self.level(level))?.condition(history)
+        let mut results = violation.levels.iter().filter_map(|level| self.level(level));
+        let weakest = results.next()?;
+        let at_level =
+            |result: &LevelResult| Some(format!("at {} {}", result.level.spoken(), result.condition(history)?));
+        weakest.condition(history).or_else(|| results.find_map(at_level))
     }
 
     /// The violation of this name, if it is listed.

@@ -106,11 +106,18 @@ impl Words<'_> {
                 let (reader, list) = (self.transaction(*reader), self.content(*read));
                 let (first, then) = (edge.from_operation, edge.to_operation);
                 match self.listed_element(*read, then) {
-                    true => format!(
+                    true if self.is_listed_before(*read, first, then) => format!(
                         "{reader} read {list}: {from} {} before {to} {}",
                         self.wrote(first, edge.key),
                         self.wrote(then, edge.key)
                     ),
+                    true => {
+                        let element = then.map(|append| self.value(append)).unwrap_or_default();
+                        format!(
+                            "{reader} read {list}, where no {element} is that of {to}: so {from} {} before {to}",
+                            verb(level)
+                        )
+                    }
                     false => {
                         let lacks = self.missed(then, edge.to);
                         format!("{reader} read {list}, {lacks}: so {from} {} before {to}", verb(level))

@@ -5,7 +5,7 @@
 use super::reasons;
 use super::tell::Teller;
 use super::words::Words;
-use super::{Counterexample, Explanation, Headline, Step, codes, headline, standing};
+use super::{Counterexample, Explanation, Headline, Step, codes, headline, other_writers, standing};
 use crate::checkers::{Level, Violation};
 use crate::history::{History, OperationId};
 use crate::relations::{Edge, EdgeIndex, Reason};
@@ -24,6 +24,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         whole: None,
         is_the_chosen_one: example.is_the_chosen_one,
         contains: None,
+        taken: other_writers::taken(example),
         assumptions: standing::assumptions(example),
         steps: steps(history, violation, example.level),
         edge_reasons: reasons.iter().map(|reason| reason.short.clone()).collect(),

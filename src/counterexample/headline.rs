@@ -4,7 +4,7 @@ use super::claim::{Claim, Sight, claim, is_in_its_list};
 use super::edge_words::{capitalized, sentence};
 use super::words::Words;
 use crate::checkers::{Level, Pattern, Proof, Supposed, Violation};
-use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId};
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use std::collections::BTreeSet;
 
@@ -460,7 +460,11 @@ impl Speaker<'_> {
                 let is_same = |r: &&OperationId| {
                     words.history.transaction_of(**r) == reader && words.history.operation(**r).key == key
                 };
-                let contents: Vec<String> = reads.iter().filter(is_same).map(|&r| words.content(r)).collect();
+                let content = |&r: &OperationId| match words.ends_with_own(r) {
+                    true => format!("{}, which ends with its own", words.content(r)),
+                    false => words.content(r),
+                };
+                let contents: Vec<String> = reads.iter().filter(is_same).map(content).collect();
                 format!(
                     "{} read {}: versions of different transactions.",
                     words.transaction(reader),
@@ -496,6 +500,11 @@ impl Speaker<'_> {
                 None => format!("{had}, which no other transaction's appends can have made."),
             },
             Pattern::AbortedRead => {
+                let aborted = |write: &&OperationId| {
+                    let outcome = words.history.outcome(words.history.transaction_of(**write));
+                    outcome == Outcome::Aborted && list.contains(&words.history.operation(**write).value)
+                };
+                let append = writes.iter().find(aborted).or(append);
                 let (element, writer) = (append.map(appended)?, append.map(writer)?);
                 format!("{had}; {writer} had appended {element} and aborted.")
             }

@@ -17,6 +17,7 @@ mod headline;
 mod layers;
 mod minimize;
 pub mod narrate;
+mod other_writers;
 mod reasons;
 pub mod replay;
 mod signature;
@@ -43,6 +44,9 @@ pub use standing::{glossed, size};
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};
 use crate::relations::EdgeIndex;
+
+/// Up to so many operations of a counterexample are told and shown without leaving any out.
+pub(crate) const MOST_TOLD: usize = 16;
 
 /// What is truly known about the size of a counterexample. Said of its transactions and, separately, of its operations.
 ///
@@ -103,6 +107,16 @@ pub struct Counterexample {
     pub is_the_chosen_one: bool,
     /// Number of transactions of the whole history.
     pub n_transactions_of_whole: usize,
+}
+
+impl Counterexample {
+    /// The operations to show, ascending: those of the argument, and where there are few, all.
+    pub fn shown_operations(&self) -> Vec<OperationId> {
+        match self.history.n_operations() {
+            n if n <= MOST_TOLD => (0..n).map(OperationId::new).collect(),
+            _ => involved_operations(&self.violation),
+        }
+    }
 }
 
 /// The part a step plays in the argument.
@@ -180,6 +194,9 @@ pub struct Explanation {
     pub is_the_chosen_one: bool,
     /// Which simpler violation it contains, in one sentence.
     pub contains: Option<String>,
+    /// Of the whole history, the reads that it rests on outside of cases, each with the writers that it takes them to have
+    /// read from; none where whichever transaction wrote the value will do.
+    pub taken: Vec<(OperationId, Option<TransactionId>)>,
     /// What it takes for granted, clauses.
     pub assumptions: Vec<String>,
     /// The argument, in order.

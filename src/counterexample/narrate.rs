@@ -2,7 +2,7 @@
 //!
 //! Only puts together what [`explain`](super::explain) has said; ids, lines and names are those of the file.
 
-use super::{Counterexample, Explanation, Step, StepRole, edge_words, edges_to_draw, involved_operations};
+use super::{Counterexample, Explanation, Step, StepRole, edge_words, edges_to_draw};
 use crate::checkers::Proof;
 use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
@@ -53,7 +53,7 @@ pub fn plain_text(example: &Counterexample, explanation: &Explanation, whole: &H
         let _ = writeln!(out, "{indent}{number:4}  {}", sentence(step));
     }
     let _ = writeln!(out, "\n{}\n", explanation.size);
-    let shown = involved_operations(&example.violation);
+    let shown = example.shown_operations();
     for t in telling_order(example) {
         let session = example.history.session_name(example.history.session_of(t));
         let name = example.history.transaction_name(t);
@@ -142,7 +142,7 @@ fn table(out: &mut String, example: &Counterexample, whole: &History) {
     let names = sessions.iter().map(|&s| format!("session {}", escape(&example.history.session_name(s))));
     let _ = writeln!(out, "\n| {} |", names.collect::<Vec<_>>().join(" | "));
     let _ = writeln!(out, "|{}", "---|".repeat(sessions.len()));
-    let shown = involved_operations(&example.violation);
+    let shown = example.shown_operations();
     for t in order {
         let mut cell =
             format!("**{}** {}", escape(&example.history.transaction_name(t)), outcome(example.history.outcome(t)));

@@ -1,13 +1,13 @@
 //! What is said of a counterexample besides its argument: which levels allow it, what it takes for granted, and of what it
 //! is minimal.
 
+use super::other_writers::other_writers;
 use super::{Counterexample, Explanation, Minimality, summary};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, TransactionId, UnknownRule, Value, grouped,
 };
-use crate::relations::{Edge, Reason, Relation, set_up_transactions};
-use rustc_hash::FxHashMap;
+use crate::relations::{Edge, Reason, Relation, repeated_appends, set_up_transactions};
 
 impl Explanation {
     /// The same with what is known of the whole history: its own verdicts, the simpler violation that this one contains, by
@@ -26,9 +26,10 @@ impl Explanation {
             let standing = standing(&verdicts);
             let said = self.verdicts.split_once(&format!(": {standing}"));
             let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
+            let others = if findings.patterns.values().sum::<u64>() > 1 { ", with its other anomalies" } else { "" };
             self.whole = Some(match is_same {
                 true => "Whole history: the same levels.".to_owned(),
-                false => format!("Whole history, with its other anomalies: {standing}."),
+                false => format!("Whole history{others}: {standing}."),
             });
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
@@ -65,22 +66,21 @@ impl Explanation {
 
     /// The same with what it takes for granted of the whole history.
     fn under(mut self, whole: &History, findings: &Findings, violation: &Violation) -> Explanation {
-        // Only where it is said: this looks at the whole history.
-        if let Some(assumption) = self.assumptions.iter_mut().find(|assumption| *assumption == ONE_WRITER)
-            && has_several_writers(whole, violation)
-        {
-            *assumption = match whole.rules().duplicates {
-                DuplicateRule::Last => "of several transactions that wrote a value the last in the file is meant",
-                DuplicateRule::Any => {
-                    "a value that several transactions wrote is taken as read from the one that breaks least"
-                }
-            }
-            .to_owned();
+        let of_last = "of several transactions that wrote a value the last in the file is meant";
+        let others = match other_writers(whole, &self.taken) {
+            others if others.is_empty() => others,
+            _ if whole.rules().duplicates == DuplicateRule::Last => vec![of_last.to_owned()],
+            others => others,
+        };
+        if !others.is_empty() {
+            self.assumptions.retain(|assumption| assumption != ONE_WRITER);
+            self.assumptions.splice(0..0, others);
         }
         if whole.rules().unknown != UnknownRule::default() {
             let how = whole.rules().unknown.word();
             self.assumptions.push(format!("transactions of unknown outcome count as {how}"));
         }
+        self.assumptions.extend(set_up_of(whole, &self.taken));
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
         self
     }
@@ -94,23 +94,29 @@ impl Explanation {
     }
 }
 
-/// Whether several transactions wrote a value that a violation's reads returned, aborted ones included. O(operations).
-fn has_several_writers(whole: &History, violation: &Violation) -> bool {
-    let set_up = set_up_transactions(whole);
-    let involved = super::involved_operations(violation);
-    let reads = involved.iter().map(|&o| whole.operation(o)).filter(|o| o.kind == OperationKind::Read);
-    let mut writer: FxHashMap<(KeyId, Value), Option<TransactionId>> = reads
-        .map(|o| ((o.key, o.value), whole.may_be_initial(o.key, o.value).then_some(TransactionId::INITIAL)))
+/// "what s1 (line 1) wrote counts as the initial state", where it may have been read.
+fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Option<String> {
+    let may_be_initial = |(read, from): &&(OperationId, Option<TransactionId>)| match from {
+        Some(from) => from.is_initial(),
+        None => whole.may_be_initial(whole.keys()[read.index()], whole.values()[read.index()]),
+    };
+    let keys: Vec<KeyId> = taken.iter().filter(may_be_initial).map(|(read, _)| whole.keys()[read.index()]).collect();
+    let is_of_keys = |o: &OperationId| {
+        let o = whole.operation(*o);
+        o.kind == OperationKind::Write && keys.contains(&o.key)
+    };
+    let wrote = |t: TransactionId| Some((t, whole.operations_of(t).find(is_of_keys)?));
+    let mut wrote: Vec<String> = set_up_transactions(whole)
+        .into_iter()
+        .filter_map(wrote)
+        .map(|(t, write)| match whole.spot_of(write) {
+            Some(spot) => format!("{} ({})", whole.transaction_name(t), spot.text(whole.origin())),
+            None => whole.transaction_name(t).to_string(),
+        })
         .collect();
-    (0..whole.n_operations()).map(OperationId::new).any(|o| {
-        let write = whole.operation(o);
-        if write.kind != OperationKind::Write {
-            return false;
-        }
-        let t = whole.transaction_of(o);
-        let t = if set_up.contains(&t) { TransactionId::INITIAL } else { t };
-        writer.get_mut(&(write.key, write.value)).is_some_and(|known| known.replace(t).is_some_and(|other| other != t))
-    })
+    let last = wrote.pop()?;
+    let all = if wrote.is_empty() { last } else { format!("{} and {last}", wrote.join(", ")) };
+    Some(format!("what {all} wrote counts as the initial state"))
 }
 
 /// "These 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
@@ -265,10 +271,21 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     usual.filter(|_| matters).map(|value| format!("{} is the initial value", history.value_name(value)))
 }
 
+/// What goes with a write.
+fn removed(history: &History) -> &'static str {
+    match (history.lists().is_empty(), repeated_appends(history).is_empty()) {
+        (true, _) => "(removing a write also removes the reads of its value)",
+        (false, true) => "(removing an append also removes its element from the lists)",
+        (false, false) => {
+            "(removing an append also removes its element, or the lists with it where others appended it, too)"
+        }
+    }
+}
+
 /// What is truly known about its size, and of what it is minimal: "Minimal: without any one of these 4 transactions or 7
-/// operations, read atomic holds (removing a write also removes the reads of it)."
+/// operations, read atomic holds (removing a write also removes the reads of its value)."
 pub fn size(example: &Counterexample) -> String {
-    const REMOVED: &str = "(removing a write also removes the reads of it)";
+    let removed = removed(&example.history);
     let level = example.level.spoken();
     let (n, m) = (example.history.n_transactions(), example.history.n_operations());
     let whole = grouped(example.n_transactions_of_whole as u64);
@@ -282,18 +299,18 @@ pub fn size(example: &Counterexample) -> String {
             format!("Minimal: no part of the history with fewer than these {transactions} violates {level}")
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern if needs_all => {
-            return format!("Minimal: without any one of these {operations}, {level} holds {REMOVED}.");
+            return format!("Minimal: without any one of these {operations}, {level} holds {removed}.");
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
             format!("Minimal for this anomaly: it needs each of the {transactions}")
         }
         Minimality::Irreducible if needs_all => {
             return format!(
-                "Minimal: without any one of these {transactions} or {operations}, {level} holds {REMOVED}."
+                "Minimal: without any one of these {transactions} or {operations}, {level} holds {removed}."
             );
         }
         Minimality::Irreducible => {
-            format!("Minimal by transaction: without any one of these {n}, {level} holds {REMOVED}")
+            format!("Minimal by transaction: without any one of these {n}, {level} holds {removed}")
         }
         Minimality::Reduced if example.violation.id.pattern == Pattern::NoLinearOrder => {
             format!("Reduced to {n} of {whole} transactions: {}", with_writers(example))
@@ -312,7 +329,7 @@ pub fn size(example: &Counterexample) -> String {
             format!(" and {operations}; some of them alone violate {level} in another way")
         }
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!("; without any one of the {operations}, {level} holds {REMOVED}")
+            format!("; without any one of the {operations}, {level} holds {removed}")
         }
     };
     format!("{of_transactions}{of_operations}.")

@@ -201,6 +201,20 @@ impl<'a> Words<'a> {
         element.is_some_and(|element| list.contains(&element))
     }
 
+    /// Whether a list that was read has what one append made in front of what another one made, as far as values tell.
+    pub(super) fn is_listed_before(
+        &self,
+        read: OperationId,
+        first: Option<OperationId>,
+        then: Option<OperationId>,
+    ) -> bool {
+        let (Some(first), Some(then)) = (first, then) else { return false };
+        let [first, then] = [first, then].map(|append| self.history.operation(append).value);
+        let list = self.history.lists().read_by(read).unwrap_or_default();
+        let place = list.iter().position(|element| *element == first);
+        place.is_some_and(|place| list[place + 1..].contains(&then))
+    }
+
     /// `4 = 0, the initial version`, of a list with own appends `4 = [2], its own appends to the initial version`.
     pub(super) fn initial_read(&self, read: OperationId) -> String {
         let content = self.content(read);

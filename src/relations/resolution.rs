@@ -146,6 +146,9 @@ pub struct Resolution {
     pub(super) ambiguous: Vec<u32>,
     /// (reader, writer) where the writer's outcome is unknown and the read has no other source, ascending.
     pub(super) demands: Vec<(TransactionId, TransactionId)>,
+    /// Of these the ones that hold at cut isolation, too: (reader of a list, who alone can have appended an element of it that
+    /// is not the last and whose outcome is unknown), sorted.
+    pub(super) listed: Vec<(TransactionId, TransactionId)>,
     /// Writes of a value that another transaction wrote to the key before, each with the last such write, ascending.
     pub(super) repeated: Vec<(OperationId, OperationId)>,
     /// See [`Resolution::assumptions`].
@@ -277,6 +280,13 @@ impl Resolution {
         };
         let of_second = writers(second);
         writers(first).iter().any(|writer| of_second.contains(writer))
+    }
+
+    /// Transactions of unknown outcome that must have committed if this one did, because they alone can have appended an
+    /// element within a list that it read. O(log of all such).
+    pub fn listed_writers(&self, reader: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
+        let first = self.listed.partition_point(|pair| pair.0 < reader);
+        self.listed[first..].iter().take_while(move |pair| pair.0 == reader).map(|pair| pair.1)
     }
 
     /// Whether any read has several sources.

@@ -67,6 +67,9 @@ fn keeps(
     excluded: &FxHashSet<TransactionId>,
     reads: &mut Vec<Read>,
 ) -> Result<(), String> {
+    if !excluded.is_empty() && resolution.listed_writers(t).any(|writer| excluded.contains(&writer)) {
+        return Err(format!("{} read a list to which one appended who breaks the rule", history.transaction_name(t)));
+    }
     reads.clear();
     reads.extend(history.operations_of(t).filter_map(|o| {
         let (operation, _) = resolution.seen(o);

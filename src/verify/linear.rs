@@ -139,7 +139,9 @@ impl<'a> Puzzle<'a> {
     ) -> Result<Puzzle<'a>, String> {
         let mut listed: FxHashSet<TransactionId> = FxHashSet::default();
         let mut pieces = Vec::new();
-        for &t in transactions {
+        // One of unknown outcome that is named, too, is free like all that are not.
+        let is_free = |t: &TransactionId| !t.is_initial() && history.outcome(*t) == Outcome::Unknown;
+        for &t in transactions.iter().filter(|t| !is_free(t)) {
             if t.is_initial() || history.outcome(t) != Outcome::Committed || resolution.is_setup(t) || !listed.insert(t)
             {
                 return Err(format!("{} need not take part once", history.transaction_name(t)));

@@ -337,7 +337,7 @@ impl<'a> Resolution<'a> {
     }
 
     /// Who alone appended what a transaction found in lists behind what was set up.
-    fn listed_writers(&self, t: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
+    pub(super) fn listed_writers(&self, t: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
         let lists = self
             .history
             .operations_of(t)

@@ -227,6 +227,10 @@ impl<'a> Cutter<'a> {
     /// The violation to show: the chosen one if it is still there, else one of the wanted pattern, else (if none is
     /// wanted) the smallest of the level.
     fn choose(&self, violations: Vec<Violation>, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
+        // With all writers of what was read, the same operations have no order, whatever else the part shows.
+        if self.original.id.pattern == Pattern::NoLinearOrder {
+            return translate(self.original, renaming);
+        }
         // Whether it still is an instance of its pattern the checker says, for the letter of one depends on all its reads.
         if matches!(self.wanted, Wanted::Pattern(_))
             && violations.iter().any(|v| self.fits(v))

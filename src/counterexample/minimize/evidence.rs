@@ -3,7 +3,7 @@
 use super::cutter::Found;
 use crate::checkers::{Pattern, Proof, Violation};
 use crate::control::Control;
-use crate::counterexample::involved_operations;
+use crate::counterexample::{Claim, MOST_TOLD, claim, involved_operations};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::relations::{self, Edge, Reason, Relation, Resolution, Source};
 use rustc_hash::FxHashSet;
@@ -56,6 +56,10 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
 /// last element to who read the list, where that is certain. Nothing that was there changes its place. O(operations).
 pub(super) fn connect(history: &History, violation: &mut Violation) {
     if violation.id.pattern == Pattern::NoLinearOrder && violation.edges.is_empty() {
+        if history.n_operations() <= MOST_TOLD && !matches!(claim(history, violation), Claim::OverwrittenBefore { .. })
+        {
+            name_all(history, violation);
+        }
         violation.edges = in_time(history, &violation.transactions);
         return;
     }
@@ -93,6 +97,16 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         }
     }
     violation.edges.extend(edges);
+}
+
+/// Names all transactions that may have committed, in order of time: with more that must take effect, there is no order
+/// either.
+fn name_all(history: &History, violation: &mut Violation) {
+    let may_count = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted;
+    let mut all: Vec<TransactionId> = history.transactions().filter(may_count).collect();
+    all.sort_by_key(|&t| (history.interval(t).map(|ran| (ran.start, ran.end)), t));
+    violation.operations = all.iter().flat_map(|&t| history.operations_of(t)).collect();
+    violation.transactions = all;
 }
 
 /// Which of some transactions had ended before which others began, without what follows from the rest. O(n³).

@@ -131,6 +131,12 @@ impl Cutter<'_> {
         if !self.list_is_as_open(operation, |append| is_there(&append)) {
             return false;
         }
+        // Writers that read committed rules out count at cut isolation, and the rest is looked at there, too.
+        let multiple = self.resolution.multiple_sources(operation);
+        let multiple = multiple.filter(|_| !self.resolution.is_open_after_own_write(operation));
+        if multiple.is_some_and(|multiple| !all_there(&multiple.sources)) {
+            return false;
+        }
         match self.resolution.source(operation) {
             Source::Transaction { write, .. }
             | Source::Aborted { write, .. }

@@ -2,11 +2,11 @@
 
 use super::{Teller, closing};
 use crate::checkers::Level;
-use crate::counterexample::StepRole;
 use crate::counterexample::claim::{is_in_its_list, is_known};
 use crate::counterexample::edge_words::{Moment, capitalized, moments};
 use crate::counterexample::first_case::is_evidence;
-use crate::history::OperationId;
+use crate::counterexample::{Step, StepRole};
+use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 /// What a cycle of nothing but sessions and reads contradicts.
@@ -37,7 +37,11 @@ impl Teller<'_> {
         }
         let mut premises = edge.because.premises().to_vec();
         premises.extend(self.violation.edges.iter().position(|read| is_evidence(edge, read)));
-        let supposed = self.supposed_for(&premises);
+        let mut supposed = self.supposed_for(edge, &premises);
+        if role == StepRole::Concluded {
+            let speaks_of = |t: TransactionId| t == edge.from || t == edge.to;
+            supposed.extend(self.committed.iter().filter(|(t, _)| speaks_of(*t)).map(|(_, step)| step));
+        }
         self.step(role, text, (vec![index], premises), operations);
         if let Some(step) = self.steps.last_mut() {
             step.premises.extend(supposed);
@@ -61,14 +65,27 @@ impl Teller<'_> {
         }
     }
 
-    /// The suppositions of the case at hand that say who wrote what these edges read.
-    fn supposed_for(&self, premises: &[EdgeIndex]) -> Vec<usize> {
+    /// The suppositions of the case at hand that say who wrote what an edge and its premises rest on.
+    fn supposed_for(&self, edge: &Edge, premises: &[EdgeIndex]) -> Vec<usize> {
+        let history = self.words.history;
         let untold = premises.iter().filter(|&&e| self.told.get(e).is_some_and(Option::is_none));
-        let reads = untold.filter_map(|&e| self.edge(e).filter(|edge| edge.because == Reason::Reads)?.to_operation);
-        let supposes = |read: OperationId| {
-            self.steps.iter().rposition(|step| step.role == StepRole::Supposed && step.operations.contains(&read))
+        let of_edge = match edge.because {
+            Reason::Visible { read, .. } | Reason::Listed { read, .. } => Some(read),
+            Reason::Overwrites { .. } => edge.from_operation,
+            _ => None,
         };
-        reads.filter_map(supposes).collect()
+        let reads = untold.filter_map(|&e| self.edge(e).filter(|edge| edge.because == Reason::Reads)?.to_operation);
+        let reads: Vec<OperationId> = reads.chain(of_edge).collect();
+        let key = |o: OperationId| history.operation(o).key;
+        let is_around =
+            |step: &Step| step.role == StepRole::Supposed && !step.case.is_empty() && is_within(&self.case, &step.case);
+        let supposes = |step: &Step, read: OperationId| {
+            // Who appended an element of one list says something of the other lists of its key.
+            step.operations.contains(&read)
+                || history.lists().is_list(key(read)) && step.operations.iter().any(|&o| key(o) == key(read))
+        };
+        let says = |step: &Step| is_around(step) && reads.iter().any(|&read| supposes(step, read));
+        (0..self.steps.len()).filter(|&place| says(&self.steps[place])).collect()
     }
 
     /// The last step follows from the rule, too.
@@ -143,4 +160,9 @@ impl Teller<'_> {
         let link = |&e: &EdgeIndex| Some((e, moments(self.edge(e)?, self.level)?));
         cycle.iter().map(link).collect::<Option<Vec<_>>>().filter(|links| !links.is_empty())
     }
+}
+
+/// Whether a case, `1.2`, is another one, or inside of it: `1`.
+fn is_within(case: &str, outer: &str) -> bool {
+    case.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

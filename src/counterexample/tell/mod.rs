@@ -23,6 +23,8 @@ pub(super) struct Teller<'a> {
     /// By edge: the step that tells it.
     told: Vec<Option<usize>>,
     steps: Vec<Step>,
+    /// Transactions of unknown outcome that committed, and the steps that say so.
+    committed: Vec<(TransactionId, usize)>,
     /// The case that is told; empty outside of cases.
     case: String,
 }
@@ -35,6 +37,7 @@ impl<'a> Teller<'a> {
             level,
             told: vec![None; violation.edges.len()],
             steps: Vec::new(),
+            committed: Vec::new(),
             case: String::new(),
         }
     }

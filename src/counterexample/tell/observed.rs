@@ -1,12 +1,13 @@
 //! What was observed, told before anything is concluded.
 
 use super::Teller;
+use super::proofs::either;
 use crate::checkers::{Pattern, Proof};
 use crate::counterexample::claim::{Claim, claim, writes_of};
 use crate::counterexample::first_case::is_evidence;
 use crate::counterexample::words::Words;
-use crate::counterexample::{Step, StepRole, involved_operations};
-use crate::history::{OperationId, OperationKind, Outcome, TransactionId};
+use crate::counterexample::{MOST_TOLD, Step, StepRole, involved_operations};
+use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
 impl Teller<'_> {
@@ -15,7 +16,7 @@ impl Teller<'_> {
         let needed = self.needed(&cycles);
         let is_plain = |edge: &Edge| match edge.because {
             Reason::SessionOrder => !edge.from.is_initial(),
-            Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read)),
+            Reason::Reads => edge.to_operation.is_none_or(|read| !open.contains(&read) && !self.is_told_twice(read)),
             _ => false,
         };
         let mut lines: Vec<EdgeIndex> =
@@ -39,6 +40,14 @@ impl Teller<'_> {
         }
         self.tell_lists(&needed);
         self.tell_commits(&open);
+    }
+
+    /// Whether edges say of a read that it is from several writers: each of them belongs to a case.
+    fn is_told_twice(&self, read: OperationId) -> bool {
+        let tells = |edge: &&Edge| edge.because == Reason::Reads && edge.to_operation == Some(read);
+        let mut writers = self.violation.edges.iter().filter(tells).map(|edge| edge.from);
+        let first = writers.next();
+        writers.any(|writer| Some(writer) != first)
     }
 
     /// Lists that were read and show an order, where no edge tells the read.
@@ -166,9 +175,12 @@ impl Teller<'_> {
     /// Where operations contradict by themselves: who wrote and who read what, in order of time where that is all there is.
     fn tell_operations(&mut self) {
         let history = self.words.history;
-        let mut involved = involved_operations(self.violation);
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
         let in_time = self.violation.id.pattern == Pattern::NoLinearOrder;
+        let mut involved = match self.tells_all() {
+            true => (0..history.n_operations()).map(OperationId::new).filter(|&o| may_count(history, o)).collect(),
+            false => involved_operations(self.violation),
+        };
         let began = |o: OperationId| history.interval(history.transaction_of(o)).map(|ran| ran.start);
         let of_one = involved.windows(2).all(|two| history.transaction_of(two[0]) == history.transaction_of(two[1]));
         match in_time {
@@ -187,7 +199,11 @@ impl Teller<'_> {
                 None if is_read(o) => format!("{name} read {}", self.words.content(o)),
                 None => format!("{name} {}", self.words.wrote(Some(o), None)),
             };
-            let aborted = if !is_read(o) && history.outcome(t) == Outcome::Aborted { " and aborted" } else { "" };
+            let outcome = match history.outcome(t) {
+                Outcome::Aborted if !is_read(o) => " and aborted",
+                Outcome::Unknown if in_time => ", if it committed",
+                _ => "",
+            };
             let time = match history.interval(t).filter(|_| in_time) {
                 Some(ran) => {
                     let [began, ended] = [ran.start, ran.end].map(|time| self.words.time(time));
@@ -201,13 +217,47 @@ impl Teller<'_> {
             };
             let clock = (0..self.violation.edges.len()).filter(clock);
             let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
-            self.step(StepRole::Observed, format!("{what}{aborted}{time}"), (edges, Vec::new()), vec![o]);
+            self.step(StepRole::Observed, format!("{what}{outcome}{time}"), (edges, Vec::new()), vec![o]);
         }
         self.tell_absent();
     }
 
+    /// Whether operations that no order explains are told with all that wrote the same values.
+    fn tells_all(&self) -> bool {
+        let history = self.words.history;
+        let is_named = |t: TransactionId| self.violation.transactions.contains(&t);
+        let mut all = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);
+        self.violation.id.pattern == Pattern::NoLinearOrder
+            && history.n_operations() <= MOST_TOLD
+            && all.all(is_named)
+            && !matches!(claim(history, self.violation), Claim::OverwrittenBefore { .. })
+    }
+
+    /// "No other transaction in the file that may have committed wrote x = 1 or x = 2".
+    fn tell_no_other_writes(&mut self) {
+        let history = self.words.history;
+        let is_known = |o: &OperationId| {
+            let operation = history.operation(*o);
+            operation.kind == OperationKind::Read
+                && may_count(history, *o)
+                && !matches!(operation.value, Value::UNRECORDED | Value::INITIAL)
+                && history.differs_from(*o).is_none()
+        };
+        let mut read: Vec<String> =
+            (0..history.n_operations()).map(OperationId::new).filter(is_known).map(|o| self.words.content(o)).collect();
+        read.sort_unstable();
+        read.dedup();
+        if !read.is_empty() {
+            let text = format!("No other transaction in the file that may have committed wrote {}", either(&read));
+            self.say(StepRole::Observed, text, Vec::new());
+        }
+    }
+
     /// What was looked for in the whole file and not found.
     fn tell_absent(&mut self) {
+        if self.tells_all() {
+            return self.tell_no_other_writes();
+        }
         let (pattern, reads) = match claim(self.words.history, self.violation) {
             Claim::WrongValue { pattern, reads } => (pattern, reads),
             Claim::OverwrittenBefore { read, .. } => return self.tell_later_writes(read),
@@ -216,7 +266,15 @@ impl Teller<'_> {
         let Some(value) = reads.first().and_then(|&read| self.words.wrong_value(pattern, read)) else { return };
         let text = match pattern {
             Pattern::ThinAirRead => format!("No transaction in the file {value}, and it is not the initial value"),
-            Pattern::AbortedRead => format!("Every transaction in the file that {value} aborted"),
+            Pattern::AbortedRead => {
+                let history = self.words.history;
+                let sets_up = |t: &TransactionId| {
+                    let mut all = history.operations_of(*t).map(|o| history.operation(o));
+                    reads.iter().any(|&read| all.any(|o| o.key == history.operation(read).key))
+                };
+                let later = if history.set_up().iter().any(sets_up) { ", apart from the set-up," } else { "" };
+                format!("Every transaction in the file that {value}{later} aborted")
+            }
             Pattern::FutureRead => {
                 format!(
                     "No other transaction in the file that may have committed {value}, and it is not the initial value"
@@ -266,7 +324,12 @@ impl Teller<'_> {
             let (read, name) = (self.words.has_read(edge), self.words.transaction(t));
             let text = format!("{read}, so {name}, whose outcome is unknown, committed");
             let operations = edge.to_operation.into_iter().collect();
+            self.committed.push((t, self.steps.len()));
             self.step(StepRole::Concluded, text, (Vec::new(), vec![index]), operations);
         }
     }
+}
+
+fn may_count(history: &History, o: OperationId) -> bool {
+    history.outcome(history.transaction_of(o)) != Outcome::Aborted
 }

@@ -259,7 +259,7 @@ fn inner(label: &str, place: usize) -> String {
 }
 
 /// `T1, T2 or T3`.
-fn either(names: &[String]) -> String {
+pub(super) fn either(names: &[String]) -> String {
     match names.split_last() {
         Some((last, init)) if !init.is_empty() => format!("{} or {last}", init.join(", ")),
         _ => names.concat(),

@@ -2,10 +2,10 @@
 
 use super::{Teller, closing};
 use crate::checkers::{Level, Pattern};
-use crate::counterexample::claim::{Claim, claim};
+use crate::counterexample::claim::{Claim, claim, writes_of};
 use crate::counterexample::edge_words::capitalized;
 use crate::counterexample::{Step, StepRole, involved_operations};
-use crate::history::{OperationId, OperationKind, Outcome};
+use crate::history::{OperationId, OperationKind, Outcome, Value};
 
 impl Teller<'_> {
     /// The operations alone contradict.
@@ -124,6 +124,14 @@ impl Teller<'_> {
         let [reader, writer] = [read, by].map(|o| history.transaction_of(o));
         let [old, new] = [read, by].map(|o| history.value_name(history.operation(o).value));
         let name = self.words.transaction(reader);
+        if history.operation(read).value == Value::INITIAL
+            && writes_of(history, history.operation(read).key, Value::INITIAL).next().is_none()
+        {
+            return Some(format!(
+                "{} had written {new}, so {name} had to read {new} or something newer",
+                self.words.transaction(writer)
+            ));
+        }
         Some(format!(
             "{} wrote {new} after every earlier write of {old} had ended, so {name} had to read {new} or something newer",
             self.words.transaction(writer)

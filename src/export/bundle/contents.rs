@@ -4,7 +4,7 @@
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
 use super::{Brief, Scripts, trust};
-use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, involved_operations, narrate};
+use crate::counterexample::{Counterexample, Explanation, Quotation, Step, interpret, narrate};
 use crate::export::reproduce::Plan;
 use crate::history::{History, Outcome, TransactionId, grouped, visible, visible_line};
 use std::path::Path;
@@ -78,7 +78,7 @@ fn observed(example: &Counterexample, whole: &History, plan: &Plan) -> Block {
     let mut sessions: Vec<_> = order.iter().map(|&t| history.session_of(t)).collect();
     sessions.sort_unstable();
     sessions.dedup();
-    let shown = involved_operations(&example.violation);
+    let shown = example.shown_operations();
     let cell = |t: TransactionId| {
         let outcome = match history.outcome(t) {
             Outcome::Committed => "committed",

@@ -167,6 +167,7 @@ impl<'a> Join<'a> {
         if !is_sure && writers.all(|other| other == writer) {
             let reader = self.history.transaction_of(OperationId(operation));
             self.exceptions.demands.push((reader, TransactionId(writer)));
+            self.exceptions.listed.push((reader, TransactionId(writer)));
         }
     }
 

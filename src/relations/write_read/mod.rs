@@ -73,6 +73,7 @@ fn resolve_by(
     resolution.intermediate = exceptions.intermediate;
     resolution.multiple = exceptions.multiple;
     resolution.demands = exceptions.demands;
+    resolution.listed = exceptions.listed;
     resolution.repeated = exceptions.repeated;
     resolution.after_own_write.par_sort_unstable();
     resolution.intermediate.par_sort_unstable();
@@ -80,6 +81,8 @@ fn resolve_by(
     resolution.repeated.par_sort_unstable();
     resolution.demands.sort_unstable();
     resolution.demands.dedup();
+    resolution.listed.sort_unstable();
+    resolution.listed.dedup();
     settle_unknown(&mut resolution);
     resolution.assumptions = assumptions(history, &resolution, &set_up);
     Ok(resolution)
@@ -99,6 +102,7 @@ struct Exceptions {
     intermediate: Vec<u32>,
     multiple: Vec<MultipleSources>,
     demands: Vec<(TransactionId, TransactionId)>,
+    listed: Vec<(TransactionId, TransactionId)>,
     repeated: Vec<(OperationId, OperationId)>,
 }
 
@@ -108,6 +112,7 @@ impl Exceptions {
         self.intermediate.append(&mut other.intermediate);
         self.multiple.append(&mut other.multiple);
         self.demands.append(&mut other.demands);
+        self.listed.append(&mut other.listed);
         self.repeated.append(&mut other.repeated);
     }
 }

@@ -1,0 +1,121 @@
+//! Who else wrote a value that was read: the argument takes one writer for granted, and says so.
+
+use super::words::Words;
+use super::{Counterexample, involved_operations};
+use crate::checkers::Pattern;
+use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
+use crate::relations::{Reason, set_up_transactions, value_from_outside};
+use rustc_hash::FxHashMap;
+
+/// Most reads of which it is said one by one.
+const MOST_READS: usize = 3;
+
+/// Most other writers that are named.
+const MOST_WRITERS: usize = 3;
+
+/// A read, and whose value the argument takes it to have returned.
+struct Read {
+    read: OperationId,
+    /// None where that does not matter.
+    from: Option<TransactionId>,
+    /// Other writes of that value: one for each transaction.
+    others: Vec<OperationId>,
+    /// It may be the initial one, too.
+    may_be_initial: bool,
+}
+
+/// Of the reads that an argument rests on, in the whole history: whom it takes them to have read from. Cases apart.
+pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<TransactionId>)> {
+    let (history, violation) = (&example.history, &example.violation);
+    let of_edges = violation.edges.iter().filter(|edge| edge.because == Reason::Reads);
+    let mut taken: Vec<(OperationId, Option<TransactionId>)> =
+        of_edges.filter_map(|edge| Some((edge.to_operation?, Some(edge.from)))).collect();
+    let is_told = |read: OperationId| taken.iter().any(|(told, _)| *told == read);
+    let reads = involved_operations(violation).into_iter();
+    let others: Vec<OperationId> =
+        reads.filter(|&o| history.operation(o).kind == OperationKind::Read && !is_told(o)).collect();
+    match violation.id.pattern {
+        Pattern::FutureRead => taken.extend(others.iter().map(|&read| (read, Some(history.transaction_of(read))))),
+        // Whoever wrote what they returned: no transaction wrote both.
+        Pattern::NonRepeatableRead if violation.edges.is_empty() && violation.proof.parts().len() == 1 => {
+            taken.extend(others.iter().map(|&read| (read, None)));
+        }
+        _ => {}
+    }
+    taken.sort_unstable();
+    taken.dedup();
+    let renaming = &example.renaming;
+    let old = |t: TransactionId| if t.is_initial() { t } else { renaming.old_transaction(t) };
+    // Who wrote what the others returned is told case by case.
+    let of_one = taken.chunk_by(|a, b| a.0 == b.0).filter(|of_read| of_read.len() == 1);
+    of_one.flatten().map(|&(read, from)| (renaming.operations[read.index()], from.map(old))).collect()
+}
+
+/// Of each of these reads that other transactions of the whole history may explain: "the 2 that d1 read of key x is that
+/// of d3, not that of d2 (line 1, aborted)". One general clause where there are many; empty where each value has one writer.
+/// O(operations).
+pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Vec<String> {
+    let mut reads: Vec<Read> = Vec::new();
+    let mut readers_of: FxHashMap<(KeyId, Value), Vec<usize>> = FxHashMap::default();
+    for &(read, from) in taken {
+        let (key, value) = returned(whole, read);
+        if value != Value::UNRECORDED && whole.differs_from(read).is_none() {
+            let is_initial = from.is_some_and(TransactionId::is_initial);
+            let may_be_initial = !is_initial && whole.may_be_initial(key, value);
+            readers_of.entry((key, value)).or_default().push(reads.len());
+            reads.push(Read { read, from, others: Vec::new(), may_be_initial });
+        }
+    }
+    let set_up = set_up_transactions(whole);
+    for write in (0..whole.n_operations()).map(OperationId::new) {
+        if whole.kinds()[write.index()] != OperationKind::Write {
+            continue;
+        }
+        let of = (whole.keys()[write.index()], whole.values()[write.index()]);
+        for &place in readers_of.get(&of).map_or(&[][..], Vec::as_slice) {
+            let t = whole.transaction_of(write);
+            let Read { read, from, others, may_be_initial } = &mut reads[place];
+            let is_known = others.last().is_some_and(|&other| whole.transaction_of(other) == t);
+            // What was set up is what the initial version is.
+            let is_set_up = set_up.contains(&t) && (*may_be_initial || from.is_some_and(TransactionId::is_initial));
+            if *from != Some(t) && !is_set_up && !is_known && t != whole.transaction_of(*read) {
+                others.push(write);
+            }
+        }
+    }
+    reads.retain(|read| read.others.len() + usize::from(read.may_be_initial) > usize::from(read.from.is_none()));
+    match reads.len() {
+        0..=MOST_READS => reads.iter().map(|read| clause(whole, read)).collect(),
+        _ => vec!["a value that several transactions wrote is taken as read from the one that breaks least".to_owned()],
+    }
+}
+
+/// The key of a read, and the value that its transaction found there.
+fn returned(whole: &History, read: OperationId) -> (KeyId, Value) {
+    (whole.keys()[read.index()], value_from_outside(whole, whole.transaction_of(read), read))
+}
+
+fn clause(whole: &History, read: &Read) -> String {
+    let words = Words::new(whole, &[]);
+    let name = |&write: &OperationId| {
+        let t = whole.transaction_of(write);
+        let place = whole.spot_of(write).map(|spot| spot.text(whole.origin()));
+        let aborted = (whole.outcome(t) == Outcome::Aborted).then(|| "aborted".to_owned());
+        let note: Vec<String> = place.into_iter().chain(aborted).collect();
+        match note.is_empty() {
+            true => words.transaction(t),
+            false => format!("{} ({})", words.transaction(t), note.join(", ")),
+        }
+    };
+    let mut not: Vec<String> =
+        read.others.iter().take(MOST_WRITERS).map(name).map(|t| format!("that of {t}")).collect();
+    let more = read.others.len().saturating_sub(MOST_WRITERS);
+    not.extend((more > 0).then(|| format!("that of {more} more")));
+    not.extend(read.may_be_initial.then(|| "the initial one".to_owned()));
+    let (value, others) = (words.value_read(read.read), not.join(" or "));
+    match read.from {
+        None => format!("the {value} may be {others}"),
+        Some(from) if from.is_initial() => format!("the {value} is the initial one, not {others}"),
+        Some(from) => format!("the {value} is that of {}, not {others}", words.transaction(from)),
+    }
+}
