@@ -114,7 +114,7 @@ impl Words<'_> {
                     true => {
                         let element = then.map(|append| self.value(append)).unwrap_or_default();
                         format!(
-                            "{reader} read {list}, where no {element} is that of {to}: so {from} {} before {to}",
+                            "{reader} read {list}, where no {element} can be that of {to}, since appends of one transaction are next to each other: so {from} {} before {to}",
                             verb(level)
                         )
                     }

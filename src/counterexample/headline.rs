@@ -268,12 +268,17 @@ impl Speaker<'_> {
     }
 
     fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> String {
+        let key_id = key;
         let key = format!("key {}", self.words.history.key_name(key));
         let version = match writer {
             t if t.is_initial() => format!("the initial version of {key}"),
             t => format!("{}'s version of {key}", self.transaction(t)),
         };
         match readers {
+            [one] if self.words.history.lists().is_list(key_id) => format!(
+                "{} read {version} and appended after a newer one that it had not seen.",
+                self.transaction(*one)
+            ),
             [one] => format!(
                 "{} read {version} and overwrote a newer one that it had not seen: that update is lost.",
                 self.transaction(*one)
@@ -473,11 +478,17 @@ impl Speaker<'_> {
             }
             Pattern::NoLinearOrder => {
                 let told = self.violation.transactions.iter().filter(|t| !t.is_initial());
-                let names: Vec<String> = told.map(|&t| words.transaction(t)).collect();
+                let names = told.map(|&t| words.transaction(t));
+                let mut readers: Vec<TransactionId> = reads.iter().map(|&o| words.history.transaction_of(o)).collect();
+                readers.dedup();
+                let (names, did): (Vec<String>, &str) = match readers.is_empty() {
+                    true => (names.collect(), "did"),
+                    false => (readers.iter().map(|&t| words.transaction(t)).collect(), "read"),
+                };
                 let (names, more) = names.split_at(names.len().min(4));
                 let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
                 let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
-                format!("No order that agrees with real time and with sessions explains what {names}{more} did.")
+                format!("No order that agrees with real time and with sessions explains what {names}{more} {did}.")
             }
             _ => meaning(),
         }

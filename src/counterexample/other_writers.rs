@@ -85,7 +85,11 @@ pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<Trans
     }
     reads.retain(|read| read.others.len() + usize::from(read.may_be_initial) > usize::from(read.from.is_none()));
     match reads.len() {
-        0..=MOST_READS => reads.iter().map(|read| clause(whole, read)).collect(),
+        0..=MOST_READS => {
+            let mut clauses: Vec<String> = reads.iter().map(|read| clause(whole, read)).collect();
+            clauses.dedup();
+            clauses
+        }
         _ => vec!["a value that several transactions wrote is taken as read from the one that breaks least".to_owned()],
     }
 }

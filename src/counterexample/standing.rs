@@ -245,7 +245,10 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
         _ if is_timed => "the order within a session counts",
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
-    written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).collect()
+    let is_repeated = example.level > Level::CutIsolation && !repeated_appends(&example.history).is_empty();
+    let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
+    let list = is_repeated.then(|| by_last.to_owned());
+    written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).chain(list).collect()
 }
 
 /// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that is

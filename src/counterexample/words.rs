@@ -125,7 +125,17 @@ impl<'a> Words<'a> {
         let element = element.map_or_else(|| "element".to_owned(), |&element| self.history.value_name(element));
         let reader = self.transaction(self.history.transaction_of(read));
         let key = self.key(Some(self.history.operation(read).key));
-        format!("{element} in place {} of the list that {reader} read of {key}", place + 1)
+        let place = self.recorded_place(read, place) + 1;
+        format!("{element} in place {place} of the list that {reader} read of {key}")
+    }
+
+    /// The place of an element in a list as the file has it, also where elements of it have been left out: all that are
+    /// equal go together.
+    fn recorded_place(&self, read: OperationId, place: usize) -> usize {
+        let lists = self.history.lists();
+        let (Some(cut), Some(recorded)) = (lists.read_by(read), lists.recorded_by(read)) else { return place };
+        let mut left = (0..recorded.len()).filter(|&at| cut.contains(&recorded[at]));
+        left.nth(place).unwrap_or(place)
     }
 
     /// `T1`, or `operation 3 of T1` where it appended the same element to the key more than once.

@@ -11,8 +11,23 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Sessions per block.
-const BLOCK: usize = 16;
+/// A place in a session, from 1; 0 for none. Signed numbers are quicker to compare many at a time, and so are short ones.
+trait Entry: Copy + Default + Ord + Send + Sync {
+    /// Of a number that fits.
+    fn of(position: i32) -> Self;
+}
+
+impl Entry for i16 {
+    fn of(position: i32) -> i16 {
+        position as i16
+    }
+}
+
+impl Entry for i32 {
+    fn of(position: i32) -> i32 {
+        position
+    }
+}
 
 /// Blocks looked at side by side: each takes memory.
 const ABREAST: usize = 4;
@@ -23,13 +38,23 @@ const FEW: usize = 64;
 /// Whether no stale read returns a version older than a write of its key in its reader's causal past.
 /// O(transactions × sessions + operations + stale reads × min(newer versions, sessions that write the key × log)).
 pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
-    let n_sessions = story.history.n_sessions();
     let seats = seats(story)?;
+    let longest = seats.iter().map(|seat| seat.position).max().unwrap_or(0);
+    // A block takes 64 bytes.
+    match longest <= i32::from(i16::MAX) {
+        true => replay_in::<i16, 32>(story, &seats),
+        false => replay_in::<i32, 16>(story, &seats),
+    }
+}
+
+/// The same with so many sessions per block.
+fn replay_in<E: Entry, const BLOCK: usize>(story: &Story<'_>, seats: &[Seat]) -> Result<(), Flaw> {
+    let n_sessions = story.history.n_sessions();
     let in_order = OnceLock::new();
     let by_session = OnceLock::new();
     let blocks: Vec<usize> = (0..n_sessions).step_by(BLOCK).collect();
-    let look_at = |first: usize, past: &mut Vec<[i32; BLOCK]>| {
-        past_of_block(story, &seats, first..(first + BLOCK).min(n_sessions), past)?;
+    let look_at = |first: usize, past: &mut Vec<[E; BLOCK]>| {
+        past_of_block(story, seats, first..(first + BLOCK).min(n_sessions), past)?;
         let look = |&(number, read): &(u32, Read)| {
             let past = &past[number as usize - 1];
             let in_order = in_order.get_or_init(|| Writers::new(story, &story.order));
@@ -107,10 +132,10 @@ fn newer<'a>(story: &Story<'_>, writers: &'a [TransactionId], number: u32, read:
 }
 
 /// Whether a transaction is in a past, if its session is in the block.
-fn is_past(story: &Story<'_>, past: &[i32; BLOCK], first: usize, t: TransactionId) -> bool {
+fn is_past<E: Entry, const BLOCK: usize>(story: &Story<'_>, past: &[E; BLOCK], first: usize, t: TransactionId) -> bool {
     let session = story.history.session_of(t).index();
     let entry = session.checked_sub(first).and_then(|at| past.get(at));
-    entry.is_some_and(|&entry| (story.history.position_of(t) as i32) < entry)
+    entry.is_some_and(|&entry| E::of(story.history.position_of(t) as i32) < entry)
 }
 
 /// A transaction by its session and its place there (among those of all outcomes, from 1).
@@ -130,40 +155,40 @@ fn seats(story: &Story<'_>) -> Result<Vec<Seat>, Interrupt> {
     Ok(story.order.iter().map(seat).collect())
 }
 
-/// Fills in, by place: per session of the block the last of its transactions in the past, by position; 0 for none. (Signed
-/// numbers are quicker to compare many at a time.)
-fn past_of_block(
+/// Fills in, by place: per session of the block the last of its transactions in the past.
+fn past_of_block<E: Entry, const BLOCK: usize>(
     story: &Story<'_>,
     seats: &[Seat],
     block: Range<usize>,
-    past: &mut Vec<[i32; BLOCK]>,
+    past: &mut Vec<[E; BLOCK]>,
 ) -> Result<(), Interrupt> {
     let n = story.order.len();
     if past.capacity() < n {
-        story.control.needs(n * size_of::<[i32; BLOCK]>())?;
+        story.control.needs(n * size_of::<[E; BLOCK]>())?;
     }
     past.clear();
     past.reserve_exact(n);
     let mut previous: Vec<u32> = vec![0; story.history.n_sessions()];
-    let absorb = |own: &mut [i32; BLOCK], past: &[[i32; BLOCK]], seen: u32| {
+    let absorb = |own: &mut [E; BLOCK], past: &[[E; BLOCK]], seen: u32| {
         let seat = seats[seen as usize - 1];
+        let position = E::of(seat.position);
         let entry = match block.contains(&(seat.session as usize)) {
             // With a transaction its past is in the past.
-            true if own[seat.session as usize - block.start] >= seat.position => return,
+            true if own[seat.session as usize - block.start] >= position => return,
             inside => inside.then(|| seat.session as usize - block.start),
         };
         for (mine, theirs) in own.iter_mut().zip(past[seen as usize - 1]) {
             *mine = (*mine).max(theirs);
         }
         if let Some(entry) = entry {
-            own[entry] = own[entry].max(seat.position);
+            own[entry] = own[entry].max(position);
         }
     };
     for (number, seat) in (1..).zip(seats) {
         if number % 4096 == 0 {
             story.control.check()?;
         }
-        let mut own = [0i32; BLOCK];
+        let mut own = [E::default(); BLOCK];
         let before = std::mem::replace(&mut previous[seat.session as usize], number);
         if before > 0 {
             absorb(&mut own, past, before);
@@ -178,10 +203,10 @@ fn past_of_block(
 
 /// A writer of the key of a read that is in the past and comes after the read's source: of each session of the block the
 /// last one in the past, as the ones before it stand before it in the order, too.
-fn last_past(
+fn last_past<E: Entry, const BLOCK: usize>(
     story: &Story<'_>,
     writers: &[TransactionId],
-    past: &[i32; BLOCK],
+    past: &[E; BLOCK],
     first: usize,
     read: Read,
 ) -> Option<TransactionId> {
@@ -190,11 +215,49 @@ fn last_past(
     let mut rest = &writers[writers.partition_point(|t| session_of(t) < first)..];
     while let Some(session) = rest.first().map(session_of).filter(|session| *session < first + BLOCK) {
         let (of_session, others) = rest.split_at(rest.partition_point(|t| session_of(t) == session));
-        let seen = of_session.partition_point(|&t| (history.position_of(t) as i32) < past[session - first]);
+        let seen = of_session.partition_point(|&t| E::of(history.position_of(t) as i32) < past[session - first]);
         match of_session[..seen].last() {
             Some(&last) if story.number[last.index()] > read.from => return Some(last),
             _ => rest = others,
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::relations::testing::random_history;
+    use crate::verify::initial::Initial;
+    use crate::verify::resolution::{Resolution, Source};
+    use crate::verify::weak::{Sight, Sources};
+    use rustc_hash::FxHashMap;
+
+    #[test]
+    fn all_entries_and_sizes_of_blocks_say_the_same() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let (control, mut seen) = (Control::new(), [0, 0]);
+        for _ in 0..20_000 {
+            let history = random_history(&mut random);
+            let resolution = Resolution::new(&history);
+            let others = |_, read| match resolution.source(read) {
+                Source::Other { writer, .. } => Some(writer),
+                _ => None,
+            };
+            let mut order: Vec<TransactionId> = history.transactions().collect();
+            random.shuffle(&mut order);
+            let sources = Sources { named: &FxHashMap::default(), others: &others };
+            let initial = Initial::new(&history);
+            let story = Story::new(&history, &initial, &order, sources, Sight::Past, &control);
+            let Ok(story) = story else { continue };
+            let seats = seats(&story).expect("no limit");
+            let holds = replay_in::<i32, 16>(&story, &seats).is_ok();
+            assert_eq!(replay_in::<i16, 32>(&story, &seats).is_ok(), holds, "{order:?}");
+            assert_eq!(replay_in::<i16, 1>(&story, &seats).is_ok(), holds, "{order:?}");
+            assert_eq!(replay_in::<i32, 2>(&story, &seats).is_ok(), holds, "{order:?}");
+            seen[usize::from(holds)] += 1;
+        }
+        assert!(seen[0] > 10 && seen[1] > 100, "{seen:?}");
+    }
 }

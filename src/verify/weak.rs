@@ -105,7 +105,7 @@ pub(super) fn holds(
 }
 
 impl<'a> Story<'a> {
-    fn new(
+    pub(super) fn new(
         history: &'a History,
         initial: &Initial,
         order: &[TransactionId],

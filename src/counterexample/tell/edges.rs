@@ -74,8 +74,9 @@ impl Teller<'_> {
             Reason::Overwrites { .. } => edge.from_operation,
             _ => None,
         };
-        let reads = untold.filter_map(|&e| self.edge(e).filter(|edge| edge.because == Reason::Reads)?.to_operation);
-        let reads: Vec<OperationId> = reads.chain(of_edge).collect();
+        let untold_reads =
+            untold.filter_map(|&e| self.edge(e).filter(|edge| edge.because == Reason::Reads)?.to_operation);
+        let reads: Vec<OperationId> = untold_reads.chain(of_edge).collect();
         let key = |o: OperationId| history.operation(o).key;
         let is_around =
             |step: &Step| step.role == StepRole::Supposed && !step.case.is_empty() && is_within(&self.case, &step.case);
@@ -85,7 +86,8 @@ impl Teller<'_> {
                 || history.lists().is_list(key(read)) && step.operations.iter().any(|&o| key(o) == key(read))
         };
         let says = |step: &Step| is_around(step) && reads.iter().any(|&read| supposes(step, read));
-        (0..self.steps.len()).filter(|&place| says(&self.steps[place])).collect()
+        let supposed = (0..self.steps.len()).filter(|&place| says(&self.steps[place]));
+        supposed.chain(reads.iter().filter_map(|&read| self.line_of_read(read))).collect()
     }
 
     /// The last step follows from the rule, too.

@@ -39,6 +39,7 @@ impl Teller<'_> {
             }
         }
         self.tell_lists(&needed);
+        self.tell_open_reads(&needed);
         self.tell_commits(&open);
     }
 
@@ -61,6 +62,19 @@ impl Teller<'_> {
             .collect();
         for read in lists {
             if self.line_of_read(read).is_none() {
+                let name = self.words.transaction(self.words.history.transaction_of(read));
+                self.say(StepRole::Observed, format!("{name} read {}", self.words.content(read)), vec![read]);
+            }
+        }
+    }
+
+    /// What was read, but not from whom, where each case has another writer.
+    fn tell_open_reads(&mut self, needed: &[bool]) {
+        let edges =
+            self.violation.edges.iter().zip(needed).filter(|(edge, needed)| **needed && edge.because == Reason::Reads);
+        let reads: Vec<OperationId> = edges.filter_map(|(edge, _)| edge.to_operation).collect();
+        for read in reads {
+            if self.is_told_twice(read) && self.line_of_read(read).is_none() {
                 let name = self.words.transaction(self.words.history.transaction_of(read));
                 self.say(StepRole::Observed, format!("{name} read {}", self.words.content(read)), vec![read]);
             }
@@ -243,12 +257,27 @@ impl Teller<'_> {
                 && !matches!(operation.value, Value::UNRECORDED | Value::INITIAL)
                 && history.differs_from(*o).is_none()
         };
-        let mut read: Vec<String> =
-            (0..history.n_operations()).map(OperationId::new).filter(is_known).map(|o| self.words.content(o)).collect();
+        let known = (0..history.n_operations()).map(OperationId::new).filter(is_known);
+        let mut read: Vec<(String, bool)> = known
+            .map(|o| {
+                let operation = history.operation(o);
+                (self.words.content(o), history.may_be_initial(operation.key, operation.value))
+            })
+            .collect();
         read.sort_unstable();
         read.dedup();
+        let is_initial = read.iter().any(|(_, initial)| *initial);
+        let not_initial = match read.len() {
+            _ if is_initial => "",
+            1 => ", and it is not the initial value",
+            _ => ", and none of these is the initial value",
+        };
+        let read: Vec<String> = read.into_iter().map(|(content, _)| content).collect();
         if !read.is_empty() {
-            let text = format!("No other transaction in the file that may have committed wrote {}", either(&read));
+            let text = format!(
+                "No other transaction in the file that may have committed wrote {}{not_initial}",
+                either(&read)
+            );
             self.say(StepRole::Observed, text, Vec::new());
         }
     }

@@ -15,7 +15,7 @@ impl Teller<'_> {
         // Stronger levels forbid it, too, but what breaks cut isolation need not break read committed.
         let closing = match self.violation.id.pattern {
             Pattern::NoLinearOrder => "impossible".to_owned(),
-            pattern => format!("impossible at {}", pattern.row().level.spoken()),
+            pattern => format!("impossible at {}", pattern.row().level.max(self.level).spoken()),
         };
         self.tell_wrong(self.violation.id.pattern, &reads, involved, &closing);
     }
@@ -101,7 +101,8 @@ impl Teller<'_> {
         let matters = |o: OperationId| match pattern {
             _ if history.operation(o).kind == OperationKind::Read => true,
             Pattern::IncompatibleOrder => reads.len() < 2,
-            Pattern::NonRepeatableRead => false,
+            // Without a line that says whose versions were read, those of the writers do.
+            Pattern::NonRepeatableRead => self.violation.edges.is_empty(),
             Pattern::AbortedRead => history.outcome(history.transaction_of(o)) == Outcome::Aborted,
             _ => true,
         };
