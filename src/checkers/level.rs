@@ -102,7 +102,9 @@ impl Level {
     /// What the level promises, in one plain sentence without a full stop.
     pub fn promise(self) -> &'static str {
         match self {
-            Level::CutIsolation => "the reads of a key in a transaction return one version, wrong values apart",
+            Level::CutIsolation => {
+                "the reads of a key in a transaction return versions of one writer, uncommitted values aside"
+            }
             Level::ReadCommitted => {
                 "a transaction reads only committed, final versions, and after reading from another one nothing older than what that one wrote"
             }

@@ -76,6 +76,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             "Lists contradict each other on the order of transactions"
         }
         Claim::Observed => "Reads and sessions form a cycle",
+        Claim::LostWrite { .. } if violation.key.is_some_and(|key| history.lists().is_list(key)) => {
+            "A transaction appended after an element that it had not seen"
+        }
         Claim::LostWrite { .. } => "One of two updates was lost",
         Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
         Claim::MissedEachOther { .. } => "Two transactions missed each other's write",

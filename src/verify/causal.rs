@@ -40,9 +40,9 @@ const FEW: usize = 64;
 pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
     let seats = seats(story)?;
     let longest = seats.iter().map(|seat| seat.position).max().unwrap_or(0);
-    // A block takes 64 bytes.
+    // A block takes 128 or 64 bytes.
     match longest <= i32::from(i16::MAX) {
-        true => replay_in::<i16, 32>(story, &seats),
+        true => replay_in::<i16, 64>(story, &seats),
         false => replay_in::<i32, 16>(story, &seats),
     }
 }
