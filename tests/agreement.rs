@@ -8,6 +8,7 @@ use common::random::{Shape, for_histories};
 use common::sketch::{Sketch, Transaction, read, write};
 use isoscope::checkers::Options;
 use isoscope::control::Control;
+use isoscope::formats;
 use isoscope::history::{OperationKind, Outcome, Value};
 
 /// Histories per shape in the ordinary run.
@@ -224,6 +225,19 @@ fn a_history_beside_its_copy_on_other_keys_has_the_same_verdicts_and_twice_the_p
         }
         same_verdicts(sketch, &doubled)
     });
+}
+
+#[test]
+fn what_only_the_solver_finds_is_found_in_each_component() {
+    let text = "b: [w x 5, r z 1, w x 6]\nc: [r x 3, w z 2] [r z 2, r y init, w x 4]\n\
+                d: [w x 1, w z 1, w x 2] [r y init, r x 2, w x 3]\n";
+    let other = text.replace(" x ", " xx ").replace(" y ", " yy ").replace(" z ", " zz ");
+    let other = other.replace("b:", "e:").replace("c:", "f:").replace("d:", "g:");
+    let count = |text: &str| examine::check(&formats::text::parse(text).expect("right")).patterns;
+    let one = count(text);
+    assert_eq!(one.iter().map(|(pattern, n)| (pattern.id(), *n)).collect::<Vec<_>>(), [("WriteSkew", 1)]);
+    let twice = one.iter().map(|(pattern, n)| (*pattern, 2 * n)).collect();
+    assert_eq!(count(&format!("{text}{other}")), twice);
 }
 
 #[test]

@@ -263,6 +263,14 @@ fn look_at_seed(seed: u64, n_transactions: usize) -> Result<(), String> {
 }
 
 #[test]
+fn a_counterexample_keeps_what_rules_a_writer_out() {
+    // b1 overwrote its x = 1, so b4 read that of b2; without what b1 wrote over it, either may be meant.
+    let text = "a: [r l [], r x 2, w x 2]?\n\
+                b: [w x 1, w x 2]? [w x 1]? [w x 2, r x init] [r l [], r x 1, w x 2]\n";
+    look_at(text).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+#[test]
 fn who_appended_the_end_of_a_list_that_lacks_own_appends_is_not_said_where_it_is_open() {
     // The last 1 of a1's list may be that of a2 or of b1.
     let text = "a: [a l 1, a l 2, r l [1 1]]? [a l 1]? [a l 2, r l [1 2 1 2]]\nb: [a l 1]\n";

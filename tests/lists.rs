@@ -171,6 +171,17 @@ fn counterexamples_of_lists_violate_their_level_with_evidence() {
 }
 
 #[test]
+fn of_two_longest_lists_that_differ_the_one_that_most_others_agree_with_counts() {
+    let writers = "d: [a x 1, a x 2, a x 3] [r x [1 2 3], a x 4, r x [1 2 3 4]]\nw: [a x 5, a x 6]\n";
+    let readers = ["c: [r x [1 3 2 4 5 6]]\n", "e: [r x [1 2 3 4 5 6]]\n"];
+    for [first, then] in [readers, [readers[1], readers[0]]] {
+        let history = formats::text::parse(&format!("{first}{writers}{then}")).expect("right");
+        let found = examine::check(&history).patterns;
+        assert_eq!(found.get(&Pattern::IncompatibleOrder), Some(&1), "{first}{then}{found:?}");
+    }
+}
+
+#[test]
 fn what_is_counted_of_lists_is_listed() {
     for_histories(REPEATING, LISTS / 20, |sketch| {
         let mut rng = fastrand::Rng::with_seed(sketch.fresh_value());

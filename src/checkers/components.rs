@@ -32,25 +32,29 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<S
     }
 }
 
-/// Transactions that suffice for a violation of the level, ascending; `None` if there is none. The first violated
-/// component, smallest components first, says which.
+/// Transactions that suffice for a violation of the level, ascending, of each violated component, smallest components first;
+/// at most so many.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
-pub(super) fn core(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
+pub(super) fn cores(index: &Index, level: Level, most: usize, control: &Control) -> Result<Vec<Vec<Node>>, Interrupt> {
     let core = |decision: StrongDecision| match decision {
         StrongDecision::Violated { core } => Some(core),
         _ => None,
     };
-    let Some(mut components) = apart(index, level) else { return Ok(core(strong::decide(index, level, control)?)) };
+    let Some(mut components) = apart(index, level) else {
+        return Ok(core(strong::decide(index, level, control)?).into_iter().collect());
+    };
     components.sort_by_key(Component::size);
+    let mut cores = Vec::new();
     for component in &components {
         let decision = strong::decide(&component.index(index), level, control)?;
-        if let Some(core) = core(in_the_whole(component, decision)) {
-            return Ok(Some(core));
+        cores.extend(core(in_the_whole(component, decision)));
+        if cores.len() >= most {
+            break;
         }
     }
-    Ok(None)
+    Ok(cores)
 }
 
 /// The components, where deciding them apart is worth it: none of them is nearly everything.

@@ -15,6 +15,9 @@ use crate::relations::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
+/// Most different lists of the greatest length that are compared with all others of their key.
+const MOST_LONGEST: usize = 16;
+
 /// A list with something wrong: the read, and what else shows it.
 struct Finding {
     pattern: Pattern,
@@ -193,32 +196,25 @@ impl Look<'_> {
         }
     }
 
-    /// Lists that are no prefix of the longest list of their key; of several longest ones the first in order of nodes.
+    /// Lists that are no prefix of the longest list of their key; of several longest ones that with which most of them go,
+    /// then the first in order of nodes.
     fn for_incompatible(&self, findings: &mut Vec<Finding>) {
         let history = self.history;
-        let mut longest: FxHashMap<KeyId, (OperationId, &[Value])> = FxHashMap::default();
         let node = |read: OperationId| self.index.node[history.transaction_of(read).index()];
-        let mut lists = Vec::with_capacity(history.lists().iter().len());
-        for (read, _) in history.lists().iter() {
-            let reader = history.transaction_of(read);
-            if node(read) == NONE {
-                continue;
-            }
-            let Some(outside) = list_from_outside(history, reader, read) else { continue };
-            let key = history.keys()[read.index()];
-            lists.push((reader, read, key, outside));
-            let known = longest.entry(key).or_insert((read, outside));
-            if (outside.len(), Reverse(node(read))) > (known.1.len(), Reverse(node(known.0))) {
-                *known = (read, outside);
+        let mut lists: FxHashMap<KeyId, Vec<(OperationId, &[Value])>> = FxHashMap::default();
+        for (read, _) in history.lists().iter().filter(|(read, _)| node(*read) != NONE) {
+            if let Some(outside) = list_from_outside(history, history.transaction_of(read), read) {
+                lists.entry(history.keys()[read.index()]).or_default().push((read, outside));
             }
         }
-        for (reader, read, key, outside) in lists {
-            let Some(&(other, of_key)) = longest.get(&key) else { continue };
-            if !of_key.starts_with(outside) {
-                let pattern = Pattern::IncompatibleOrder;
+        for (key, mut lists) in lists {
+            lists.sort_by_key(|(read, outside)| (Reverse(outside.len()), node(*read), *read));
+            let Some((other, of_key)) = reference(&lists) else { continue };
+            for &(read, outside) in lists.iter().filter(|(_, outside)| !of_key.starts_with(outside)) {
                 // The first place where the two lists part.
                 let parted = outside.iter().zip(of_key).find(|(a, b)| a != b).map(|(a, b)| [*a, *b]);
                 let appends = parted.into_iter().flatten().filter_map(|element| self.append_of(key, element)).collect();
+                let (pattern, reader) = (Pattern::IncompatibleOrder, history.transaction_of(read));
                 findings.push(Finding { pattern, reader, read, appends, other: Some(other) });
             }
         }
@@ -268,5 +264,22 @@ impl Look<'_> {
             group: ordinal,
             place: Some(among),
         }
+    }
+}
+
+/// Of lists of one key, longest first, the longest one of which most others are prefixes; of several the first.
+/// O(elements), times [`MOST_LONGEST`] where longest lists differ.
+fn reference<'l>(lists: &[(OperationId, &'l [Value])]) -> Option<(OperationId, &'l [Value])> {
+    let length = lists.first()?.1.len();
+    let mut longest: Vec<(OperationId, &[Value])> = Vec::new();
+    for &(read, list) in lists.iter().take_while(|(_, list)| list.len() == length) {
+        if longest.len() < MOST_LONGEST && longest.iter().all(|(_, other)| *other != list) {
+            longest.push((read, list));
+        }
+    }
+    let n_apart = |list: &[Value]| lists.iter().filter(|(_, other)| !list.starts_with(other)).count();
+    match longest.as_slice() {
+        &[only] => Some(only),
+        several => several.iter().copied().min_by_key(|(_, list)| n_apart(list)),
     }
 }

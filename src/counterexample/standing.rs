@@ -8,6 +8,7 @@ use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, TransactionId, UnknownRule, Value, grouped,
 };
 use crate::relations::{Edge, Reason, Relation, repeated_appends, set_up_transactions};
+use rustc_hash::FxHashSet;
 
 impl Explanation {
     /// The same with what is known of the whole history: its own verdicts, the simpler violation that this one contains, by
@@ -277,12 +278,20 @@ fn initial_values(example: &Counterexample) -> Option<String> {
 /// What goes with a write.
 fn removed(history: &History) -> &'static str {
     match (history.lists().is_empty(), repeated_appends(history).is_empty()) {
+        (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
         (true, _) => "(removing a write also removes the reads of its value)",
         (false, true) => "(removing an append also removes its element from the lists)",
         (false, false) => {
             "(removing an append also removes its element, or the lists with it where others appended it, too)"
         }
     }
+}
+
+/// Whether several operations write one value to a key. O(operations).
+fn has_repeated_writes(history: &History) -> bool {
+    let mut written: FxHashSet<(KeyId, Value)> = FxHashSet::default();
+    let mut all = (0..history.n_operations()).map(|o| history.operation(OperationId::new(o)));
+    all.any(|o| o.kind == OperationKind::Write && !written.insert((o.key, o.value)))
 }
 
 /// What is truly known about its size, and of what it is minimal: "Minimal: without any one of these 4 transactions or 7

@@ -118,7 +118,7 @@ fn components_together_say_what_the_whole_says() {
             let Some(apart) = decided_apart(&index, level) else { continue };
             let whole = strong::decide(&index, level, &control).unwrap();
             let asked = decide(&index, level, &control).unwrap();
-            let core = core(&index, level, &control).unwrap();
+            let core = cores(&index, level, 1, &control).unwrap().pop();
             if let StrongDecision::Violated { .. } = whole {
                 violated += 1;
                 for found in [&apart, &asked] {

@@ -85,7 +85,11 @@ pub(super) fn find(
     Ok(())
 }
 
-/// A violation at `level` where no pattern has been listed: a certain cycle or a case tree of the engine's core.
+/// Most components that are told apart where no pattern has been listed.
+const MOST_CORES: usize = 16;
+
+/// Violations at `level` where no pattern has been listed: of each component a certain cycle or a case tree of the engine's
+/// core.
 pub(super) fn fallback(
     history: &History,
     index: &Index,
@@ -96,14 +100,15 @@ pub(super) fn fallback(
     if weak::decide(index, Level::TransactionalCausalConsistency, control)? == WeakDecision::Violated {
         return Ok(());
     }
-    let Some(core) = components::core(index, level, control)? else { return Ok(()) };
-    let violation = match prove(history, index, core.clone(), level, false, control)? {
-        Some(violation) => Some(violation),
-        None => prove_at_any_cost(history, index, &core, level, control)?,
-    };
-    if let Some(violation) = violation {
-        let group = listing.new_group();
-        listing.add_new(violation, group);
+    for core in components::cores(index, level, MOST_CORES, control)? {
+        let violation = match prove(history, index, core.clone(), level, false, control)? {
+            Some(violation) => Some(violation),
+            None => prove_at_any_cost(history, index, &core, level, control)?,
+        };
+        if let Some(violation) = violation {
+            let group = listing.new_group();
+            listing.add_new(violation, group);
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::cutter::{Answer, Cutter, Found};
 use crate::control::Interrupt;
 use crate::counterexample::{Minimality, involved_operations};
 use crate::history::{OperationId, OperationKind, TransactionId, TransactionSet};
-use crate::relations::Source;
+use crate::relations::{Source, last_write};
 
 impl Cutter<'_> {
     /// Removes operations, and transactions that are left without any, until no single operation and no single
@@ -122,9 +122,14 @@ impl Cutter<'_> {
     /// Whether the writes that an operation may have read are among `operations`, which are ascending.
     fn has_its_writes(&self, operation: OperationId, operations: &[OperationId]) -> bool {
         let is_there = |write: &OperationId| operations.binary_search(write).is_ok();
+        // Without what its writer wrote over it, a version would be one that others may have read.
+        let key = self.history.keys()[operation.index()];
+        let final_write = |writer| last_write(self.history, writer, key, |_| true);
         let all_there = |sources: &[Source]| {
-            sources.iter().all(|source| match source {
-                Source::Transaction { write, .. } => is_there(write),
+            sources.iter().all(|source| match *source {
+                Source::Transaction { writer, write, intermediate, .. } => {
+                    is_there(&write) && (!intermediate || final_write(writer).is_none_or(|last| is_there(&last)))
+                }
                 _ => true,
             })
         };
