@@ -36,7 +36,7 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
         reads.filter(|&o| history.operation(o).kind == OperationKind::Read && !is_told(o)).collect();
     match violation.id.pattern {
         Pattern::FutureRead => taken.extend(others.iter().map(|&read| (read, Some(history.transaction_of(read))))),
-        // Whoever wrote what they returned: no transaction wrote both.
+        // Whichever transactions wrote what they returned, none wrote both.
         Pattern::NonRepeatableRead if violation.edges.is_empty() && violation.proof.parts().len() == 1 => {
             taken.extend(others.iter().map(|&read| (read, None)));
         }
