@@ -284,7 +284,9 @@ impl Describe<'_> {
         let mut also = Vec::new();
         let mut operations = Vec::new();
         // Which of several transactions appended the last element of a list does not matter after own appends.
-        let is_open = self.history.lists().read_by(read).is_some() && self.resolution.is_open_after_own_write(read);
+        let is_open = pattern == Pattern::NotMyOwnWrite
+            && self.history.lists().read_by(read).is_some()
+            && self.resolution.is_open_after_own_write(read);
         let edges: Vec<Edge> = read_edge(self.history, t, read, source).into_iter().filter(|_| !is_open).collect();
         let transactions = edges.iter().map(|edge| edge.from).chain([t]).collect();
         match (pattern, source) {
