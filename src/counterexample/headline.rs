@@ -271,14 +271,14 @@ impl Speaker<'_> {
     }
 
     fn lost_write(&self, key: KeyId, writer: TransactionId, readers: &[TransactionId]) -> String {
-        let key_id = key;
+        let is_list = self.words.history.lists().is_list(key);
         let key = format!("key {}", self.words.history.key_name(key));
         let version = match writer {
             t if t.is_initial() => format!("the initial version of {key}"),
             t => format!("{}'s version of {key}", self.transaction(t)),
         };
         match readers {
-            [one] if self.words.history.lists().is_list(key_id) => format!(
+            [one] if is_list => format!(
                 "{} read {version} and appended after a newer one that it had not seen.",
                 self.transaction(*one)
             ),
