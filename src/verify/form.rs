@@ -164,11 +164,13 @@ impl Form<'_> {
         let of = |entry: &OperationEntry| operation(self.history, self.transactions, entry.transaction, entry.index);
         let in_proof = named(proof).into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
         reads.extend(in_proof.iter().filter(|&&o| self.history.operation(o).kind == OperationKind::Read));
+        let (history, resolution) = (self.history, self.resolution);
+        let shown = roles::Shown { history, resolution, pattern: &self.violation.pattern };
         for entry in listed {
             let o = of(entry)?;
             let has_part = match has_cases {
                 true => self.may_concern(o, &reads),
-                false => roles::concerns(self.history, self.resolution, &self.violation.pattern, &told.reads, o),
+                false => shown.concerns(&told.reads, o),
             };
             if !in_proof.contains(&o) && !reads.contains(&o) && !has_part {
                 return Err(format!("{} has no part in it", entry.text));
