@@ -41,6 +41,36 @@ fn anomalies_are_grouped_by_cause_component_key_and_session() {
 }
 
 #[test]
+fn every_counted_instance_can_be_listed_and_found() {
+    let text = include_str!("../sample_histories/web-shop.txt");
+    let pattern = isoscope::checkers::Pattern::ConflictCM;
+    let listed = |window: &Window| {
+        let findings = &document(window).catalogue.as_ref().expect("checked").findings;
+        (findings.violations.iter().filter(|v| v.id.pattern == pattern).count() as u64, findings.patterns[&pattern])
+    };
+    let (mut window, _folder) = opened(text, egui::Theme::Dark);
+    let (before, counted) = listed(&window);
+    assert!(before < counted, "one for each cause");
+    // One that is not listed, by its name.
+    filter(&mut window, &format!("TAP-n/{counted}"));
+    window.key_press(egui::Key::Enter);
+    wait(&mut window, "the last instance", |window| {
+        document(window).selected.is_some_and(|selected| u64::from(selected.ordinal) == counted)
+    });
+    assert_eq!(listed(&window).0, before + 1);
+    // All others.
+    window.get_by_label("×").click();
+    window.run_steps(4);
+    window.get_by_label_contains(&format!("List {} more", counted - before - 1)).click();
+    wait(&mut window, "all instances", |window| listed(window).0 == counted);
+    assert_eq!(listed(&window).0, counted);
+    let catalogue = document(&window).catalogue.clone().expect("checked");
+    let causes: std::collections::BTreeSet<u32> =
+        catalogue.findings.violations.iter().filter(|v| v.id.pattern == pattern).map(|v| v.group).collect();
+    assert_eq!(causes.len() as u64, before, "no instance has a cause of its own that was not listed at first");
+}
+
+#[test]
 fn bookmarks_and_notes_are_kept_found_and_taken_back() {
     let (mut window, _folder) = opened(TWO, egui::Theme::Dark);
     let n = document(&window).tree.order().len();

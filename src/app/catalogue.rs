@@ -1,11 +1,12 @@
 //! What was found, together with what the anomaly list looks at. Made once, off the frame.
 
 use super::heaps::{GroupBy, Heaps};
-use crate::checkers::{Findings, Level, Pattern, Violation, ViolationId};
+use crate::checkers::{Findings, Level, Pattern, Proof, Violation, ViolationId, add_instances};
 use crate::counterexample::simpler_ones;
 use crate::history::{History, TransactionId, as_typed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 /// One violation as the list sees it.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct Entry {
     pub label: String,
     /// Number of transactions.
     pub size: usize,
+    /// Whether its counterexample may need fewer: the evidence is not a cycle or single reads.
+    pub may_shrink: bool,
     /// Root cause.
     pub group: u32,
     /// The simpler one that it contains.
@@ -31,8 +34,10 @@ pub struct Entry {
 /// Findings, ready to be listed.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// What the checkers found.
+    /// What the checkers found, and instances that were listed since.
     pub findings: Findings,
+    /// What they found, where more was listed since.
+    as_checked: Option<Arc<Findings>>,
     /// By place in [`Findings::violations`].
     pub entries: Vec<Entry>,
     /// By pattern: the weakest level that a listed instance violates, which may be stronger than the weakest level that
@@ -71,7 +76,39 @@ impl Catalogue {
         identities.sort_unstable();
         let first = first(&findings.violations, &entries);
         let smallest = Level::ALL.map(|level| smallest_of(&findings.violations, level));
-        Catalogue { findings, entries, levels, heaps, places, identities, first, smallest }
+        Catalogue { findings, as_checked: None, entries, levels, heaps, places, identities, first, smallest }
+    }
+
+    /// What the checkers found, without the instances that were listed since.
+    pub fn as_checked(&self) -> &Findings {
+        self.as_checked.as_deref().unwrap_or(&self.findings)
+    }
+
+    /// The same with further instances of what was counted.
+    pub fn with(&self, history: &History, more: Vec<Violation>) -> Catalogue {
+        let as_checked = self.as_checked.clone().unwrap_or_else(|| Arc::new(self.findings.clone()));
+        let mut findings = self.findings.clone();
+        add_instances(&mut findings, more);
+        Catalogue { as_checked: Some(as_checked), ..Catalogue::new(history, findings) }
+    }
+
+    /// The first instance of a pattern, from 0, that is counted and not listed. O(listed instances).
+    pub fn first_unlisted(&self, pattern: Pattern) -> Option<u64> {
+        let listed = self.entries.iter().map(|entry| entry.id).filter(|id| id.pattern == pattern);
+        let first = listed.zip(1..).find(|(id, ordinal)| id.ordinal != *ordinal).map(|(_, ordinal)| ordinal - 1);
+        let n_listed = || self.entries.iter().filter(|entry| entry.id.pattern == pattern).count() as u64;
+        let first = first.map_or_else(n_listed, u64::from);
+        (first < self.counted(pattern)).then_some(first)
+    }
+
+    /// How many instances of a pattern there are.
+    pub fn counted(&self, pattern: Pattern) -> u64 {
+        self.findings.patterns.get(&pattern).copied().unwrap_or(0)
+    }
+
+    /// Whether there is an instance of this name, listed or not.
+    pub fn is_counted(&self, id: ViolationId) -> bool {
+        u64::from(id.ordinal) <= self.counted(id.pattern)
     }
 
     /// The level under which a pattern is listed.
@@ -188,6 +225,8 @@ fn entry(history: &History, violation: &Violation) -> Entry {
         title: as_typed(&format!("{} {} {label}", row.name, row.title)).to_lowercase(),
         label,
         size: violation.size(),
+        may_shrink: violation.id.pattern == Pattern::NoLinearOrder
+            || !matches!(violation.proof, Proof::Cycle(_) | Proof::Read | Proof::Reads { .. }),
         group: violation.group,
         simpler: None,
         search: as_typed(&search).to_lowercase(),

@@ -46,6 +46,8 @@ pub enum Command {
     EditNote,
     /// Group the list by something else.
     GroupBy,
+    /// Go on with the list of the selected anomaly's pattern.
+    ListMore,
     /// Choose the pinned transaction for a what-if.
     Choose,
     /// Check only the chosen transactions.
@@ -213,7 +215,7 @@ const fn with_control_and_shift(key: Key) -> KeyboardShortcut {
 }
 
 #[rustfmt::skip]
-const ROWS: [CommandRow; 66] = [
+const ROWS: [CommandRow; 67] = [
     CommandRow { command: Command::Open, group: Group::File, name: "Open…", tooltip: "Choose a history file", keys: &[with_control(Key::O)] },
     CommandRow { command: Command::OpenFolder, group: Group::File, name: "Open a folder…", tooltip: "Choose a folder: one history in several files, or several histories", keys: &[with_control_and_shift(Key::O)] },
     CommandRow { command: Command::Reload, group: Group::File, name: "Reload", tooltip: "Read the open file again", keys: &[with_control(Key::R), plain(Key::F5)] },
@@ -233,6 +235,7 @@ const ROWS: [CommandRow; 66] = [
     CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
     CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
     CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something beside the selected anomaly", keys: &[plain(Key::I)] },
+    CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "Go on listing the instances of the pattern that were counted and not listed; NAME/NUMBER in the filter shows any one of them", keys: &[] },
     CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn", keys: &[plain(Key::G)] },
     CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
     CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },
@@ -444,6 +447,10 @@ pub enum Request {
     PaletteText(String),
     /// Group the list by this.
     GroupBy(GroupBy),
+    /// List further instances of this pattern.
+    ListMore(crate::checkers::Pattern),
+    /// Show this instance, listed or not.
+    ShowInstance(ViolationId),
     /// Write this beside the anomaly of this identity.
     SetNote(String, Note),
     /// Choose these transactions of the whole history for a what-if; those that are chosen are taken out again.

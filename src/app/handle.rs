@@ -46,6 +46,8 @@ impl App {
             Request::OpenFile(path) => self.open_path(path),
             Request::OpenSample(place) => self.open(Source::Sample(place)),
             Request::Select(id) => self.select(id, true),
+            Request::ListMore(pattern) => self.list_more(pattern),
+            Request::ShowInstance(id) => self.show_instance(id),
             Request::Toggle(branch) => self.with_tree(|tree| tree.toggle(branch)),
             Request::Filter(filter) => self.set_filter(filter),
             Request::ToggleRelation(relation) => {
@@ -209,6 +211,10 @@ impl App {
             Command::GroupBy => {
                 let by = self.state.document.as_ref().map(|document| document.tree.by().next());
                 by.into_iter().for_each(|by| self.group_by(by));
+            }
+            Command::ListMore => {
+                let selected = self.state.document.as_ref().and_then(|document| document.selected);
+                selected.into_iter().for_each(|id| self.list_more(id.pattern));
             }
             Command::Choose => {
                 let pinned = self.state.document.as_ref().map(Document::attended).unwrap_or_default();

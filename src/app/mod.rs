@@ -22,6 +22,7 @@ pub mod fuzzy;
 pub mod group_graph;
 mod handle;
 pub mod heaps;
+mod instances;
 pub mod lanes;
 pub mod listing;
 pub mod load;
@@ -163,6 +164,7 @@ pub struct App {
     contest: Option<Job<contest::Message>>,
     sweeping: Option<Job<sweep::Message>>,
     gathering: Option<Job<Arc<group_graph::GroupGraph>>>,
+    instances: Option<Job<instances::Answer>>,
     collecting: Option<Job<collecting::Message>>,
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
@@ -215,6 +217,7 @@ impl App {
             contest: None,
             sweeping: None,
             gathering: None,
+            instances: None,
             collecting: None,
             listing: None,
             wanted_listing: None,
@@ -352,6 +355,7 @@ impl App {
             || self.listing.is_some()
             || self.counting.is_some()
             || self.arranging.is_some()
+            || self.instances.is_some()
             || self.dialogs.is_waiting()
     }
 

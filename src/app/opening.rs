@@ -145,6 +145,7 @@ impl App {
         self.contest = None;
         self.sweeping = None;
         self.gathering = None;
+        self.instances = None;
         jobs::discard(std::mem::take(&mut self.lanes));
         self.listing = None;
         self.asking = None;

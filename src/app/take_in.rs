@@ -34,6 +34,7 @@ impl App {
         self.take_in_contest();
         self.take_in_collecting();
         self.take_in_watching();
+        self.take_in_instances();
         self.take_in_list();
         self.prepare_list();
     }
@@ -136,7 +137,7 @@ impl App {
     }
 
     /// Shows new findings; the selection stays with its violation, whose number may have changed.
-    fn take_in_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
+    pub(super) fn take_in_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
         let Some(document) = &mut self.state.document else { return };
         let before = document.catalogue.take();
         let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
@@ -180,8 +181,10 @@ impl App {
             Some(id) => document.tree.reveal(id, &catalogue),
             None => document.selected = None,
         }
-        if let Some(id) = lost {
-            self.state.tell(true, format!("There is no anomaly {id} in this history"));
+        match lost.map(|name| (name.id().filter(|id| catalogue.is_counted(*id)), name)) {
+            Some((Some(id), _)) => self.show_instance(id),
+            Some((None, name)) => self.state.tell(true, format!("There is no anomaly {name} in this history")),
+            None => {}
         }
         jobs::discard(before);
     }

@@ -38,7 +38,7 @@ pub mod weak;
 pub use check::{check, check_resolved};
 pub use checker::{Checker, Counting, RcRule};
 pub use level::{Level, LevelSet};
-pub use page::{Page, Rest, instances};
+pub use page::{Page, Rest, add_instances, instances};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
 pub use place::Place;

@@ -5,12 +5,13 @@
 //! instances in the order of their [`Place`](super::Place)s, made on demand.
 
 use super::place::Window;
-use super::{Findings, Instances, LevelSet, Pattern, Violation, read_consistency, strong_patterns, weak};
+use super::{Findings, Instances, LevelSet, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak};
 use crate::checkers::check::hold_under_every_choice;
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 use crate::relations::{Index, resolve};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Some instances of a pattern.
@@ -69,9 +70,20 @@ pub fn instances(
         let window = Window::new(found.iter(), n_known, wanted);
         found.extend(unlisted(history, findings, page.pattern, window, control)?);
     }
+    let fresh = &mut found[listed.len()..];
+    number_groups(fresh, &findings.violations);
     found.retain(|violation| (page.offset..end).contains(&(u64::from(violation.id.ordinal) - 1)));
-    number_groups(&mut found, &listed, &findings.violations);
     Ok(found)
+}
+
+/// Adds [`instances`] to those that are listed. A cause has one group, on whichever page its instances are.
+/// O(n log n), n the instances in all.
+pub fn add_instances(findings: &mut Findings, more: Vec<Violation>) {
+    let listed: BTreeSet<ViolationId> = findings.violations.iter().map(|violation| violation.id).collect();
+    let mut fresh: Vec<Violation> = more.into_iter().filter(|violation| !listed.contains(&violation.id)).collect();
+    number_groups(&mut fresh, &findings.violations);
+    findings.violations.append(&mut fresh);
+    findings.violations.sort_by_key(|violation| violation.id);
 }
 
 /// The instances that a window wants, as they hold under every choice of writers of ambiguous reads.
@@ -112,12 +124,15 @@ pub(super) fn with_causal(mut violated: LevelSet) -> LevelSet {
 }
 
 /// Gives every instance the group of the listed one with the same cause, or a new one.
-fn number_groups(found: &mut [Violation], listed: &[&Violation], all: &[Violation]) {
-    let cause = |violation: &Violation| Some(violation.place?.cause(violation.id.pattern));
-    let mut group_of: FxHashMap<[u32; 2], u32> =
+fn number_groups(fresh: &mut [Violation], listed: &[Violation]) {
+    let cause = |violation: &Violation| {
+        let pattern = violation.id.pattern;
+        Some((pattern, violation.place?.cause(pattern)))
+    };
+    let mut group_of: FxHashMap<(Pattern, [u32; 2]), u32> =
         listed.iter().filter_map(|violation| Some((cause(violation)?, violation.group))).collect();
-    let mut last = all.iter().map(|violation| violation.group).max().unwrap_or(0);
-    for violation in found.iter_mut().filter(|v| v.id.ordinal as usize > listed.len()) {
+    let mut last = listed.iter().map(|violation| violation.group).max().unwrap_or(0);
+    for violation in fresh {
         let known = cause(violation).and_then(|cause| group_of.get(&cause).copied());
         violation.group = known.unwrap_or(last + 1);
         last = last.max(violation.group);

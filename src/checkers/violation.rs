@@ -45,6 +45,13 @@ pub struct ViolationName {
     pub ordinal: Option<u32>,
 }
 
+impl ViolationName {
+    /// The id, where the name is that of a pattern and has a number.
+    pub fn id(&self) -> Option<ViolationId> {
+        Some(ViolationId { pattern: Pattern::parse(&self.name)?, ordinal: self.ordinal? })
+    }
+}
+
 impl std::str::FromStr for ViolationName {
     type Err = String;
 

@@ -8,7 +8,6 @@ use crate::control::{Control, Interrupt, NOT_ALL_LISTED};
 use crate::counterexample::{summary, title};
 use crate::history::History;
 use crate::report::grouped;
-use std::collections::BTreeMap;
 
 /// Most root causes of a pattern that are listed with their smallest instance; the ids of listed violations are the same
 /// whatever number of them is asked for.
@@ -30,20 +29,19 @@ pub(super) fn list(
 ) {
     if max_instances > CAUSES {
         let counts: Vec<(Pattern, u64)> = findings.patterns.iter().map(|(&pattern, &count)| (pattern, count)).collect();
-        let mut all: BTreeMap<ViolationId, Violation> =
-            findings.violations.iter().map(|violation| (violation.id, violation.clone())).collect();
+        let mut all = Vec::new();
         for (pattern, _) in counts {
             let listed = findings.violations.iter().filter(|v| v.id.pattern == pattern).count() as u64;
             let page = Page { pattern, offset: listed, limit: (max_instances as u64).saturating_sub(listed) };
             match instances(history, findings, page, self_check, control) {
-                Ok(more) => all.extend(more.into_iter().map(|violation| (violation.id, violation))),
+                Ok(more) => all.extend(more),
                 Err(interrupt) => {
                     findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
                     break;
                 }
             }
         }
-        findings.violations = all.into_values().collect();
+        checkers::add_instances(findings, all);
     }
     findings.violations.retain(|violation| violation.id.ordinal as usize <= max_instances);
 }
@@ -67,8 +65,8 @@ pub(super) fn named(name: &ViolationName, history: &History, findings: &mut Find
     if let Some(listed) = name.find(&findings.violations) {
         return Some(listed.clone());
     }
-    let (pattern, ordinal) = (Pattern::parse(&name.name)?, u64::from(name.ordinal?));
-    let page = Page { pattern, offset: ordinal - 1, limit: 1 };
+    let ViolationId { pattern, ordinal } = name.id()?;
+    let page = Page { pattern, offset: u64::from(ordinal - 1), limit: 1 };
     instances(history, findings, page, SelfCheck::OfVerdicts, &Control::new()).ok()?.pop()
 }
 

@@ -37,7 +37,7 @@ impl Explanation {
         let listed = summary(whole, violation);
         if !self.is_the_chosen_one && listed != self.summary {
             self.contains = Some(format!(
-                "Shown is a smaller instance of the pattern, in the part of the file that {} rests on; of that the list says: {listed}",
+                "Listed as {}: {listed} Shown is another instance of it, found by making that part of the file as small as possible.",
                 violation.id
             ));
             return self.under(whole, findings, violation);
@@ -48,17 +48,11 @@ impl Explanation {
             let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
             match summary(whole, simpler) {
                 same if same == self.summary => {
-                    format!(
-                        "One of several in this file with the same cause; the list of all begins with {}.",
-                        simpler.id
-                    )
+                    format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
                 summary => {
-                    let one = if extent(simpler) < extent(violation) { "a simpler one" } else { "another one" };
-                    format!(
-                        "The list of this file's anomalies has {one} with the same cause ({}): {summary}",
-                        simpler.id
-                    )
+                    let how = if extent(simpler) < extent(violation) { "is simpler" } else { "is listed, too" };
+                    format!("With the same cause, {} {how}: {summary}", simpler.id)
                 }
             }
         });
@@ -79,7 +73,7 @@ impl Explanation {
         }
         if whole.rules().unknown != UnknownRule::default() {
             let how = whole.rules().unknown.word();
-            self.assumptions.push(format!("transactions of unknown outcome count as {how}"));
+            self.assumptions.push(format!("transactions of unknown outcome count as {how}, and are called so here"));
         }
         self.assumptions.extend(set_up_of(whole, &self.taken));
         self.assumptions.splice(0..0, findings.condition_of(whole, violation));
@@ -261,10 +255,15 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     let reads = violation.edges.iter().filter(|edge| reads_initial(edge)).filter_map(|edge| edge.to_operation);
     let read: Vec<Operation> =
         reads.map(|o| history.operation(o)).filter(|o| !history.lists().is_list(o.key)).collect();
-    let mut others: Vec<String> = read
-        .iter()
-        .filter(|o| o.value != Value::INITIAL && Some(o.value) != usual)
-        .map(|o| format!("{} = {} is the initial version", history.key_name(o.key), history.value_name(o.value)))
+    let other_than_usual = read.iter().filter(|o| o.value != Value::INITIAL && Some(o.value) != usual);
+    let is_thin_air = violation.id.pattern == Pattern::ThinAirRead;
+    let of_keys = (0..history.n_operations()).filter(|_| is_thin_air).map(|o| history.keys()[o]);
+    let instead = of_keys.filter_map(|key| Some((key, history.initial_value_of(key)?)));
+    let mut others: Vec<String> = other_than_usual
+        .map(|o| (o.key, o.value))
+        .chain(instead)
+        .filter(|(key, _)| !history.lists().is_list(*key))
+        .map(|(key, value)| format!("{} = {} is the initial version", history.key_name(key), history.value_name(value)))
         .collect();
     others.sort_unstable();
     others.dedup();
@@ -280,11 +279,20 @@ fn removed(history: &History) -> &'static str {
     match (history.lists().is_empty(), repeated_appends(history).is_empty()) {
         (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
         (true, _) => "(removing a write also removes the reads of its value)",
+        (false, true) if lacks_appends(history) => {
+            "(lists counted without the elements that none of these appended; removing an append also removes its element)"
+        }
         (false, true) => "(removing an append also removes its element from the lists)",
         (false, false) => {
             "(removing an append also removes its element, or the lists with it where others appended it, too)"
         }
     }
+}
+
+/// Whether some list was read with elements whose appends are not in this part of a history. O(lists).
+fn lacks_appends(history: &History) -> bool {
+    let reads = (0..history.n_operations()).map(OperationId::new);
+    reads.into_iter().any(|read| history.lists().recorded_by(read) != history.lists().read_by(read))
 }
 
 /// Whether several operations write one value to a key. O(operations).

@@ -288,6 +288,11 @@ impl History {
         }
     }
 
+    /// What a key holds initially, where that is other than for all keys: what was set up, or what a rule takes for it.
+    pub fn initial_value_of(&self, key: KeyId) -> Option<Value> {
+        self.set_up_values.get(key.index()).copied().flatten()
+    }
+
     /// Transactions that the file or the user says are part of ⊥, ascending.
     pub fn set_up(&self) -> &[TransactionId] {
         &self.set_up

@@ -3,9 +3,11 @@
 use super::paint_triangle;
 use crate::app::command::{Command, Request, Requests};
 use crate::app::heaps::GroupBy;
+use crate::app::instances::AT_ONCE;
 use crate::app::state::{Attention, Document, Focus, Phase, State};
 use crate::app::style::{self, Palette, ROW};
 use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
+use crate::checkers::ViolationName;
 use crate::relations::Relation;
 use crate::report::grouped;
 use egui::{
@@ -190,6 +192,7 @@ fn chip_ui(ui: &mut Ui, text: &str, colour: egui::Color32, on: bool) -> bool {
 
 fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
     let lines = document.tree.lines();
+    unlisted_ui(ui, document, catalogue, requests);
     if lines.is_empty() {
         style::note(ui, "No anomaly passes the filter.");
         return;
@@ -210,6 +213,17 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
             line_ui(ui, line, document, catalogue, requests);
         }
     });
+}
+
+/// Offers the instance that the filter names, where that is counted and not listed.
+fn unlisted_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
+    let named = document.tree.filter().parse().ok().and_then(|name: ViolationName| name.id());
+    let Some(id) = named.filter(|id| catalogue.place(*id).is_none() && catalogue.is_counted(*id)) else { return };
+    let button = ui.button(format!("Show {id}: counted, not listed"));
+    let is_entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
+    if button.clicked() || is_entered {
+        requests.push(Request::ShowInstance(id));
+    }
 }
 
 fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
@@ -253,7 +267,11 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 (false, true) => palette.weak,
                 (false, false) => palette.text,
             };
-            let end = if entry.size == 1 { "1 txn".to_owned() } else { format!("{} txns", entry.size) };
+            let end = match (entry.size, entry.may_shrink) {
+                (1, _) => "1 txn".to_owned(),
+                (n, true) => format!("≤ {n} txns"),
+                (n, false) => format!("{n} txns"),
+            };
             let indent = *depth as f32 * 14.0;
             let row = Row { text: &entry.label, end, indent, colour, size: style::BODY, selected, triangle: None };
             let response = row.ui(ui, false);
@@ -283,17 +301,14 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 requests.push(Request::Select(entry.id));
             }
         }
-        Line::Note { text } => {
-            let row = Row {
-                text,
-                end: String::new(),
-                indent: 28.0,
-                colour: palette.weak,
-                size: style::SMALL,
-                selected: false,
-                triangle: None,
-            };
-            row.ui(ui, false);
+        Line::More { pattern, listed, counted } => {
+            let text = format!("List {} more", grouped((counted - listed).min(AT_ONCE)));
+            let (end, colour, size) = (format!("{} listed", grouped(*listed)), palette.accent, style::BODY);
+            let row = Row { text: &text, end, indent: 28.0, colour, size, selected: false, triangle: None };
+            let hint = "Where one cause shows in many instances, one of them is listed at first.\n";
+            if row.ui(ui, false).on_hover_text(format!("{hint}{}", super::tooltip(Command::ListMore))).clicked() {
+                requests.push(Request::ListMore(*pattern));
+            }
         }
     }
 }

@@ -64,9 +64,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
     }
     super::picks::left_out_ui(ui, area, document, &picture, requests);
-    let edges = &picture.argument.counterexample.violation.edges;
-    let rejected = picture.drawn.iter().filter_map(|&e| picture.edges().get(e));
-    let present = edges.iter().chain(rejected).map(|edge| edge.relation).collect();
+    let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
     legend_ui(ui, area, state, &present, requests);
     if document.drawing {
         note_ui(ui, area, "drawing…");

@@ -7,7 +7,6 @@ use super::{Branch, Catalogue, Entry, Line};
 use crate::checkers::{Level, Pattern, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::jobs::{Job, Revision, Wake};
-use crate::report::grouped;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -222,12 +221,8 @@ impl Making<'_> {
             self.push_group(pattern, group, groups.len() > 1, in_sight);
         }
         if in_sight && (places.len() as u64) < count {
-            // Of the patterns of three transactions one instance is listed for each pair of writers.
-            let by_writers = Pattern::NonMonoReadCO <= pattern && pattern <= Pattern::ConflictCM;
-            let one_each =
-                if by_writers && pattern != Pattern::NonRepeatableRead { ", one a pair of writers" } else { "" };
-            let text = format!("{} of {} listed{one_each}", grouped(places.len() as u64), grouped(count));
-            self.lines.push(Line::Note { text });
+            let listed = places.len() as u64;
+            self.lines.push(Line::More { pattern, listed, counted: count });
         }
     }
 

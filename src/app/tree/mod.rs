@@ -52,10 +52,14 @@ pub enum Line {
         /// Steps to the right.
         depth: usize,
     },
-    /// Why a pattern's list ends before its count.
-    Note {
-        /// In words.
-        text: String,
+    /// A pattern's list ends before its count, and can go on.
+    More {
+        /// Which.
+        pattern: Pattern,
+        /// How many of its instances are listed.
+        listed: u64,
+        /// How many there are.
+        counted: u64,
     },
 }
 
@@ -296,7 +300,7 @@ mod tests {
         make(&mut tree, &catalogue, &Notes::default());
         assert!(matches!(tree.lines()[4], Line::Branch { branch: Branch::Group(_, 1), count: 2, open: false, .. }));
         assert!(matches!(tree.lines()[5], Line::Instance { depth: 2, .. }), "a group of one needs no header");
-        assert!(matches!(&tree.lines()[6], Line::Note { text } if text.contains("3 of 5")));
+        assert!(matches!(&tree.lines()[6], Line::More { listed: 3, counted: 5, .. }));
         let hidden = ViolationId { pattern: Pattern::FracturedReadCO, ordinal: 3 };
         assert_eq!(tree.line_of(hidden), None);
         tree.reveal(hidden, &catalogue);
