@@ -9,8 +9,10 @@ use isoscope::audit;
 use isoscope::checkers::{Findings, Level, Options};
 use isoscope::control::Control;
 use isoscope::formats;
+use isoscope::relations::resolve;
 use isoscope::report::{Report, Settings};
 use isoscope::verify::verify;
+use std::sync::Arc;
 
 /// Histories of each kind in the ordinary run; `ISOSCOPE_HISTORIES` asks for more.
 const HISTORIES: u64 = 1_000;
@@ -44,7 +46,8 @@ fn what_is_counted_under_every_choice_of_writers_is_listed() {
     of_shape(Shape::AMBIGUOUS);
 }
 
-/// Without counting the verdicts are the same, each is shown, and the verifier accepts what shows it.
+/// Without counting the verdicts are the same, each is shown, and the verifier accepts what shows it. To count later finds the
+/// same as to count at once.
 fn verdicts_without_counts(shape: Shape) {
     for_histories(shape, HISTORIES, |sketch| {
         let history = sketch.history();
@@ -63,6 +66,16 @@ fn verdicts_without_counts(shape: Shape) {
             match verify(&history, &report) {
                 Ok(verified) if verified.without_evidence.is_empty() => {}
                 answer => return Err(format!("{answer:#?}")),
+            }
+            if few.can_be_counted() {
+                let resolution = resolve(&history, &Control::new()).map_err(|interrupt| interrupt.to_string())?;
+                let counted = audit::count(&history, Arc::new(resolution), few, &options, &Control::new());
+                let of = |findings: &Findings| {
+                    (findings.patterns.clone(), findings.violations.clone(), findings.assumptions.clone())
+                };
+                if of(&counted) != of(&whole) || !counted.is_counted() {
+                    return Err(format!("{:#?}, but counted later {:#?}", of(&whole), of(&counted)));
+                }
             }
         }
         Ok(())

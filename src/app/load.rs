@@ -160,27 +160,27 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
         let catalogue = Arc::new(Catalogue::new(history, findings));
         outbox.send(Message::Found { catalogue, levels, complete, seconds: started.elapsed().as_secs_f64() });
     };
+    let observe = |result: &LevelResult| outbox.send(Message::Level(Arc::new(result.clone())));
+    let check = |options: &Options| match &resolution {
+        Some(resolution) => audit::check_resolved(history, Arc::clone(resolution), options, control, &observe),
+        None => audit::check(history, options, control, &observe),
+    };
     // Where reads are ambiguous a strong level finds their writers at once, and a weak one alone must try them.
     let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
-    if history.n_operations() <= QUICK_LOOK_OPERATIONS && !is_ambiguous {
-        found(check_levels(history, &resolution, QUICK_LOOK_LEVELS.to_vec(), control, outbox), false);
+    let is_small = history.n_operations() <= QUICK_LOOK_OPERATIONS;
+    if is_small && !is_ambiguous {
+        found(check(&Options { levels: QUICK_LOOK_LEVELS.to_vec(), ..Options::default() }), false);
     }
-    if control.check().is_ok() {
-        found(check_levels(history, &resolution, levels_of(history), control, outbox), true);
+    if control.check().is_err() {
+        return;
     }
-}
-
-fn check_levels(
-    history: &History,
-    resolution: &Option<Arc<Resolution>>,
-    levels: Vec<Level>,
-    control: &Control,
-    outbox: &Outbox<Message>,
-) -> Findings {
-    let options = Options { levels, ..Options::default() };
-    let observe = |result: &LevelResult| outbox.send(Message::Level(Arc::new(result.clone())));
-    match resolution {
-        Some(resolution) => audit::check_resolved(history, Arc::clone(resolution), &options, control, &observe),
-        None => audit::check(history, &options, control, &observe),
+    let options = Options { levels: levels_of(history), counts: is_small, ..Options::default() };
+    let first = check(&options);
+    if let Some(resolution) = resolution.clone().filter(|_| first.can_be_counted()) {
+        // What shows that the levels are violated can be looked at while everything else is counted.
+        found(first.clone(), false);
+        found(audit::count(history, resolution, first, &options, control), true);
+    } else {
+        found(first, true);
     }
 }

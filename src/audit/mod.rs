@@ -70,6 +70,28 @@ pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Option
     findings
 }
 
+/// [`checkers::count`], and what is listed then verified.
+pub fn count(
+    history: &History,
+    resolution: Arc<Resolution>,
+    findings: Findings,
+    options: &Options,
+    control: &Control,
+) -> Findings {
+    if !findings.can_be_counted() {
+        return findings;
+    }
+    let mut findings = checkers::count(history, Arc::clone(&resolution), findings, options, control);
+    control.phase("verifying", 0);
+    let audit = Audit::new(history, &resolution, control);
+    let shown = audit.review_violations(&mut findings);
+    audit.contradictions(&mut findings, shown.levels);
+    if options.max_instances == 0 {
+        findings.violations.clear();
+    }
+    findings
+}
+
 /// At least one violation is looked for, since a verdict needs it.
 fn with_evidence(options: &Options) -> Options {
     Options { max_instances: options.max_instances.max(1), ..options.clone() }

@@ -16,6 +16,7 @@ use crate::relations::{Index, Resolution, n_ambiguous_elements, resolve};
 use applicable::Applicable;
 use listing::{add, names};
 
+pub use listing::count;
 pub(super) use listing::hold_under_every_choice;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -16,11 +16,12 @@ pub(super) fn collect_in_canonical_order(
     resolution: &Resolution,
     index: &Index,
     reads: Instances,
-    decisions: &Decisions,
+    sought: Sought,
+    weak: Option<Instances>,
     max_instances: usize,
     control: &Control,
 ) -> Instances {
-    if !decisions.values().any(|(decision, _)| decision.is_violated()) {
+    if sought.violated.weakest().is_none() {
         return reads;
     }
     let Ok(index) = index.canonical(history, control) else { return reads };
@@ -28,37 +29,39 @@ pub(super) fn collect_in_canonical_order(
         true => None,
         false => read_consistency::instances(history, resolution, &index, max_instances, control).ok(),
     };
-    collect(history, &index, again.unwrap_or(reads), decisions, max_instances, control)
+    collect(history, &index, again.unwrap_or(reads), sought, weak, max_instances, control)
 }
 
 /// At least one violation of each violated level where one can be found without counting: of single reads, else of the weak
-/// levels, else of the strong ones. Counts nothing; None where a level is left without.
+/// levels, else of the strong ones. None where a level is left without. Where the weak ones had to be listed, all that they
+/// list comes as well.
 pub(super) fn first(
     history: &History,
     index: &Index,
     reads: &Instances,
-    decisions: &Decisions,
+    violated: LevelSet,
     max_instances: usize,
     control: &Control,
-) -> Option<Instances> {
-    let violated = violated(decisions);
+) -> Option<(Instances, Option<Instances>)> {
     let shows_all = |found: &Instances| {
         let shows = |level| found.violations.iter().any(|violation| violation.levels.contains(level));
         violated.iter().all(shows)
     };
     let mut found = Instances { violations: reads.violations.clone(), ..Instances::default() };
     if shows_all(&found) {
-        return Some(found);
+        return Some((found, None));
     }
     let index = index.canonical(history, control).ok()?;
-    let more = match violated.weakest() {
+    let mut weak = None;
+    match violated.weakest() {
         Some(weakest) if weakest <= Level::TransactionalCausalConsistency => {
-            weak::instances(history, &index, with_causal(violated), max_instances, control)
+            let listed = weak::instances(history, &index, with_causal(violated), max_instances, control).ok()?;
+            found.violations.extend_from_slice(&listed.violations);
+            weak = Some(listed);
         }
-        _ => strong_patterns::first(history, &index, violated, control),
-    };
-    found.violations.extend(more.ok()?.violations);
-    Some(found).filter(shows_all)
+        _ => found.violations.extend(strong_patterns::first(history, &index, violated, control).ok()?.violations),
+    }
+    shows_all(&found).then_some((found, weak))
 }
 
 /// Adds those of the `first` violations whose levels nothing else shows, which a limit kept from being found again.
@@ -79,24 +82,38 @@ pub(super) fn collect(
     history: &History,
     index: &Index,
     reads: Instances,
-    decisions: &Decisions,
+    sought: Sought,
+    weak: Option<Instances>,
     max_instances: usize,
     control: &Control,
 ) -> Instances {
     let mut found = reads;
-    let violated = violated(decisions);
-    let causal = decisions.get(&Level::TransactionalCausalConsistency).map(|(decision, _)| decision);
-    if violated.weakest().is_some() && !matches!(causal, Some(Decision::Satisfied(_))) {
+    let violated = sought.violated;
+    if violated.weakest().is_some() && sought.causal != Some(true) {
         // A violation of a strong level may be one of causal consistency: then that is the better story.
-        add(&mut found, weak::instances(history, index, with_causal(violated), max_instances, control));
+        let again = || weak::instances(history, index, with_causal(violated), max_instances, control);
+        add(&mut found, weak.map_or_else(again, Ok));
     }
     add(&mut found, strong_patterns::instances(history, index, violated, max_instances, control));
     found
 }
 
-/// The levels that are violated.
-pub(super) fn violated(decisions: &Decisions) -> LevelSet {
-    decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect()
+/// The violated levels that instances are looked for at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sought {
+    /// As the engines decided them.
+    pub(super) violated: LevelSet,
+    /// Whether TCC holds, where that was asked.
+    pub(super) causal: Option<bool>,
+}
+
+impl Sought {
+    pub(super) fn of(decisions: &Decisions) -> Sought {
+        let violated =
+            decisions.iter().filter(|(_, (decision, _))| decision.is_violated()).map(|(level, _)| *level).collect();
+        let causal = decisions.get(&Level::TransactionalCausalConsistency);
+        Sought { violated, causal: causal.map(|(decision, _)| matches!(decision, Decision::Satisfied(_))) }
+    }
 }
 
 fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {

@@ -35,9 +35,10 @@ pub mod strong_patterns;
 mod violation;
 pub mod weak;
 
-pub use check::{check, check_resolved};
+pub use check::{check, check_resolved, count};
 pub use checker::{Checker, Counting, RcRule};
 pub use level::{Level, LevelSet};
+use page::Counted;
 pub use page::{Page, Rest, add_instances, instances};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
@@ -258,9 +259,14 @@ impl Findings {
         self.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
     }
 
+    /// Whether [`count`] counts the instances without another check.
+    pub fn can_be_counted(&self) -> bool {
+        matches!(self.rest.counted, Counted::Not(_))
+    }
+
     /// Whether the instances were counted, as far as there are any.
     pub fn is_counted(&self) -> bool {
-        !self.rest.uncounted
+        matches!(self.rest.counted, Counted::All)
     }
 
     /// The weakest level found violated.

@@ -4,6 +4,7 @@
 //! bounded. What is counted goes on where it ends: with what was found by itself and did not fit, and then with all other
 //! instances in the order of their [`Place`](super::Place)s, made on demand.
 
+use super::evidence::Sought;
 use super::place::Window;
 use super::{Findings, Instances, LevelSet, Pattern, Violation, ViolationId, read_consistency, strong_patterns, weak};
 use crate::checkers::check::hold_under_every_choice;
@@ -34,10 +35,31 @@ pub struct Rest {
     pub(super) satisfied: LevelSet,
     /// Counted instances that were found by themselves and did not fit into the list.
     pub(super) found: Vec<Violation>,
-    /// Nothing was counted.
-    pub(super) uncounted: bool,
+    /// Whether it was counted.
+    pub(super) counted: Counted,
     /// The history they were counted in, where that is one with elements of lists told apart.
     pub(super) world: Option<Arc<History>>,
+}
+
+/// How far instances were counted.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Counted {
+    /// All, unless a limit ended the work.
+    #[default]
+    All,
+    /// None: what the verdicts rest on is listed, the rest can be counted without deciding again.
+    Not(Box<Uncounted>),
+    /// None, and to count them takes another check.
+    NotAtAll,
+}
+
+/// What it takes to count the instances of decided levels.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uncounted {
+    /// The violated levels.
+    pub(super) sought: Sought,
+    /// All instances of the weak levels, where they were needed for the verdicts.
+    pub(super) weak: Option<Instances>,
 }
 
 /// The counted instances of a page, by ordinal. Those that `findings` lists have the ids that they have there; the others

@@ -4,7 +4,7 @@ use super::explain::also_visible_as;
 use super::input;
 use super::output::{Output, Paint, write_file};
 use super::shards::{self, Target};
-use super::{CheckArguments, ExitCode, complain, disagreements, paging};
+use super::{CheckArguments, ExitCode, complain, disagreements, paging, progress};
 use crate::audit;
 use crate::checkers::{self, Checker, Findings, Level, LevelResult, Options, Page, Pattern, Share, Verdict, Violation};
 use crate::control::{Control, NOT_ALL_LISTED};
@@ -12,7 +12,7 @@ use crate::counterexample::{simpler_ones, summary, title};
 use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
-use crate::relations;
+use crate::relations::{self, Resolution};
 use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, grouped};
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -69,13 +69,7 @@ impl Job<'_> {
                 continue;
             }
             let code = match found {
-                Found::History(path) => match self.pool.install(|| self.check_file(path)) {
-                    Ok(checked) => {
-                        self.print(path, &checked, is_batch.then_some(width), target)?;
-                        disagreements::told(path, &checked.findings, exit_code(&checked.findings))
-                    }
-                    Err(error) => self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target)?,
-                },
+                Found::History(path) => self.check_file(path, is_batch.then_some(width), target)?,
                 Found::Unusable { path, message } => self.fail(&path.to_string_lossy(), "file", message, target)?,
             };
             worst = worst.max(code);
@@ -93,45 +87,77 @@ impl Job<'_> {
         Ok(ExitCode::Unusable)
     }
 
-    /// Reads and checks one history, or a share of it where there is no other.
-    fn check_file(&self, path: &Path) -> Result<Checked, OpenError> {
-        let mut control = Control::new();
-        if let Some(megabytes) = self.arguments.memory_limit {
-            control = control.with_memory_limit((megabytes as usize) << 20);
+    /// Checks one history and prints what was found. People read the verdicts before everything is counted.
+    fn check_file(&self, path: &Path, line_width: Option<usize>, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
+        let control = match self.arguments.memory_limit {
+            Some(megabytes) => Control::new().with_memory_limit((megabytes as usize) << 20),
+            None => Control::new(),
+        };
+        let is_page = line_width.is_none() && !self.arguments.json;
+        let decided = match self.at_work(&control, || self.decide(path, &control, is_page)) {
+            Ok(decided) => decided,
+            Err(error) => return self.fail(&path.to_string_lossy(), &error.place(), &error.message(), target),
+        };
+        if is_page {
+            target.text(|out| head(&visible(&path.display().to_string()), &decided.checked, out));
         }
-        let limited = |control: Control| match self.arguments.time_limit {
+        let checked = self.at_work(&control, || self.list(decided));
+        self.print(path, &checked, line_width, target)?;
+        Ok(disagreements::told(path, &checked.findings, exit_code(&checked.findings)))
+    }
+
+    /// Does work in the pool; a terminal shows how far it is.
+    fn at_work<T: Send>(&self, control: &Control, work: impl FnOnce() -> T + Send) -> T {
+        progress::shown(|| progress::of(control), || self.pool.install(work))
+    }
+
+    /// Reads and decides one history, or a share of it where there is no other. To be counted later, where that `waits`.
+    fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
+        let limited = |control: &Control| match self.arguments.time_limit {
             Some(seconds) => control.with_time_limit(Duration::from_secs_f64(seconds)),
-            None => control,
+            None => control.clone(),
         };
         // What may never end counts from the beginning; a file is read first, whatever is left to do then.
         let is_foreseen = formats::has_known_size(path);
-        if !is_foreseen {
-            control = limited(control);
-        }
+        let mut control = if is_foreseen { control.clone() } else { limited(control) };
         let (history, read_seconds) = input::open_within(path, &self.arguments.reading, &control)?;
         if is_foreseen {
-            control = limited(control);
+            control = limited(&control);
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };
+        let first = Options { counts: options.counts && !waits, ..options.clone() };
         let self_check = SelfCheck::of(self.arguments);
-        let (health, mut findings) = examine_and_check(&history, &options, self_check, &control);
-        let mut window = None;
+        let resolution = resolve(&history, &control);
+        let (health, findings) = examine_and_check(&history, &resolution, &first, self_check, &control);
+        let checked = Checked { history, health, findings, read_seconds, window: None };
+        Ok(Decided { checked, resolution: resolution.0, options, control })
+    }
+
+    /// Counts what is not counted yet, and lists what was asked for.
+    fn list(&self, decided: Decided) -> Checked {
+        let Decided { mut checked, resolution, options, control } = decided;
+        let Checked { history, findings, window, .. } = &mut checked;
+        let self_check = SelfCheck::of(self.arguments);
+        if let Some(resolution) = resolution.filter(|_| options.counts && findings.can_be_counted()) {
+            let count = if self_check == SelfCheck::Off { checkers::count } else { audit::count };
+            *findings = count(history, resolution, std::mem::take(findings), &options, &control);
+        }
         match self.arguments.instances {
             Some(pattern) => {
                 let page = Page { pattern, offset: self.arguments.offset, limit: self.arguments.limit };
-                match paging::instances(&history, &mut findings, page, self_check, &control) {
+                match paging::instances(history, findings, page, self_check, &control) {
                     Ok(instances) => findings.violations = instances,
                     Err(interrupt) => {
                         findings.violations.clear();
                         findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
                     }
                 }
-                window = Some(page);
+                *window = Some(page);
             }
-            None => paging::list(&history, &mut findings, self.arguments.max_instances, self_check, &control),
+            None => paging::list(history, findings, self.arguments.max_instances, self_check, &control),
         }
-        Ok(Checked { history, health, findings, read_seconds, window })
+        checked
     }
 
     /// Prints what was found in one history: in one line with this path width, or at length.
@@ -147,7 +173,7 @@ impl Job<'_> {
         if !self.arguments.json {
             target.text(|out| match line_width {
                 Some(width) => line(&path, width, findings, out),
-                None => page(&path, checked, out),
+                None => tail(&path, checked, out),
             });
             return Ok(());
         }
@@ -172,6 +198,15 @@ fn shown_path(found: &Found) -> String {
     match found {
         Found::History(path) | Found::Unusable { path, .. } => visible(&path.display().to_string()),
     }
+}
+
+/// A history of which the levels are decided.
+struct Decided {
+    checked: Checked,
+    /// Of its reads, if there was time for that.
+    resolution: Option<Arc<Resolution>>,
+    options: Options,
+    control: Control,
 }
 
 /// A history with what was found in it.
@@ -204,32 +239,36 @@ impl SelfCheck {
     }
 }
 
-/// Resolves the reads once for both. Where `control` ends the work before, nothing is known of the health.
+/// The resolved reads, once for everything, and the seconds that took; none where `control` ends the work before.
+pub(super) fn resolve(history: &History, control: &Control) -> (Option<Arc<Resolution>>, f64) {
+    let begin = Instant::now();
+    let resolution = relations::resolve(history, control).map(Arc::new).ok();
+    (resolution, begin.elapsed().as_secs_f64())
+}
+
+/// Where the reads could not be resolved, nothing is known of the health.
 pub(super) fn examine_and_check(
     history: &History,
+    (resolution, resolve_seconds): &(Option<Arc<Resolution>>, f64),
     options: &Options,
     self_check: SelfCheck,
     control: &Control,
 ) -> (Health, Findings) {
-    let begin = Instant::now();
-    let Ok(resolution) = relations::resolve(history, control).map(Arc::new) else {
+    let Some(resolution) = resolution else {
         return (Health::default(), checkers::check(history, options, control, &|_| {}));
     };
-    let resolve_seconds = begin.elapsed().as_secs_f64();
     // Of several shards one tells the history's health.
     let is_asked = options.share.is_none_or(Share::is_first);
-    let examine = || if is_asked { health::examine(history, &resolution, control) } else { Ok(Health::default()) };
+    let examine = || if is_asked { health::examine(history, resolution, control) } else { Ok(Health::default()) };
     let (health, mut findings) = rayon::join(
         || examine().unwrap_or_default(),
         || match self_check {
-            SelfCheck::OfVerdicts => audit::verdicts(history, Arc::clone(&resolution), options, control),
-            SelfCheck::OfWitnesses => {
-                audit::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {})
-            }
-            SelfCheck::Off => checkers::check_resolved(history, Arc::clone(&resolution), options, control, &|_| {}),
+            SelfCheck::OfVerdicts => audit::verdicts(history, Arc::clone(resolution), options, control),
+            SelfCheck::OfWitnesses => audit::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
+            SelfCheck::Off => checkers::check_resolved(history, Arc::clone(resolution), options, control, &|_| {}),
         },
     );
-    findings.index_seconds += resolve_seconds;
+    findings.index_seconds += *resolve_seconds;
     (health, findings)
 }
 
@@ -326,8 +365,8 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
     format!("{path:width$}  {}{patterns}\n", verdicts.collect::<Vec<_>>().join(" "))
 }
 
-/// One history at length.
-fn page(path: &str, checked: &Checked, out: &Output) -> String {
+/// What is told first of one history: what it is, whether it can be trusted, and the verdicts.
+fn head(path: &str, checked: &Checked, out: &Output) -> String {
     let Checked { history, health, findings, .. } = checked;
     let mut facts = facts(history);
     if findings.checker != Checker::Fast {
@@ -338,6 +377,13 @@ fn page(path: &str, checked: &Checked, out: &Output) -> String {
     for result in &findings.levels {
         text += &level_line(history, result, out);
     }
+    text
+}
+
+/// What violates the levels, and what was assumed.
+fn tail(path: &str, checked: &Checked, out: &Output) -> String {
+    let Checked { history, findings, .. } = checked;
+    let mut text = String::new();
     let counts = counts(findings);
     if !counts.is_empty() {
         let bound = if findings.is_cut() { "at least " } else { "" };

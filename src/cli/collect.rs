@@ -1,6 +1,7 @@
 //! `isoscope collect`: runs a workload against a database and records the history.
 
 use super::output::Output;
+use super::progress;
 use super::workload::WorkloadArguments;
 use super::{ExitCode, complain};
 use crate::collect::{Snapshot, Statistics};
@@ -9,13 +10,8 @@ use crate::generate::Workload;
 use crate::hunt::{Opened, Target};
 use crate::report::grouped;
 use clap::Args;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Between two looks at how a run goes.
-const LOOK: Duration = Duration::from_millis(200);
 
 /// Which database, and how to use it.
 #[derive(Args, Clone, Debug)]
@@ -49,15 +45,13 @@ impl DatabaseArguments {
 }
 
 /// Does `work`, which counts in the statistics it is given, and shows on a terminal how it goes meanwhile.
-pub(super) fn watched<T: Send>(control: &Control, work: impl FnOnce(&Statistics) -> T) -> T {
+pub(super) fn watched<T>(control: &Control, work: impl FnOnce(&Statistics) -> T) -> T {
     let statistics = Statistics::new();
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| watch(&statistics, control, &is_done));
-        let result = work(&statistics);
-        is_done.store(true, Ordering::Relaxed);
-        result
-    })
+    let line = || {
+        let percent = control.progress().fraction().map(|share| format!("{:3.0} %  ", 100.0 * share));
+        percent.unwrap_or_default() + &summary(&statistics.snapshot())
+    };
+    progress::shown(line, || work(&statistics))
 }
 
 /// Tells of sessions that ended early.
@@ -68,22 +62,6 @@ pub(super) fn complain_of_losses(snapshot: &Snapshot, workload: &Workload) {
             snapshot.lost_sessions, workload.sessions
         ));
     }
-}
-
-/// Shows on a terminal how a run goes.
-fn watch(statistics: &Statistics, control: &Control, is_done: &AtomicBool) {
-    let mut err = std::io::stderr();
-    if !err.is_terminal() {
-        return;
-    }
-    while !is_done.load(Ordering::Relaxed) {
-        std::thread::sleep(LOOK);
-        let percent = control.progress().fraction().map(|share| format!("{:3.0} %  ", 100.0 * share));
-        let line = summary(&statistics.snapshot());
-        let _ = write!(err, "\r\u{1b}[K{}{line}", percent.unwrap_or_default());
-        let _ = err.flush();
-    }
-    let _ = write!(err, "\r\u{1b}[K");
 }
 
 /// Counts and times of a run in one line.

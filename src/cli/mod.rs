@@ -20,6 +20,7 @@ mod minimize;
 mod output;
 mod paging;
 mod paper_tables;
+mod progress;
 mod report;
 mod shards;
 mod stats;

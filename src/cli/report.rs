@@ -1,6 +1,6 @@
 //! `isoscope report`: one counterexample as a report for an issue tracker.
 
-use super::check::{SelfCheck, examine_and_check};
+use super::check::{SelfCheck, examine_and_check, resolve};
 use super::explain::named;
 use super::output::{self, Output};
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
@@ -25,7 +25,8 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
         max_instances: paging::causes(arguments.max_instances),
         ..Options::default()
     };
-    let (health, mut findings) = examine_and_check(&history, &options, SelfCheck::OfVerdicts, &control);
+    let (health, mut findings) =
+        examine_and_check(&history, &resolve(&history, &control), &options, SelfCheck::OfVerdicts, &control);
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file)?,

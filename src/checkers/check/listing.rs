@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::checkers::Violation;
+use crate::checkers::evidence::Sought;
+use crate::checkers::page::{Counted, Uncounted};
 use crate::checkers::refutation::{self, Searched};
 use crate::control::NOT_ALL_LISTED;
 
@@ -15,38 +17,35 @@ impl Run<'_> {
         linear: linear::Evidence,
     ) -> Instances {
         if !self.options.counts && self.options.max_instances == 0 {
-            self.rest.uncounted = self.verdicts.values().any(|(verdict, _)| *verdict == Verdict::Violated);
+            let is_violated = self.verdicts.values().any(|(verdict, _)| *verdict == Verdict::Violated);
+            self.rest.counted = if is_violated { Counted::NotAtAll } else { Counted::All };
             return Instances::default();
         }
         self.control.phase("listing violations", 0);
+        let sought = Sought::of(decisions);
         let mut first = None;
         if !self.options.counts || self.control.limits_time() {
-            first = self.first(&prepared, decisions, by_choice, &linear);
+            first = self.first(&prepared, sought.violated, by_choice, &linear);
         }
-        if let Some(first) = first.take_if(|_| !self.options.counts) {
-            self.rest.uncounted = first.violations.iter().any(|violation| violation.levels.weakest().is_some());
-            return first;
+        if let Some(First { found, weak }) = first.take_if(|_| !self.options.counts) {
+            let is_violated = found.violations.iter().any(|violation| violation.levels.weakest().is_some());
+            let counted = Counted::Not(Box::new(Uncounted { sought, weak }));
+            let counted = if is_violated { counted } else { Counted::All };
+            self.rest = Rest { counted, satisfied: self.levels_that_hold(), ..Rest::default() };
+            return found;
         }
         // What was found must still be verified when the time for counting is over.
         let counting = self.control.leaving_time();
-        let decisions = self.with_causality(&prepared, decisions, &counting);
-        let Prepared { resolution, index, reads, .. } = prepared;
-        let max = self.options.max_instances;
-        let mut found =
-            evidence::collect_in_canonical_order(self.history, &resolution, &index, reads, &decisions, max, &counting);
-        if let Some(first) = first {
-            evidence::add_missing(&mut found, first);
+        let mut listing = Listing { history: self.history, max_instances: self.options.max_instances, sought };
+        let mut found = listing.list(&prepared, first, &counting);
+        if prepared.resolution.has_multiple_sources() {
+            self.list_cases(&prepared.resolution, by_choice, &mut found);
         }
-        if resolution.has_multiple_sources() {
-            self.list_cases(&resolution, by_choice, &mut found);
-        }
-        self.list_conflicts(linear, &resolution, &index, &mut found);
-        if let Err(interrupt) = counting.check() {
-            self.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt}); there may be more of them."));
-        }
+        self.list_conflicts(linear, &prepared.resolution, &prepared.index, &mut found);
+        self.assumptions.extend(not_all_listed(&counting));
         let satisfied = self.levels_that_hold();
-        evidence::arrange(&mut found, satisfied, max);
-        self.rest = Rest { sought: evidence::violated(&decisions), satisfied, ..Rest::default() };
+        evidence::arrange(&mut found, satisfied, self.options.max_instances);
+        self.rest = Rest { sought: listing.sought.violated, satisfied, ..Rest::default() };
         found
     }
 
@@ -54,20 +53,20 @@ impl Run<'_> {
     fn first(
         &self,
         prepared: &Prepared,
-        decisions: &Decisions,
+        violated: LevelSet,
         by_choice: LevelSet,
         linear: &linear::Evidence,
-    ) -> Option<Instances> {
+    ) -> Option<First> {
         if by_choice.weakest().is_some() || !linear.is_empty() || prepared.resolution.has_multiple_sources() {
             return None;
         }
         let Prepared { index, reads, .. } = prepared;
-        let mut found =
-            evidence::first(self.history, index, reads, decisions, self.options.max_instances, self.control)?;
+        let (mut found, weak) =
+            evidence::first(self.history, index, reads, violated, self.options.max_instances, self.control)?;
         evidence::arrange(&mut found, self.levels_that_hold(), 1);
         let is_shown =
             |(level, (verdict, _)): (&Level, &(Verdict, f64))| *verdict != Verdict::Violated || names(&found, *level);
-        self.verdicts.iter().all(is_shown).then_some(found)
+        self.verdicts.iter().all(is_shown).then_some(First { found, weak })
     }
 
     /// The levels that are satisfied, and those that they imply.
@@ -77,20 +76,6 @@ impl Run<'_> {
         };
         let satisfied: Vec<Level> = self.verdicts.iter().filter_map(satisfied).collect();
         Level::ALL.into_iter().filter(|&weaker| satisfied.iter().any(|level| level.implies(weaker))).collect()
-    }
-
-    /// The decisions with one on TCC, where a stronger level is violated and TCC was not asked for: to decide it is
-    /// faster than to look for all that may violate it.
-    fn with_causality(&self, prepared: &Prepared, decisions: &Decisions, control: &Control) -> Decisions {
-        let mut decisions = decisions.clone();
-        let causal = Level::TransactionalCausalConsistency;
-        let facts = Facts::of(prepared.reads.counts.keys().copied());
-        let above = |(level, (decision, _)): (&Level, &(Decision, f64))| *level > causal && decision.is_violated();
-        if decisions.iter().any(above) && !decisions.contains_key(&causal) && !facts.violate(causal) {
-            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, control);
-            decisions.insert(causal, (asked.unwrap_or_else(Decision::Undecided), 0.0));
-        }
-        decisions
     }
 
     /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
@@ -141,6 +126,93 @@ impl Run<'_> {
             Searched::Satisfied(_) | Searched::GaveUp => None,
         })
     }
+}
+
+/// The smallest evidence of verdicts.
+struct First {
+    found: Instances,
+    /// All that the weak levels list, where they had to be listed for it.
+    weak: Option<Instances>,
+}
+
+/// Counting and listing what violates decided levels.
+struct Listing<'a> {
+    history: &'a History,
+    max_instances: usize,
+    sought: Sought,
+}
+
+impl Listing<'_> {
+    /// All instances, and of the first ones those that a limit kept from being found again.
+    fn list(&mut self, prepared: &Prepared, first: Option<First>, control: &Control) -> Instances {
+        self.ask_causality(prepared, control);
+        let Prepared { resolution, index, reads, .. } = prepared;
+        let (found, weak) = first.map_or((None, None), |first| (Some(first.found), first.weak));
+        let (reads, max) = (reads.clone(), self.max_instances);
+        let (history, sought) = (self.history, self.sought);
+        let mut listed =
+            evidence::collect_in_canonical_order(history, resolution, index, reads, sought, weak, max, control);
+        if let Some(found) = found {
+            evidence::add_missing(&mut listed, found);
+        }
+        listed
+    }
+
+    /// Decides TCC where a stronger level is violated and TCC was not asked for: that is faster than to look for all that
+    /// may violate it.
+    fn ask_causality(&mut self, prepared: &Prepared, control: &Control) {
+        let causal = Level::TransactionalCausalConsistency;
+        let facts = Facts::of(prepared.reads.counts.keys().copied());
+        let is_above = self.sought.violated.iter().any(|level| level > causal);
+        if is_above && self.sought.causal.is_none() && !facts.violate(causal) {
+            let asked = ask(&prepared.index, prepared.ground.as_ref(), causal, control);
+            self.sought.causal = Some(matches!(asked, Ok(Decision::Satisfied(_))));
+            if asked.is_ok_and(|decision| decision.is_violated()) {
+                self.sought.violated.insert(causal);
+            }
+        }
+    }
+}
+
+/// What is assumed where the work ended before everything was listed.
+fn not_all_listed(control: &Control) -> Option<String> {
+    let interrupt = control.check().err()?;
+    Some(format!("{NOT_ALL_LISTED} ({interrupt}); there may be more of them."))
+}
+
+/// Counts and lists what violates the levels of findings made without counting ([`Options::counts`]), as if they had been
+/// made with it; nothing is decided again. Findings that are counted, or that take another check, stay as they are.
+pub fn count(
+    history: &History,
+    resolution: Arc<Resolution>,
+    mut findings: Findings,
+    options: &Options,
+    control: &Control,
+) -> Findings {
+    let Counted::Not(uncounted) = &findings.rest.counted else { return findings };
+    let Uncounted { sought, weak } = (**uncounted).clone();
+    let begin = Instant::now();
+    control.phase("counting", 0);
+    let counting = control.leaving_time();
+    let satisfied = findings.rest.satisfied;
+    let max_instances = options.max_instances.max(1);
+    let mut listing = Listing { history, max_instances, sought };
+    let violations = std::mem::take(&mut findings.violations);
+    let first = First { found: Instances { violations, ..Instances::default() }, weak };
+    let mut found = match Prepared::new(history, Some(resolution), options, &counting) {
+        Ok(prepared) => listing.list(&prepared, Some(first), &counting),
+        Err(_) => {
+            let mut found = Instances::default();
+            evidence::add_missing(&mut found, first.found);
+            found
+        }
+    };
+    findings.assumptions.extend(not_all_listed(&counting));
+    evidence::arrange(&mut found, satisfied, max_instances);
+    findings.rest = Rest { sought: listing.sought.violated, satisfied, found: found.more, ..Rest::default() };
+    (findings.patterns, findings.violations) = (found.counts, found.violations);
+    findings.check_seconds += begin.elapsed().as_secs_f64();
+    findings
 }
 
 /// Makes what was found hold for every possible writer of what the ambiguous reads returned.

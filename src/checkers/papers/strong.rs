@@ -3,6 +3,7 @@
 use super::ask::Input;
 use super::{be_search, polysi};
 use crate::checkers::decide::{Decision, Decisions, Order};
+use crate::checkers::evidence::Sought;
 use crate::checkers::mini_transactions::{self, Answer};
 use crate::checkers::{
     Cause, Checker, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, evidence, strong_patterns,
@@ -94,7 +95,7 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
     if decisions.is_empty() || max == 0 {
         return Instances { counts, ..Instances::default() };
     }
-    let mut found = evidence::collect(history, index, reads, &decisions, max, control);
+    let mut found = evidence::collect(history, index, reads, Sought::of(&decisions), None, max, control);
     let satisfied: LevelSet = Level::ALL
         .into_iter()
         .filter(|&weaker| of(|verdict| matches!(verdict, Verdict::Satisfied(_))).any(|r| r.level.implies(weaker)))

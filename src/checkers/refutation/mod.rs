@@ -14,6 +14,7 @@ mod merge;
 mod needs;
 
 use super::decide::{self, Decision, Decisions, Facts};
+use super::evidence::Sought;
 use super::weak::Ground;
 use super::{Instances, Level, LevelSet, Pattern, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
@@ -278,8 +279,8 @@ impl<'a> Refuter<'a> {
         if !is_violated || listed == 0 {
             return Ok((Vec::new(), promotions, is_violated));
         }
-        let decisions = Decisions::from([(self.level, (Decision::Violated, 0.0))]);
-        let found = evidence::collect(history, &index, reads, &decisions, listed, control);
+        let sought = Sought::of(&Decisions::from([(self.level, (Decision::Violated, 0.0))]));
+        let found = evidence::collect(history, &index, reads, sought, None, listed, control);
         control.check()?;
         let of_level = found.violations.into_iter().filter(|violation| violation.levels.contains(self.level));
         let parts = of_level.filter_map(|violation| self.part(violation, &promotions)).collect();

@@ -115,6 +115,7 @@ impl<'p, 'a> LongForks<'p, 'a> {
                 for (lower, count) in ((chunk * CHUNK) as u32..).zip(counts) {
                     control.check()?;
                     *count = self.count(lower, tallies);
+                    control.advance(*count);
                 }
                 Ok(())
             });

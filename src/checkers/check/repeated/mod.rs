@@ -15,6 +15,7 @@ mod search;
 mod world;
 
 use super::{Elements, Manner, add, check_with};
+use crate::checkers::page::Counted;
 use crate::checkers::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness, evidence,
 };
@@ -70,6 +71,9 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
         base.assumptions = std::mem::take(&mut findings.assumptions);
         base.assumptions.extend(what_is_open(&world));
         base.rest = std::mem::take(&mut findings.rest);
+        if !base.is_counted() {
+            base.rest.counted = Counted::NotAtAll;
+        }
         base.rest.world = is_open.then(|| Arc::new(world.history.clone()));
         base.index_seconds += findings.index_seconds;
         base.check_seconds += findings.check_seconds;

@@ -1,0 +1,61 @@
+//! How far long work is, on a terminal.
+
+use crate::control::Control;
+use crate::report::grouped;
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Between two looks at the work.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Does `work`; meanwhile standard error shows `line`, where it is a terminal. What is done within one look shows nothing.
+pub(super) fn shown<T>(line: impl Fn() -> String + Sync, work: impl FnOnce() -> T) -> T {
+    let is_done = AtomicBool::new(!std::io::stderr().is_terminal());
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(&line, &is_done));
+        // Also when the work panics.
+        let _done = Done { is_done: &is_done, watcher: watcher.thread().clone() };
+        work()
+    })
+}
+
+struct Done<'a> {
+    is_done: &'a AtomicBool,
+    watcher: std::thread::Thread,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        self.watcher.unpark();
+    }
+}
+
+fn watch(line: &(dyn Fn() -> String + Sync), is_done: &AtomicBool) {
+    let mut err = std::io::stderr();
+    let mut is_shown = false;
+    while !is_done.load(Ordering::Relaxed) {
+        std::thread::park_timeout(LOOK);
+        if !is_done.load(Ordering::Relaxed) {
+            // A line that wraps could not be taken back: the terminal is told to cut it.
+            let _ = write!(err, "\r\u{1b}[K\u{1b}[?7l{}\u{1b}[?7h", line());
+            let _ = err.flush();
+            is_shown = true;
+        }
+    }
+    if is_shown {
+        let _ = write!(err, "\r\u{1b}[K");
+        let _ = err.flush();
+    }
+}
+
+/// "reading 43 %", "counting 1,250,000".
+pub(super) fn of(control: &Control) -> String {
+    let progress = control.progress();
+    match (progress.fraction(), progress.done) {
+        (Some(share), _) => format!("{} {:.0} %", progress.phase, 100.0 * share),
+        (None, 0) => progress.phase,
+        (None, done) => format!("{} {}", progress.phase, grouped(done)),
+    }
+}
