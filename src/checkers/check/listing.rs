@@ -242,7 +242,9 @@ pub(super) fn names(found: &Instances, level: Level) -> bool {
     found.violations.iter().any(|violation| violation.levels.contains(level))
 }
 
-pub(super) fn add(found: &mut Instances, violation: Violation) {
+/// Adds and counts what was found by itself, not in passing over all instances of a pattern: no page comes upon it again.
+pub(super) fn add(found: &mut Instances, mut violation: Violation) {
+    violation.place = None;
     *found.counts.entry(violation.id.pattern).or_default() += 1;
     found.violations.push(violation);
 }
