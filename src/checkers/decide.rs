@@ -127,8 +127,9 @@ pub(super) fn ask(
 /// Decisions with the seconds each took.
 pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
 
-/// Decides `levels` (CI and SSER apart) side by side in the current rayon pool. A level is not asked for when a weaker
-/// one is known to be violated or a stronger one to be satisfied by then. `told` hears of each decision as it falls.
+/// Decides `levels` (CI and SSER apart) side by side in the current rayon pool. A level is not asked for, or its engine is
+/// stopped, when a weaker one is known to be violated or a stronger one to be satisfied by then. `told` hears of each
+/// decision as it falls.
 ///
 /// Which levels are violated does not depend on the number of threads; the order found for a satisfied level does,
 /// until [`share_orders`] has replaced it.
@@ -151,17 +152,21 @@ pub(super) fn decide_all(
         Level::PrefixConsistency,
     ];
     let known: Mutex<Decisions> = Mutex::new(BTreeMap::new());
+    let at_work: BTreeMap<Level, Control> = levels.iter().map(|&level| (level, control.branch())).collect();
     let settle = |level: Level| {
         let begin = Instant::now();
         let from_others = || implied(&known.lock().expect("no holder panics"), level);
         let before = if facts.violate(level) { Some(Decision::Violated) } else { from_others() };
-        let decision = before.unwrap_or_else(|| match ask(index, ground, level, control) {
+        let decision = before.unwrap_or_else(|| match ask(index, ground, level, &at_work[&level]) {
             Ok(decision) => decision,
             Err(interrupt) => from_others().unwrap_or(Decision::Undecided(interrupt)),
         });
         let seconds = begin.elapsed().as_secs_f64();
         told(level, &decision, seconds);
-        known.lock().expect("no holder panics").insert(level, (decision, seconds));
+        let mut known = known.lock().expect("no holder panics");
+        known.insert(level, (decision, seconds));
+        let is_implied = |other: &Level| !known.contains_key(other) && implied(&known, *other).is_some();
+        at_work.iter().filter(|(other, _)| is_implied(other)).for_each(|(_, engine)| engine.stop());
     };
     let settle = &settle;
     rayon::scope_fifo(|scope| {

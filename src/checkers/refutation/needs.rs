@@ -91,6 +91,8 @@ pub(super) fn needs(
                 transactions.insert(*writer);
                 reads.extend(edge.from_operation);
             }
+            // Only what committed was read shows the order of a list.
+            Reason::Listed { reader, .. } => drop(transactions.insert(*reader)),
             _ => {}
         }
     }
