@@ -2,8 +2,9 @@
 
 use crate::checkers::{Findings, Violation};
 use crate::counterexample::{Group, components, groups};
-use crate::history::{History, SessionId};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::history::History;
+use crate::report::{key_of, sessions_of};
+use std::collections::BTreeMap;
 
 /// What is listed together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,8 +66,8 @@ impl Heaps {
             GroupBy::Pattern => findings.violations.iter().map(|v| v.id.pattern.row().title.to_owned()).collect(),
             GroupBy::Cause => names(history, &findings.violations, groups(history, &findings.violations)),
             GroupBy::Component => names(history, &findings.violations, components(history, &findings.violations)),
-            GroupBy::Key => findings.violations.iter().map(|violation| key(history, violation)).collect(),
-            GroupBy::Session => findings.violations.iter().map(|violation| sessions(history, violation)).collect(),
+            GroupBy::Key => findings.violations.iter().map(|violation| key_of(history, violation)).collect(),
+            GroupBy::Session => findings.violations.iter().map(|violation| sessions_of(history, violation)).collect(),
         };
         let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
         names.iter().for_each(|name| *sizes.entry(name).or_default() += 1);
@@ -92,22 +93,6 @@ impl Heaps {
         let mut filled: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         places.iter().for_each(|&place| filled.entry(self.heap_of[place]).or_default().push(place));
         filled
-    }
-}
-
-fn key(history: &History, violation: &Violation) -> String {
-    let key = violation.key.or_else(|| violation.edges.iter().find_map(|edge| edge.key));
-    key.map_or_else(|| "no key".to_owned(), |key| format!("key {}", history.key_name(key)))
-}
-
-fn sessions(history: &History, violation: &Violation) -> String {
-    let own: BTreeSet<SessionId> =
-        violation.transactions.iter().filter(|t| !t.is_initial()).map(|t| history.session_of(*t)).collect();
-    let names: Vec<String> = own.iter().map(|session| history.session_name(*session)).collect();
-    match &names[..] {
-        [] => "no session".to_owned(),
-        [one] => format!("session {one}"),
-        several => format!("sessions {}", several.join(", ")),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::export::{ComposeOptions, Evidence};
 use crate::history::{
     DuplicateRule, FailedRule, History, InitialRule, ListRule, Rules, SetUpRule, TimeRule, UnknownRule,
 };
+use crate::report::TallyBy;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -141,6 +142,9 @@ pub struct CheckArguments {
     /// With --instances: how many to list
     #[arg(long, value_name = "N", default_value_t = 100, requires = "instances")]
     pub(super) limit: u64,
+    /// Count the instances by what they have in common as well: level, key, session or cause
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["verdicts_only", "shards"])]
+    pub(super) count_by: Option<TallyBy>,
     /// Do not let the verifier look at the evidence: verdicts rest on the checkers alone
     #[arg(long)]
     pub(super) no_self_check: bool,
@@ -179,6 +183,7 @@ impl CheckArguments {
             max_instances: 1000,
             verdicts_only: false,
             instances: None,
+            count_by: None,
             offset: 0,
             limit: 100,
             no_self_check: false,

@@ -13,7 +13,7 @@ use crate::formats::{self, Found, OpenError};
 use crate::health::{self, Health, Severity};
 use crate::history::{History, visible};
 use crate::relations::{self, Resolution};
-use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, grouped};
+use crate::report::{Document, Failure, ListingEntry, PartEntry, Report, Settings, Tally, grouped};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// Most violations shown to people, over all patterns.
 const SHOWN: usize = 8;
+
+/// Most rows shown of what instances have in common.
+const SHOWN_IN_COMMON: usize = 20;
 
 /// Most findings about the history's health shown before the verdicts.
 const SHOWN_DOUBTS: usize = 4;
@@ -130,18 +133,21 @@ impl Job<'_> {
         let self_check = SelfCheck::of(self.arguments);
         let resolution = resolve(&history, &control);
         let (health, findings) = examine_and_check(&history, &resolution, &first, self_check, &control);
-        let checked = Checked { history, health, findings, read_seconds, window: None };
+        let checked = Checked { history, health, findings, read_seconds, window: None, tally: None };
         Ok(Decided { checked, resolution: resolution.0, options, control })
     }
 
     /// Counts what is not counted yet, and lists what was asked for.
     fn list(&self, decided: Decided) -> Checked {
         let Decided { mut checked, resolution, options, control } = decided;
-        let Checked { history, findings, window, .. } = &mut checked;
+        let Checked { history, findings, window, tally, .. } = &mut checked;
         let self_check = SelfCheck::of(self.arguments);
         if let Some(resolution) = resolution.filter(|_| options.counts && findings.can_be_counted()) {
             let count = if self_check == SelfCheck::Off { checkers::count } else { audit::count };
             *findings = count(history, resolution, std::mem::take(findings), &options, &control);
+        }
+        if let Some(by) = self.arguments.count_by {
+            *tally = Some(Tally::new(history, findings, by, &control));
         }
         match self.arguments.instances {
             Some(pattern) => {
@@ -168,7 +174,7 @@ impl Job<'_> {
         line_width: Option<usize>,
         target: &mut Target<'_>,
     ) -> anyhow::Result<()> {
-        let Checked { history, health, findings, read_seconds, window } = checked;
+        let Checked { history, health, findings, read_seconds, window, .. } = checked;
         let path = visible(&path.display().to_string());
         if !self.arguments.json {
             target.text(|out| match line_width {
@@ -185,6 +191,7 @@ impl Job<'_> {
         } else if findings.is_cut() {
             listing.counted = "the instances found before a limit ended the work".to_owned();
         }
+        listing.tally = checked.tally.clone();
         report.listing = Some(listing);
         if let (None, Some(share)) = (&report.part, self.share) {
             let levels = report.levels.iter().map(|entry| entry.level.clone()).collect();
@@ -217,6 +224,7 @@ struct Checked {
     read_seconds: f64,
     /// The instances asked for; the findings list them only.
     window: Option<Page>,
+    tally: Option<Tally>,
 }
 
 /// Whether the verifier looks at the evidence before a verdict counts.
@@ -398,12 +406,35 @@ fn tail(path: &str, checked: &Checked, out: &Output) -> String {
             text += &format!("  {id:id_width$}  {bound}{:>count_width$}  {meaning}\n", grouped(n));
         }
     }
+    if let Some(tally) = &checked.tally {
+        text += &common(tally, out);
+    }
     text += &match checked.window {
         Some(window) => paging::text(history, findings, window, out),
         None => violations(path, history, findings, out),
     };
     for assumption in &findings.assumptions {
         text += &format!("\n{} {assumption}\n", out.paint(Paint::Faint, "Assumed:"));
+    }
+    text
+}
+
+/// What most instances have in common.
+fn common(tally: &Tally, out: &Output) -> String {
+    let bound = if tally.is_cut { "at least " } else { "" };
+    let mut text = format!("\n{}\n", out.paint(Paint::Strong, &format!("Anomalies by {}", tally.by)));
+    let shown = &tally.rows[..tally.rows.len().min(SHOWN_IN_COMMON)];
+    let width = shown.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let count_width = shown.iter().map(|row| grouped(row.instances).len()).max().unwrap_or(0);
+    for row in shown {
+        let of_patterns: Vec<String> = row.patterns.iter().map(|(id, n)| format!("{id} {}", grouped(*n))).collect();
+        let (name, instances, patterns) = (&row.name, grouped(row.instances), of_patterns.join(", "));
+        text += &format!("  {name:width$}  {bound}{instances:>count_width$}  {}\n", out.paint(Paint::Faint, &patterns));
+    }
+    let others = &tally.rows[shown.len()..];
+    if !others.is_empty() {
+        let instances = grouped(others.iter().map(|row| row.instances).sum());
+        text += &format!("  and {instances} in {} more, all of which --json has\n", grouped(others.len() as u64));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use super::words::Words;
 use super::{Counterexample, involved_operations};
-use crate::checkers::Pattern;
+use crate::checkers::{Pattern, Proof};
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use crate::relations::{Reason, set_up_transactions, value_from_outside};
 use rustc_hash::FxHashMap;
@@ -47,7 +47,11 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
     let renaming = &example.renaming;
     let old = |t: TransactionId| if t.is_initial() { t } else { renaming.old_transaction(t) };
     // Who wrote what the others returned is told case by case.
-    let of_one = taken.chunk_by(|a, b| a.0 == b.0).filter(|of_read| of_read.len() == 1);
+    let is_a_case = |read: OperationId| {
+        let parts = violation.proof.parts();
+        parts.iter().any(|part| matches!(part, Proof::Writers { read: of_cases, .. } if *of_cases == read))
+    };
+    let of_one = taken.chunk_by(|a, b| a.0 == b.0).filter(|of_read| of_read.len() == 1 && !is_a_case(of_read[0].0));
     of_one.flatten().map(|&(read, from)| (renaming.operations[read.index()], from.map(old))).collect()
 }
 

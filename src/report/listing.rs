@@ -16,6 +16,9 @@ pub struct ListingEntry {
     /// these only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowEntry>,
+    /// How many instances have something in common, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tally: Option<super::Tally>,
 }
 
 /// A window of the instances of a pattern.
@@ -43,6 +46,7 @@ impl ListingEntry {
             .to_owned(),
             max_instances,
             window,
+            tally: None,
         }
     }
 }

@@ -14,6 +14,7 @@ mod listing;
 mod merge;
 mod part;
 mod statistics;
+mod tally;
 
 pub use build::{Settings, violation};
 pub use claim::{ClaimEntry, ClaimKind, MissedEntry, SightWord, StatementEntry};
@@ -26,6 +27,7 @@ pub use statistics::{
     ComponentEntry, ListsEntry, STATISTICS_SCHEMA, ShapesEntry, SpreadEntry, StatisticsReport, TimesEntry,
     VersionOrderEntry,
 };
+pub use tally::{Tally, TallyBy, TallyRow, key_of, sessions_of};
 
 pub use crate::history::grouped;
 

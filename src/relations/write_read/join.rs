@@ -152,16 +152,22 @@ impl<'a> Join<'a> {
             }
         }
         let value = outside.last().copied().unwrap_or(Value::INITIAL);
+        // Behind what was set up the same element is another one.
+        if is_whole && outside.len() > n_initial && self.initial.contains(&value) {
+            self.demand_writer(operation, transaction, value);
+        }
         self.read_of_value(operation, transaction, own, value)
     }
 
-    /// A committed transaction appended this element of a list that was read, so if only one may have, it must have committed.
+    /// A committed transaction that sets nothing up appended this element of a list that was read, so if only one may have,
+    /// it must have committed.
     fn demand_writer(&mut self, operation: u32, transaction: u32, element: Value) {
         let writes = std::iter::successors(Some(self.table[self.find(element)]), |&at| {
             self.writes.get(at as usize).map(|write| write.previous)
         });
         let writers = writes.filter_map(|at| self.writes.get(at as usize)).map(|write| write.transaction);
-        let mut writers = writers.filter(|&writer| self.standing[writer as usize] != Standing::Aborted);
+        let may_have = |writer: &u32| !matches!(self.standing[*writer as usize], Standing::Aborted | Standing::Initial);
+        let mut writers = writers.filter(may_have);
         let Some(writer) = writers.next().filter(|&writer| writer != transaction) else { return };
         let is_sure = self.standing[writer as usize] == Standing::Committed;
         if !is_sure && writers.all(|other| other == writer) {
