@@ -28,7 +28,7 @@
 //! | `checkers` | level → verdict | history, graph, relations, sat, control |
 //! | `health` | can the history be trusted? | history, relations, control |
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
-//! | `report` | everything said about one history, as data | history, graph, relations, checkers, counterexample, health |
+//! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence real? | history, report, control |
 //! | `audit` | verdicts whose evidence was verified | history, relations, checkers, report, verify, control |
 //! | `diagram` | what to draw and where | history, relations, graph |

@@ -493,6 +493,30 @@ fn any_counted_instance_is_listed_and_explained_in_an_order_of_the_history_alone
 }
 
 #[test]
+fn instances_are_counted_by_what_they_have_in_common() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample_histories/web-shop.txt");
+    let by = |what: &str| {
+        let report = reports(&check(&path, &["--json", "--count-by", what])).remove(0);
+        let tally = &report["listing"]["tally"];
+        assert_eq!(tally["by"], what);
+        let rows = tally["rows"].as_array().expect("there are rows").clone();
+        let sum: u64 = rows.iter().filter_map(|row| row["instances"].as_u64()).sum();
+        assert_eq!(sum, 40, "each instance counts once");
+        for (pattern, count) in report["patterns"].as_object().expect("there are counts") {
+            let of_rows: u64 = rows.iter().filter_map(|row| row["patterns"][pattern].as_u64()).sum();
+            assert_eq!(Some(of_rows), count.as_u64(), "{pattern} by {what}");
+        }
+        (rows.len(), rows[0]["name"].as_str().unwrap_or_default().to_owned(), rows[0]["instances"].clone())
+    };
+    assert_eq!(by("level"), (5, "TCC".to_owned(), 28.into()));
+    assert_eq!(by("key"), (7, "key price/6".to_owned(), 28.into()));
+    assert_eq!(by("cause"), (14, "TAP-n/2".to_owned(), 23.into()));
+    by("session");
+    assert!(stdout(&check(&path, &["--count-by", "key"])).contains("key price/6            28  TAP-i 1, TAP-k 1"));
+    assert_unusable(&check(&path, &["--count-by", "colour"]), &["colour", "level, key, session, cause"]);
+}
+
+#[test]
 fn verdicts_alone_come_with_evidence_and_without_counts() {
     let folder = Folder::new();
     let path = folder.file("shop.txt", include_str!("../sample_histories/web-shop.txt"));

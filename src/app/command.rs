@@ -235,7 +235,7 @@ const ROWS: [CommandRow; 67] = [
     CommandRow { command: Command::Redo, group: Group::Edit, name: "Redo", tooltip: "Do again what was taken back", keys: &[with_control_and_shift(Key::Z), with_control(Key::Y)] },
     CommandRow { command: Command::Bookmark, group: Group::Edit, name: "Bookmark", tooltip: "Mark the selected anomaly, or take the mark away; is:bookmarked filters by it", keys: &[plain(Key::M)] },
     CommandRow { command: Command::EditNote, group: Group::Edit, name: "Write a note", tooltip: "Write something beside the selected anomaly", keys: &[plain(Key::I)] },
-    CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "Go on listing the instances of the pattern that were counted and not listed; NAME/NUMBER in the filter shows any one of them", keys: &[] },
+    CommandRow { command: Command::ListMore, group: Group::Edit, name: "List more instances", tooltip: "List the next instances of this pattern, which were counted but not listed; an id such as TAP-n/40 in the filter and Enter show a single one", keys: &[with_control_and_shift(Key::M)] },
     CommandRow { command: Command::GroupBy, group: Group::Edit, name: "Group by…", tooltip: "List anomalies by pattern, root cause, component, key or sessions, in turn", keys: &[plain(Key::G)] },
     CommandRow { command: Command::Choose, group: Group::Edit, name: "Choose", tooltip: "Choose the pinned transaction for a what-if, or take it out again", keys: &[plain(Key::X)] },
     CommandRow { command: Command::CheckOnly, group: Group::Edit, name: "Only these", tooltip: "Check only the chosen transactions, else those of the anomaly", keys: &[plain(Key::O)] },

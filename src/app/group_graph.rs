@@ -2,9 +2,10 @@
 //! large.
 
 use super::canvas::sketch::Sketch;
+use super::picture::ROOM;
 use super::tree::Catalogue;
 use crate::checkers::{Violation, ViolationId};
-use crate::diagram::layout;
+use crate::diagram::layout::{self, Arranged, LayoutStyle};
 use crate::diagram::{Subject, diagram, operations_in};
 use crate::history::{History, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 const MAX_EDGES: usize = 200_000;
 /// Most transactions that are drawn as a graph.
 pub const MAX_CARDS: usize = 5_000;
+/// Most transactions that are placed so that their text can be read.
+const MOST_LEGIBLE: usize = 24;
 /// Most edges that are drawn as a graph.
 pub const MAX_ARROWS: usize = 10_000;
 
@@ -158,7 +161,11 @@ impl Gathered {
         if diagram.cards.len() > MAX_CARDS || diagram.arrows.len() > MAX_ARROWS {
             return None;
         }
-        let layout = layout::lanes(&diagram);
+        // With few cards the text can be read, if they are placed for it.
+        let Arranged { diagram, layout } = match diagram.cards.len() <= MOST_LEGIBLE {
+            true => layout::arrange(&diagram, LayoutStyle::Auto, ROOM),
+            false => Arranged::new(&diagram, layout::lanes(&diagram)),
+        };
         let relations = edges.iter().map(|(edge, _)| edge.relation).collect();
         Some(GroupPicture { sketch: Arc::new(Sketch::new(diagram, layout)), relations, edges, edges_of })
     }

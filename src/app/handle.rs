@@ -390,6 +390,9 @@ impl App {
             self.state.tell(false, "Writing was cancelled");
             return true;
         }
+        if self.stop_listing() {
+            return true;
+        }
         if self.state.show_batch && self.batching.take().is_some() {
             self.with_batch(|batch| batch.done = true);
             return true;

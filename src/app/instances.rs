@@ -4,6 +4,7 @@ use super::App;
 use super::catalogue::Catalogue;
 use crate::audit;
 use crate::checkers::{Page, Pattern, ViolationId, ViolationName};
+use crate::control::Interrupt;
 use crate::history::History;
 use crate::jobs::{Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
@@ -12,18 +13,31 @@ use std::sync::Arc;
 pub(super) const AT_ONCE: u64 = 1000;
 
 /// The catalogue with some instances more, or why it has none.
-pub(super) type Answer = Result<Arc<Catalogue>, String>;
+type Answer = Result<Arc<Catalogue>, String>;
+
+/// Instances that are being listed.
+pub(super) struct Asked {
+    /// The list that goes on.
+    catalogue: Arc<Catalogue>,
+    job: Job<Answer>,
+}
 
 /// Starts listing the instances of a page.
-fn start(history: Arc<History>, catalogue: Arc<Catalogue>, page: Page, revision: Revision, wake: Wake) -> Job<Answer> {
-    Job::answer("instances", revision, wake, move |control| {
+fn start(history: Arc<History>, catalogue: Arc<Catalogue>, page: Page, revision: Revision, wake: Wake) -> Asked {
+    let before = Arc::clone(&catalogue);
+    let job = Job::answer("instances", revision, wake, move |control| {
         let mut findings = catalogue.as_checked().clone();
-        let more = audit::instances(&history, &mut findings, page, control).ok()?;
-        if more.is_empty() {
-            return Some(Err(format!("{} has no instance there that can be listed", page.pattern)));
+        let more = match audit::instances(&history, &mut findings, page, control) {
+            Ok(more) => more,
+            Err(Interrupt::Cancelled) => return None,
+            Err(interrupt) => return Some(Err(format!("Further instances could not be listed: {interrupt}"))),
+        };
+        if more.iter().all(|violation| catalogue.place(violation.id).is_some()) {
+            return Some(Err(format!("No further instance of {} can be listed", page.pattern)));
         }
         Some(Ok(Arc::new(catalogue.with(&history, more))))
-    })
+    });
+    Asked { catalogue: before, job }
 }
 
 impl App {
@@ -40,36 +54,56 @@ impl App {
         if document.catalogue.as_ref().is_some_and(|catalogue| catalogue.place(id).is_some()) {
             return self.select(id, true);
         }
-        document.wish.id = Some(ViolationName { name: id.pattern.to_string(), ordinal: Some(id.ordinal) });
+        document.wish.id = Some(ViolationName::from(id));
         self.list_page(Page { pattern: id.pattern, offset: u64::from(id.ordinal - 1), limit: 1 });
     }
 
     fn list_page(&mut self, page: Page) {
-        let Some(document) = &self.state.document else { return };
+        // Until everything is counted, the list is about to be replaced.
+        let Some(document) = self.state.document.as_mut().filter(|document| document.complete) else {
+            return self.state.tell(true, "Not everything is counted yet: further instances are listed after that");
+        };
         let Some((history, catalogue)) = document.history.clone().zip(document.catalogue.clone()) else { return };
+        document.lists_more = true;
         let number = self.revision.advance();
         self.instances = Some(start(history, catalogue, page, number, Arc::clone(&self.wake)));
     }
 
     /// Takes in the instances that a job has listed.
     pub(super) fn take_in_instances(&mut self) {
-        let Some(job) = &mut self.instances else { return };
+        let Some(Asked { catalogue: before, job }) = &mut self.instances else { return };
         let answer = job.poll().into_iter().last();
         let trouble = match job.state() {
             JobState::Running => return,
             JobState::Failed(text) => Some(text.clone()),
             JobState::Finished => None,
         };
-        self.instances = None;
+        let current = self.state.document.as_ref().and_then(|document| document.catalogue.as_ref());
+        let is_current = current.is_some_and(|current| Arc::ptr_eq(current, before));
+        self.end_listing(matches!(answer, Some(Ok(_))));
         match (answer, trouble) {
-            (Some(Ok(catalogue)), _) => self.take_in_catalogue(catalogue, true),
-            (Some(Err(text)), _) | (None, Some(text)) => {
-                if let Some(document) = &mut self.state.document {
-                    document.wish.id = None;
-                }
-                self.state.tell(true, text);
-            }
-            (None, None) => {}
+            (Some(Ok(catalogue)), _) if is_current => self.take_in_catalogue(catalogue, true),
+            (Some(Err(text)), _) | (None, Some(text)) => self.state.tell(true, text),
+            _ => {}
+        }
+    }
+
+    /// Ends the work on further instances at the user's wish, if there is any.
+    pub(super) fn stop_listing(&mut self) -> bool {
+        let is_at_work = self.instances.is_some();
+        if is_at_work {
+            self.end_listing(false);
+        }
+        is_at_work
+    }
+
+    /// Without an answer, the instance that was to be shown is not wanted any more.
+    fn end_listing(&mut self, is_answered: bool) {
+        self.instances = None;
+        let Some(document) = &mut self.state.document else { return };
+        document.lists_more = false;
+        if !is_answered {
+            document.wish.id = None;
         }
     }
 }

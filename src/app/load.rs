@@ -4,7 +4,7 @@ use super::samples;
 use super::state::Source;
 use super::tree::Catalogue;
 use crate::audit;
-use crate::checkers::{Findings, Level, LevelResult, Options};
+use crate::checkers::{self, Findings, Level, LevelResult, Options};
 use crate::control::Control;
 use crate::fonts::{self, Fallback};
 use crate::formats::{self, Input, Request};
@@ -168,13 +168,14 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     // Where reads are ambiguous a strong level finds their writers at once, and a weak one alone must try them.
     let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
     let is_small = history.n_operations() <= QUICK_LOOK_OPERATIONS;
+    let counts_at_once = is_small || checkers::has_repeated_elements(history);
     if is_small && !is_ambiguous {
         found(check(&Options { levels: QUICK_LOOK_LEVELS.to_vec(), ..Options::default() }), false);
     }
     if control.check().is_err() {
         return;
     }
-    let options = Options { levels: levels_of(history), counts: is_small, ..Options::default() };
+    let options = Options { levels: levels_of(history), counts: counts_at_once, ..Options::default() };
     let first = check(&options);
     if let Some(resolution) = resolution.clone().filter(|_| first.can_be_counted()) {
         // What shows that the levels are violated can be looked at while everything else is counted.

@@ -164,7 +164,7 @@ pub struct App {
     contest: Option<Job<contest::Message>>,
     sweeping: Option<Job<sweep::Message>>,
     gathering: Option<Job<Arc<group_graph::GroupGraph>>>,
-    instances: Option<Job<instances::Answer>>,
+    instances: Option<instances::Asked>,
     collecting: Option<Job<collecting::Message>>,
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,

@@ -173,7 +173,7 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
 }
 
 /// What a picture has room for in a window of a laptop: larger ones are enlarged alike.
-const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
+pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
 
 /// Draws an argument taken from `whole`.
 pub fn draw(

@@ -269,6 +269,8 @@ pub struct Document {
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
     pub complete: bool,
+    /// Further instances are being listed.
+    pub lists_more: bool,
     /// Seconds of reading, and of checking.
     pub seconds: (f64, f64),
     /// The anomaly list.
@@ -362,6 +364,7 @@ impl Document {
             levels: levels.iter().map(|&level| (level, None)).collect(),
             catalogue: None,
             complete: false,
+            lists_more: false,
             seconds: (0.0, 0.0),
             tree: Tree::default(),
             selected: None,

@@ -155,7 +155,8 @@ impl App {
         document.tree.catalogue_changed();
         document.catalogue = Some(Arc::clone(&catalogue));
         document.complete = complete;
-        let wished = document.wish.find(&catalogue);
+        // Ids number what is listed: in the end, all.
+        let wished = document.wish.find(&catalogue).filter(|_| catalogue.findings.is_counted());
         let is_wished = wished.is_some();
         if is_wished {
             document.evidence = document.wish.evidence.take().map(|evidence| evidence.into_iter().collect());
@@ -163,6 +164,9 @@ impl App {
         }
         let lost = complete && !is_wished && !document.wish.quiet;
         let lost = document.wish.id.take_if(|_| lost);
+        if complete {
+            (document.wish.identity, document.wish.id) = (None, None);
+        }
         let wanted = match selected {
             _ if is_wished => wished,
             // Its number may have changed, its identity has not.

@@ -22,7 +22,7 @@ mod tests;
 use crate::checkers::{
     self, Cause, Checker, Findings, Level, LevelResult, LevelSet, Options, Page, Verdict, Violation, Witness,
 };
-use crate::control::{Control, Interrupt};
+use crate::control::{Control, Interrupt, NOT_ALL_LISTED};
 use crate::history::History;
 use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
@@ -81,11 +81,22 @@ pub fn count(
     if !findings.can_be_counted() {
         return findings;
     }
+    let accepted = findings.violations.clone();
     let mut findings = checkers::count(history, Arc::clone(&resolution), findings, options, control);
+    let begin = Instant::now();
     control.phase("verifying", 0);
     let audit = Audit::new(history, &resolution, control);
     let shown = audit.review_violations(&mut findings);
-    audit.contradictions(&mut findings, shown.levels);
+    if let Some(interrupt) = shown.interrupt {
+        // What shows the verdicts was accepted before.
+        findings.violations = accepted;
+        if !findings.is_cut() {
+            findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
+        }
+    } else {
+        audit.contradictions(&mut findings, shown.levels);
+    }
+    findings.check_seconds += begin.elapsed().as_secs_f64();
     if options.max_instances == 0 {
         findings.violations.clear();
     }

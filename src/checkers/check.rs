@@ -121,11 +121,8 @@ fn check_applicable(
     manner: Manner,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    let lists_are_exact = !history.lists().is_empty() && history.rules().lists == ListRule::Exact;
-    let has_repeated_elements = lists_are_exact
-        && manner.elements == Elements::Searched
-        && options.checker == Checker::Fast
-        && repeated::concerns(history);
+    let has_repeated_elements =
+        manner.elements == Elements::Searched && options.checker == Checker::Fast && has_repeated_elements(history);
     if let Some(share) = options.share
         && !share.is_first()
         && (has_repeated_elements || !share::may_be_spread(&options.levels, options.checker))
@@ -184,6 +181,11 @@ fn check_applicable(
         set_up::put_to_the_test(history, options, control, &mut findings);
     }
     findings
+}
+
+/// Whether elements of lists were appended more than once: then verdicts and counts come together. O(operations) with lists.
+pub fn has_repeated_elements(history: &History) -> bool {
+    history.rules().lists == ListRule::Exact && !history.lists().is_empty() && repeated::concerns(history)
 }
 
 /// Checks a history with elements of lists that were appended more than once; of several shards the first does it all.

@@ -1,7 +1,7 @@
 //! From verdicts to listed violations.
 
 use super::decide::{Decision, Decisions};
-use super::page::with_causal;
+use super::page::{Uncounted, with_causal};
 use super::{Instances, Level, LevelSet, Pattern, read_consistency, strong_patterns, weak};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
@@ -16,8 +16,7 @@ pub(super) fn collect_in_canonical_order(
     resolution: &Resolution,
     index: &Index,
     reads: Instances,
-    sought: Sought,
-    weak: Option<Instances>,
+    Uncounted { sought, weak }: Uncounted,
     max_instances: usize,
     control: &Control,
 ) -> Instances {

@@ -35,7 +35,7 @@ pub mod strong_patterns;
 mod violation;
 pub mod weak;
 
-pub use check::{check, check_resolved, count};
+pub use check::{check, check_resolved, count, has_repeated_elements};
 pub use checker::{Checker, Counting, RcRule};
 pub use level::{Level, LevelSet};
 use page::Counted;

@@ -142,7 +142,7 @@ pub struct CheckArguments {
     /// With --instances: how many to list
     #[arg(long, value_name = "N", default_value_t = 100, requires = "instances")]
     pub(super) limit: u64,
-    /// Count the instances by what they have in common as well: level, key, session or cause
+    /// Also count the instances by what they have in common: level, key, session or cause
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["verdicts_only", "shards"])]
     pub(super) count_by: Option<TallyBy>,
     /// Do not let the verifier look at the evidence: verdicts rest on the checkers alone

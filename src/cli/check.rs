@@ -39,6 +39,9 @@ pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Resul
         .build()
         .context("threads cannot be started")?;
     let files = formats::histories(&arguments.paths, &Control::new())?;
+    if arguments.count_by.is_some() && files.len() > 1 && !arguments.json {
+        anyhow::bail!("--count-by goes with one history, or with --json");
+    }
     let job = Job { arguments, pool, files, share: shards::share(arguments)? };
     let Some(output) = &arguments.output else { return job.run(&mut Target::Screen(out)) };
     let mut worst = ExitCode::Satisfied;
@@ -129,6 +132,8 @@ impl Job<'_> {
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };
+        // What is decided together with what is counted, or lists nothing, is counted at once.
+        let waits = waits && options.max_instances > 0 && !checkers::has_repeated_elements(&history);
         let first = Options { counts: options.counts && !waits, ..options.clone() };
         let self_check = SelfCheck::of(self.arguments);
         let resolution = resolve(&history, &control);
@@ -146,9 +151,7 @@ impl Job<'_> {
             let count = if self_check == SelfCheck::Off { checkers::count } else { audit::count };
             *findings = count(history, resolution, std::mem::take(findings), &options, &control);
         }
-        if let Some(by) = self.arguments.count_by {
-            *tally = Some(Tally::new(history, findings, by, &control));
-        }
+        let counted = self.arguments.count_by.map(|by| (by, findings.clone()));
         match self.arguments.instances {
             Some(pattern) => {
                 let page = Page { pattern, offset: self.arguments.offset, limit: self.arguments.limit };
@@ -163,6 +166,7 @@ impl Job<'_> {
             }
             None => paging::list(history, findings, self.arguments.max_instances, self_check, &control),
         }
+        *tally = counted.map(|(by, findings)| Tally::new(history, &findings, by, &control));
         checked
     }
 
@@ -293,6 +297,9 @@ fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
         [("--one-cm", arguments.one_cm), ("--rc", arguments.rc.is_some()), ("--count", arguments.count.is_some())];
     if arguments.instances.is_some() && checker != Checker::Fast {
         anyhow::bail!("--instances goes with the checker fast only");
+    }
+    if arguments.count_by.is_some() && checker != Checker::Fast {
+        anyhow::bail!("--count-by goes with the checker fast only");
     }
     match options.into_iter().find(|(_, is_asked)| *is_asked && !checker.is_plume()) {
         Some((option, _)) => anyhow::bail!("{option} goes with the checkers plume, plume-tc and plume-dfs only"),
@@ -434,7 +441,8 @@ fn common(tally: &Tally, out: &Output) -> String {
     let others = &tally.rows[shown.len()..];
     if !others.is_empty() {
         let instances = grouped(others.iter().map(|row| row.instances).sum());
-        text += &format!("  and {instances} in {} more, all of which --json has\n", grouped(others.len() as u64));
+        let n = grouped(others.len() as u64);
+        text += &format!("  and {n} more rows with {bound}{instances} instances; --json lists them all\n");
     }
     text
 }

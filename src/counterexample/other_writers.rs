@@ -47,11 +47,15 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
     let renaming = &example.renaming;
     let old = |t: TransactionId| if t.is_initial() { t } else { renaming.old_transaction(t) };
     // Who wrote what the others returned is told case by case.
-    let is_a_case = |read: OperationId| {
-        let parts = violation.proof.parts();
-        parts.iter().any(|part| matches!(part, Proof::Writers { read: of_cases, .. } if *of_cases == read))
-    };
-    let of_one = taken.chunk_by(|a, b| a.0 == b.0).filter(|of_read| of_read.len() == 1 && !is_a_case(of_read[0].0));
+    let of_cases = violation.proof.parts().into_iter().flat_map(|part| match part {
+        Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
+        Proof::Combinations { options, .. } => options.iter().filter_map(|option| option.read()).collect(),
+        _ => Vec::new(),
+    });
+    let of_cases: Vec<OperationId> = of_cases.collect();
+    let is_sure =
+        |of_read: &&[(OperationId, Option<TransactionId>)]| of_read.len() == 1 && !of_cases.contains(&of_read[0].0);
+    let of_one = taken.chunk_by(|a, b| a.0 == b.0).filter(is_sure);
     of_one.flatten().map(|&(read, from)| (renaming.operations[read.index()], from.map(old))).collect()
 }
 

@@ -37,7 +37,7 @@ impl Explanation {
         let listed = summary(whole, violation);
         if !self.is_the_chosen_one && listed != self.summary {
             self.contains = Some(format!(
-                "Listed as {}: {listed} Shown is another instance of it, found by making that part of the file as small as possible.",
+                "Listed as {0}: {listed} What is shown is another instance of the same pattern, found by shrinking the part of the file that {0} rests on.",
                 violation.id
             ));
             return self.under(whole, findings, violation);
@@ -51,8 +51,12 @@ impl Explanation {
                     format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
                 summary => {
-                    let how = if extent(simpler) < extent(violation) { "is simpler" } else { "is listed, too" };
-                    format!("With the same cause, {} {how}: {summary}", simpler.id)
+                    let how = if extent(simpler) < extent(violation) {
+                        "has the same cause and is simpler"
+                    } else {
+                        "has the same cause"
+                    };
+                    format!("{} {how}: {summary}", simpler.id)
                 }
             }
         });
@@ -280,7 +284,7 @@ fn removed(history: &History) -> &'static str {
         (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
         (true, _) => "(removing a write also removes the reads of its value)",
         (false, true) if lacks_appends(history) => {
-            "(lists counted without the elements that none of these appended; removing an append also removes its element)"
+            "(elements that none of these transactions appended are left out of the lists; removing an append also removes its element)"
         }
         (false, true) => "(removing an append also removes its element from the lists)",
         (false, false) => {

@@ -288,7 +288,7 @@ impl History {
         }
     }
 
-    /// What a key holds initially, where that is other than for all keys: what was set up, or what a rule takes for it.
+    /// What a key holds initially, where that differs from the default of all keys: what was set up, or what a rule takes for it.
     pub fn initial_value_of(&self, key: KeyId) -> Option<Value> {
         self.set_up_values.get(key.index()).copied().flatten()
     }

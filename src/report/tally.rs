@@ -19,7 +19,7 @@ pub enum TallyBy {
     Key,
     /// The sessions that take part.
     Session,
-    /// The root cause, called by the listed instance that shows it.
+    /// The root cause, named after the first listed instance that has it.
     Cause,
 }
 
@@ -69,10 +69,10 @@ impl std::str::FromStr for TallyBy {
 }
 
 impl Tally {
-    /// Looks at all instances that were counted, listed or not, some at a time. Takes as long as counting them for each
+    /// Looks at all instances that were counted, listed or not, some at a time; of a pattern at most 2³² - 1. Takes as long as counting them for each
     /// 100,000 of a pattern.
     pub fn new(history: &History, findings: &Findings, by: TallyBy, control: &Control) -> Tally {
-        control.phase("counting by what instances have in common", findings.patterns.values().sum());
+        control.phase("grouping instances", 0);
         let mut names = Names::new(history, findings, by);
         let mut rows: FxHashMap<String, TallyRow> = FxHashMap::default();
         let is_cut = count(history, findings, control, |violation| {
@@ -82,7 +82,8 @@ impl Tally {
             row.instances += 1;
             *row.patterns.entry(violation.id.pattern.id().to_owned()).or_default() += 1;
         })
-        .is_err();
+        .is_err()
+            || findings.is_cut();
         let mut rows: Vec<TallyRow> = rows.into_values().collect();
         rows.sort_by(|a, b| b.instances.cmp(&a.instances).then_with(|| a.name.cmp(&b.name)));
         Tally { by: by.word().to_owned(), rows, is_cut }
@@ -100,7 +101,6 @@ fn count(
             control.check()?;
             let page = checkers::instances(history, findings, Page { pattern, offset, limit: AT_ONCE }, control)?;
             page.iter().for_each(&mut each);
-            control.advance(page.len() as u64);
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::app::instances::AT_ONCE;
 use crate::app::state::{Attention, Document, Focus, Phase, State};
 use crate::app::style::{self, Palette, ROW};
 use crate::app::tree::{Branch, Catalogue, Entry, Line, toggle_word};
-use crate::checkers::ViolationName;
+use crate::checkers::{ViolationId, ViolationName};
 use crate::relations::Relation;
 use crate::report::grouped;
 use egui::{
@@ -27,8 +27,10 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
         let label = style::bold_line(ui, "Anomalies", style::HEADING, palette.strong);
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let shown = document.tree.order().len() as u64;
+            let is_counted = document.catalogue.as_ref().is_none_or(|catalogue| catalogue.findings.is_counted());
             let text = match document.tree.filter().is_empty() {
-                _ if document.tree.is_being_made() => "listing…".to_owned(),
+                _ if !is_counted => "counting…".to_owned(),
+                _ if document.tree.is_being_made() || document.lists_more => "listing…".to_owned(),
                 true => grouped(total),
                 false => format!("{} of {}", grouped(shown), grouped(total)),
             };
@@ -105,6 +107,8 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
         if response.changed() {
             requests.push(Request::Filter(filter.clone()));
         }
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        requests.extend(named(document).filter(|_| is_entered).map(Request::ShowInstance));
         if clear && ui.add(egui::Button::new("×").frame(false)).on_hover_text("Clear the filter").clicked() {
             requests.push(Request::Filter(String::new()));
         }
@@ -192,7 +196,11 @@ fn chip_ui(ui: &mut Ui, text: &str, colour: egui::Color32, on: bool) -> bool {
 
 fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
     let lines = document.tree.lines();
-    unlisted_ui(ui, document, catalogue, requests);
+    if let Some(id) = named(document).filter(|id| catalogue.place(*id).is_none())
+        && ui.button(format!("Show {id} (counted but not listed)")).clicked()
+    {
+        requests.push(Request::ShowInstance(id));
+    }
     if lines.is_empty() {
         style::note(ui, "No anomaly passes the filter.");
         return;
@@ -215,15 +223,11 @@ fn list_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &m
     });
 }
 
-/// Offers the instance that the filter names, where that is counted and not listed.
-fn unlisted_ui(ui: &mut Ui, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
-    let named = document.tree.filter().parse().ok().and_then(|name: ViolationName| name.id());
-    let Some(id) = named.filter(|id| catalogue.place(*id).is_none() && catalogue.is_counted(*id)) else { return };
-    let button = ui.button(format!("Show {id}: counted, not listed"));
-    let is_entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
-    if button.clicked() || is_entered {
-        requests.push(Request::ShowInstance(id));
-    }
+/// The instance that the filter names, listed or not.
+fn named(document: &Document) -> Option<ViolationId> {
+    let catalogue = document.tree.catalogue()?;
+    let named: ViolationName = document.tree.filter().parse().ok()?;
+    named.id().filter(|id| catalogue.is_counted(*id))
 }
 
 fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue, requests: &mut Requests) {
@@ -305,7 +309,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let text = format!("List {} more", grouped((counted - listed).min(AT_ONCE)));
             let (end, colour, size) = (format!("{} listed", grouped(*listed)), palette.accent, style::BODY);
             let row = Row { text: &text, end, indent: 28.0, colour, size, selected: false, triangle: None };
-            let hint = "Where one cause shows in many instances, one of them is listed at first.\n";
+            let hint = "Where one cause shows in many instances, only one of them is listed initially.\n";
             if row.ui(ui, false).on_hover_text(format!("{hint}{}", super::tooltip(Command::ListMore))).clicked() {
                 requests.push(Request::ListMore(*pattern));
             }

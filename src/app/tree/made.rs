@@ -186,7 +186,8 @@ impl Making<'_> {
     fn push_level(&mut self, level: Level, by_pattern: &[Vec<usize>], whole: bool) -> Result<(), Interrupt> {
         let catalogue = self.catalogue;
         let counted = |pattern: Pattern| match whole {
-            true => catalogue.findings.patterns.get(&pattern).copied().unwrap_or(0),
+            // Nothing may be counted yet of what is listed.
+            true => catalogue.counted(pattern).max(by_pattern[pattern as usize].len() as u64),
             false => by_pattern[pattern as usize].len() as u64,
         };
         let patterns = || Pattern::all().filter(|p| catalogue.level_of(*p) == level && counted(*p) > 0);

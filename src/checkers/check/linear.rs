@@ -73,7 +73,8 @@ impl Run<'_> {
     /// The verdict of strict serializability, which is the same but for failed comparisons.
     fn as_strict(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
         let level = Level::StrictSerializability;
-        let options = Options { levels: vec![level], ..self.options.clone() };
+        let counts = self.options.counts || self.options.max_instances > 0;
+        let options = Options { levels: vec![level], counts, ..self.options.clone() };
         let resolution = Some(Arc::clone(&prepared.resolution));
         let mut findings = check_with(self.history, resolution, &options, self.control, self.manner, &|_| {});
         let verdict = findings.levels.pop().map(|result| result.verdict);

@@ -149,9 +149,9 @@ impl Listing<'_> {
         let Prepared { resolution, index, reads, .. } = prepared;
         let (found, weak) = first.map_or((None, None), |first| (Some(first.found), first.weak));
         let (reads, max) = (reads.clone(), self.max_instances);
-        let (history, sought) = (self.history, self.sought);
+        let uncounted = Uncounted { sought: self.sought, weak };
         let mut listed =
-            evidence::collect_in_canonical_order(history, resolution, index, reads, sought, weak, max, control);
+            evidence::collect_in_canonical_order(self.history, resolution, index, reads, uncounted, max, control);
         if let Some(found) = found {
             evidence::add_missing(&mut listed, found);
         }

@@ -91,7 +91,7 @@ pub(super) fn needs(
                 transactions.insert(*writer);
                 reads.extend(edge.from_operation);
             }
-            // Only what committed was read shows the order of a list.
+            // A list shows an order only if its reader committed.
             Reason::Listed { reader, .. } => drop(transactions.insert(*reader)),
             _ => {}
         }

@@ -152,7 +152,7 @@ impl<'a> Join<'a> {
             }
         }
         let value = outside.last().copied().unwrap_or(Value::INITIAL);
-        // Behind what was set up the same element is another one.
+        // After the elements of the set-up, an equal element must come from another append.
         if is_whole && outside.len() > n_initial && self.initial.contains(&value) {
             self.demand_writer(operation, transaction, value);
         }
