@@ -43,7 +43,7 @@ impl<'a> Setting<'a> {
         inner
     }
 
-    /// A transaction takes part, and each that it is known to read from.
+    /// A transaction takes part, and each that it is known to read from or whose append is in a list that it read.
     fn join(&mut self, t: TransactionId) {
         let mut waiting = vec![t];
         while let Some(t) = waiting.pop() {
@@ -52,6 +52,7 @@ impl<'a> Setting<'a> {
             }
             self.joined.push(t);
             waiting.extend(self.resolution.known_writers(t, self.basis).filter(|writer| !writer.is_initial()));
+            waiting.extend(self.resolution.listed_writers(t));
         }
     }
 
