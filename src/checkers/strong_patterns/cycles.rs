@@ -85,7 +85,7 @@ pub(super) fn find(
     Ok(())
 }
 
-/// Most components that are told apart where no pattern has been listed.
+/// Most components refuted one by one where no pattern was listed.
 const MOST_CORES: usize = 16;
 
 /// Violations at `level` where no pattern has been listed: of each component a certain cycle or a case tree of the engine's
