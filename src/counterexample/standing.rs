@@ -284,9 +284,9 @@ fn removed(history: &History) -> &'static str {
         (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
         (true, _) => "(removing a write also removes the reads of its value)",
         (false, true) if lacks_appends(history) => {
-            "(elements that none of these transactions appended are left out of the lists; removing an append also removes its element)"
+            "(elements that none of these transactions appended are left out of the lists; removing an append also removes the lists that end with it, and its element from others)"
         }
-        (false, true) => "(removing an append also removes its element from the lists)",
+        (false, true) => "(removing an append also removes the lists that end with it, and its element from others)",
         (false, false) => {
             "(removing an append also removes its element, or the lists with it where others appended it, too)"
         }
