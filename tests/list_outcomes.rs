@@ -282,6 +282,23 @@ fn who_appended_the_end_of_a_list_that_lacks_own_appends_is_not_said_where_it_is
 }
 
 #[test]
+fn a_read_is_told_of_who_would_have_committed_in_a_case_that_cannot_be() {
+    // c2 commits only where its 1 is the first of a2's list, which a3's own list excludes.
+    let text = "a: [a l 1, w x 1, r l [1]]? [r l [1 1 1], r x 1] [r l [1 1 1], a l 1, r y init]?\n\
+                c: [w y 1, r l [1]]? [r x 1, a l 1, r y 1]?\n";
+    look_at(text).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+#[test]
+fn a_part_is_named_by_what_it_shows_without_the_reads_that_are_left_out() {
+    // Without its list c2 saw a1 only by reading x twice, which is another anomaly than the one that is chosen.
+    let text = "a: [r l [], w x 2, a l 2]\n\
+                b: [r x init]? [r x init, r l [], r x init] [r x 2, r l [2], r x 2]\n\
+                c: [w x 1] [r x 2, r x 1, r l [2]]\n";
+    look_at(text).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+#[test]
 fn engine_and_oracle_agree_where_outcomes_elements_and_writers_are_open() {
     for_seeds(HISTORIES, |seed| look_at_seed(seed, 5));
 }

@@ -225,7 +225,8 @@ fn entry(history: &History, violation: &Violation) -> Entry {
         title: as_typed(&format!("{} {} {label}", row.name, row.title)).to_lowercase(),
         label,
         size: violation.size(),
-        may_shrink: violation.id.pattern == Pattern::NoLinearOrder
+        may_shrink: violation.implied
+            || violation.id.pattern == Pattern::NoLinearOrder
             || !matches!(violation.proof, Proof::Cycle(_) | Proof::Read | Proof::Reads { .. }),
         group: violation.group,
         simpler: None,

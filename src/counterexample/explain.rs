@@ -22,7 +22,7 @@ pub fn explain(example: &Counterexample) -> Explanation {
         summary,
         verdicts: standing::verdicts(example),
         whole: None,
-        is_the_chosen_one: example.is_the_chosen_one,
+        shows: example.shows,
         contains: None,
         taken: other_writers::taken(example),
         assumptions: standing::assumptions(example),

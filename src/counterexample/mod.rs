@@ -86,6 +86,24 @@ impl Minimality {
     }
 }
 
+/// What a counterexample shows of the violation that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// That violation.
+    Chosen,
+    /// A simpler one, of which that one is a consequence.
+    Cause,
+    /// Another instance of its pattern among the same transactions.
+    AnotherInstance,
+}
+
+impl Shows {
+    /// The same where that is shown of the cause of what was chosen.
+    fn of_cause(self) -> Shows {
+        if self == Shows::Chosen { Shows::Cause } else { self }
+    }
+}
+
 /// A small history that violates a level, and the violation in it.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
@@ -103,8 +121,8 @@ pub struct Counterexample {
     pub minimality: Minimality,
     /// What is known about the number of its operations; never that it is the smallest.
     pub operation_minimality: Minimality,
-    /// Whether it shows the violation that was chosen, not another instance of its pattern among the same transactions.
-    pub is_the_chosen_one: bool,
+    /// Whether it shows the violation that was chosen.
+    pub shows: Shows,
     /// Number of transactions of the whole history.
     pub n_transactions_of_whole: usize,
 }
@@ -190,8 +208,8 @@ pub struct Explanation {
     pub verdicts: String,
     /// The same of the whole history, where that is known.
     pub whole: Option<String>,
-    /// Whether it is about the violation that was chosen, as [`Counterexample::is_the_chosen_one`].
-    pub is_the_chosen_one: bool,
+    /// Whether it is about the violation that was chosen, as [`Counterexample::shows`].
+    pub shows: Shows,
     /// Which simpler violation it contains, in one sentence.
     pub contains: Option<String>,
     /// Of the whole history, the reads that it rests on outside of cases, each with the writers that it takes them to have

@@ -2,7 +2,7 @@
 //! is minimal.
 
 use super::other_writers::other_writers;
-use super::{Counterexample, Explanation, Minimality, summary};
+use super::{Counterexample, Explanation, Minimality, Shows, summary};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, TransactionId, UnknownRule, Value, grouped,
@@ -35,11 +35,20 @@ impl Explanation {
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
         let listed = summary(whole, violation);
-        if !self.is_the_chosen_one && listed != self.summary {
-            self.contains = Some(format!(
-                "Listed as {0}: {listed} What is shown is another instance of the same pattern, found by shrinking the part of the file that {0} rests on.",
+        self.contains = match self.shows {
+            Shows::Chosen => None,
+            Shows::Cause if listed == self.summary => Some(format!(
+                "{} follows from it: the other order that it infers follows from sessions and reads anyway.",
                 violation.id
-            ));
+            )),
+            Shows::Cause => Some(format!("{} follows from it: {listed}", violation.id)),
+            Shows::AnotherInstance if listed == self.summary => None,
+            Shows::AnotherInstance => Some(format!(
+                "Listed as {0}: {listed} What is shown is another anomaly, among the transactions of {0} and those that they read from.",
+                violation.id
+            )),
+        };
+        if self.contains.is_some() {
             return self.under(whole, findings, violation);
         }
         let simpler = place.and_then(|place| *simpler_ones.get(place)?);
@@ -50,14 +59,10 @@ impl Explanation {
                 same if same == self.summary => {
                     format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
-                summary => {
-                    let how = if extent(simpler) < extent(violation) {
-                        "has the same cause and is simpler"
-                    } else {
-                        "has the same cause"
-                    };
-                    format!("{} {how}: {summary}", simpler.id)
+                summary if extent(simpler) < extent(violation) => {
+                    format!("{} has the same cause and is simpler: {summary}", simpler.id)
                 }
+                _ => format!("{} has the same cause and is listed first.", simpler.id),
             }
         });
         self.under(whole, findings, violation)

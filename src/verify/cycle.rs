@@ -299,12 +299,15 @@ impl<'a> Argument<'a> {
         open: &mut Vec<usize>,
         nested: Nested,
     ) -> Result<(), String> {
+        let resolution = Resolution::new(&apart.history);
+        let inner = Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
         if apart.is_impossible {
+            // Besides what the proof mentions, what was observed of those who would have committed is told of it.
+            let setting = Setting::new(&resolution, read::basis(level));
+            open.retain(|&edge| inner.holds(edge, &setting).is_err());
             self.pass_over(proof, open, nested.is_named);
             return Ok(());
         }
-        let resolution = Resolution::new(&apart.history);
-        let inner = Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
         inner.proves(level, proof, assumed.to_vec(), open, nested)?;
         if nested.is_named {
             *self.told.borrow_mut() = inner.told.take();

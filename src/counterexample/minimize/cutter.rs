@@ -8,7 +8,7 @@ use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::{translate, translate_back};
 use crate::history::{History, KeyId, OperationId, Renaming, TransactionId, TransactionSet};
-use crate::relations::{self, Edge, EdgeIndex, Reason, Repeated, Resolution, Source, Standing};
+use crate::relations::{self, Edge, EdgeIndex, Reason, Relation, Repeated, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most instances listed per pattern in a small history: enough to find the chosen one again.
@@ -163,7 +163,7 @@ impl<'a> Cutter<'a> {
 
     /// The sub-history of these transactions. Reads from outside are dropped, and so are anomalous reads that the
     /// violation is not about, unless its pattern rests on them.
-    fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
+    pub(super) fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let second_versions = self.second_versions(keep);
         let promoting: FxHashSet<OperationId> =
@@ -233,8 +233,8 @@ impl<'a> Cutter<'a> {
         }
         // Whether it still is an instance of its pattern the checker says, for the letter of one depends on all its reads.
         if matches!(self.wanted, Wanted::Pattern(_))
-            && violations.iter().any(|v| self.fits(v))
             && let Some(same) = self.same(renaming, small)
+            && violations.iter().any(|v| self.fits(v) && versions(v) == versions(&same))
         {
             return Some(named_by(&violations, same));
         }
@@ -244,7 +244,8 @@ impl<'a> Cutter<'a> {
             let other_transactions = original.as_deref() != Some(v.transactions.as_slice());
             let other_pattern = v.id.pattern != self.original.id.pattern;
             let other_level = v.levels.weakest() != Some(self.level);
-            (other_transactions, other_pattern, other_level, v.implied, v.size(), v.edges.len(), v.id)
+            let follows = v.implied && !self.original.implied;
+            (follows, other_transactions, other_pattern, other_level, v.implied, v.size(), v.edges.len(), v.id)
         })
     }
 
@@ -281,7 +282,10 @@ impl<'a> Cutter<'a> {
     fn fits(&self, violation: &Violation) -> bool {
         violation.levels.contains(self.level)
             && match self.wanted {
-                Wanted::Pattern(wanted) => violation.id.pattern == wanted,
+                // One that follows from a simpler violation is shown by that one.
+                Wanted::Pattern(wanted) => {
+                    violation.id.pattern == wanted && (!violation.implied || self.original.implied)
+                }
                 Wanted::NoWeaker(level) => violation.levels.weakest() >= Some(level),
                 Wanted::Anything => true,
             }
@@ -300,7 +304,16 @@ impl<'a> Cutter<'a> {
             let inferred = v.edges.iter().filter(|edge| !edge.because.premises().is_empty()).count();
             let other_pattern = v.id.pattern != found.violation.id.pattern;
             let other_level = v.levels.weakest() != Some(self.level);
-            (other_pattern, other_level, v.proof.parts().len(), v.proof.cycle_edges().len(), inferred, v.edges.len())
+            let follows = v.implied && !self.original.implied;
+            (
+                follows,
+                other_pattern,
+                other_level,
+                v.proof.parts().len(),
+                v.proof.cycle_edges().len(),
+                inferred,
+                v.edges.len(),
+            )
         };
         let best = findings.violations.into_iter().filter(|v| self.fits(v)).min_by_key(weight);
         match best.filter(|best| weight(best) < weight(&found.violation)) {
@@ -340,6 +353,12 @@ fn arguments<'e>(edges: impl IntoIterator<Item = &'e Edge>) -> Vec<Argument> {
     edges.into_iter().filter_map(argument).collect()
 }
 
+/// The order of two versions that a violation is named after, where it is.
+fn versions(v: &Violation) -> Option<(TransactionId, TransactionId, Relation)> {
+    let first = v.edges.get(*v.proof.cycle_edges().first()?)?;
+    Some((first.from, first.to, first.relation))
+}
+
 /// A violation of a larger history with the names that those listed of the one at hand give it: what else it is called, and
 /// whether it is implied, rests on reads and writes that may have been left out.
 pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
@@ -351,7 +370,6 @@ pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
         false => cycle(other) == cycle(&same),
     };
     let also = of_pattern().find(is_same).map(|other| other.also.clone()).unwrap_or_default();
-    let versions = |v: &Violation| v.proof.cycle_edges().first().and_then(|e| ends(v, e));
     let implied = of_pattern().find(|other| versions(other) == versions(&same)).map(|other| other.implied);
     (same.also, same.implied) = (also, implied.unwrap_or(same.implied));
     same

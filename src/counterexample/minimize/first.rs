@@ -6,7 +6,7 @@ use crate::checkers::{self, Cause, Level, Options, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::translate::translate;
-use crate::counterexample::{Counterexample, Minimality, involved_operations};
+use crate::counterexample::{Counterexample, Minimality, Shows, involved_operations};
 use crate::history::{History, OperationId, OperationKind, TransactionId, TransactionSet};
 use crate::relations::{self, Resolution, Source, Standing};
 use rustc_hash::FxHashMap;
@@ -44,7 +44,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
         verdicts: verdicts.collect(),
         minimality: Minimality::Reduced,
         operation_minimality: Minimality::Reduced,
-        is_the_chosen_one: true,
+        shows: Shows::Chosen,
         n_transactions_of_whole: renaming.transactions.len().max(history.n_transactions()),
         history,
         renaming,

@@ -1,5 +1,7 @@
 //! From a violation of the whole history to a small history that still violates the level.
 //!
+//! What follows from a simpler violation is shown by that one (`cause`).
+//!
 //! 1. *Core* (`first`): the transactions that the violation speaks of are cut out; reads whose writer stays behind are
 //!    dropped, and so are reads that are anomalies of their own and not what the violation is about, unless its pattern rests
 //!    on them. All levels are closed
@@ -21,6 +23,7 @@
 //! were proven smallest. In a history of 100,000 transactions with an anomaly of each kind hidden in it, the first
 //! counterexample is there after 0.2 to 1.2 s, without optimization and on a busy machine.
 
+mod cause;
 mod cutter;
 mod evidence;
 mod first;
@@ -28,7 +31,7 @@ mod operations;
 mod smaller;
 mod transactions;
 
-use super::{Counterexample, Minimality};
+use super::{Counterexample, Minimality, Shows};
 use crate::checkers::{Level, Pattern, Violation};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, TransactionId};
@@ -82,10 +85,14 @@ fn at_level(
     control: &Control,
     observe: &mut dyn FnMut(Counterexample),
 ) -> Counterexample {
-    match Cutter::new(history, violation, level, control) {
-        Ok(cutter) => cutter.minimize(observe),
-        Err(interrupt) => first::uncut(history, violation, level, interrupt),
-    }
+    let cutter = match Cutter::new(history, violation, level, control) {
+        Ok(cutter) => cutter,
+        Err(interrupt) => return first::uncut(history, violation, level, interrupt),
+    };
+    let Some(cause) = cutter.cause() else { return cutter.minimize(observe) };
+    let level = cause.levels.weakest().filter(|_| violation.levels.weakest() == Some(level)).unwrap_or(level);
+    let as_cause = |example: Counterexample| Counterexample { shows: example.shows.of_cause(), ..example };
+    as_cause(at_level(history, &cause, level, control, &mut |example| observe(as_cause(example))))
 }
 
 /// What trying to do without parts has shown besides.
@@ -148,6 +155,7 @@ impl Cutter<'_> {
         let verdicts = self.verdicts(&found);
         let history = found.history.with_lists_as_recorded(self.history, &found.renaming);
         let is_the_chosen_one = self.is_about_the_same(&found.violation, &found.renaming);
+        let shows = if is_the_chosen_one { Shows::Chosen } else { Shows::AnotherInstance };
         let mut violation = found.violation;
         evidence::connect(&history, &mut violation);
         Counterexample {
@@ -155,7 +163,7 @@ impl Cutter<'_> {
             verdicts,
             minimality,
             operation_minimality,
-            is_the_chosen_one,
+            shows,
             n_transactions_of_whole: self.history.n_transactions(),
             history,
             renaming: found.renaming,
