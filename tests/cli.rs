@@ -145,9 +145,12 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         ("plume-dfs", vec!["CI", "RC", "RA", "TCC"]),
         ("c4", vec!["TCC"]),
         ("c4-tc", vec!["TCC"]),
+        ("c4-dfs", vec!["TCC"]),
         ("be-sat", vec!["RC", "RA", "TCC"]),
         ("be-search", vec!["PC", "SI", "SER"]),
         ("polysi", vec!["SI", "SER"]),
+        ("polysi-np", vec!["SI", "SER"]),
+        ("polysi-ncp", vec!["SI", "SER"]),
     ];
     for (checker, expected) in levels {
         let output = check(&path, &["--checker", checker, "--json", "--witness"]);
@@ -165,8 +168,8 @@ fn a_papers_checker_decides_its_own_levels_under_its_own_name() {
         assert_eq!(report["violations"][0]["id"], "TAP-k/1", "{checker}");
         let counts = report["patterns"].as_object().expect("counts");
         match checker {
-            "be-sat" | "be-search" | "polysi" => assert!(counts.is_empty()),
-            "c4" | "c4-tc" => {
+            "be-sat" | "be-search" | "polysi" | "polysi-np" | "polysi-ncp" => assert!(counts.is_empty()),
+            "c4" | "c4-tc" | "c4-dfs" => {
                 assert_eq!((counts.len(), &counts["C4 TAP-h"], &counts["C4 TAP-a"]), (12, &1.into(), &0.into()));
             }
             _ => assert_eq!((counts.len(), &counts["TAP-k"], &counts["TAP-a"]), (14, &1.into(), &0.into())),

@@ -6,7 +6,7 @@ mod common;
 
 use isoscope::checkers::{self, Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
 use isoscope::control::Control;
-use isoscope::counterexample::{self, Counterexample, Minimality, explain};
+use isoscope::counterexample::{self, Counterexample, Minimality, Shows, explain};
 use isoscope::diagram::layout::{self, LayoutStyle, Problem, lanes, lanes_moved, problems};
 use isoscope::diagram::scene::{Shape, scene};
 use isoscope::diagram::{Arrow, Card, Diagram, Emphasis, Lane, Row, RowRole, Target};
@@ -54,7 +54,7 @@ fn example(history: History, pattern: Pattern, edges: Vec<Edge>, proof: Proof, b
     };
     let key = edges.iter().find_map(|edge| edge.key);
     Counterexample {
-        is_the_chosen_one: true,
+        shows: Shows::Chosen,
         n_transactions_of_whole: history.n_transactions(),
         level: *broken.first().expect("something is broken"),
         violation: Violation {

@@ -299,6 +299,26 @@ fn a_part_is_named_by_what_it_shows_without_the_reads_that_are_left_out() {
 }
 
 #[test]
+fn what_is_drawn_of_a_list_that_no_appends_make_holds() {
+    // No 1 but a1's can be the last element of a2's list, which has two.
+    let text = "a: [a l 2, w x 1, a l 1] [w x 2, r l [2 1 1]]?\n\
+                c: [w x 2, a l 2]? [r l [2 1], w y 2]? [r x 2, r l [2 1], r l [2 1]]\n";
+    look_at(text).unwrap_or_else(|problem| panic!("{problem}"));
+    let text = "a: [a l 1, a l 2, r x init]? [a l 2, w x 2, w x 2]? [r l [1 2], r x 2] [w x 2, r l [1 2 2]]?\n\
+                b: [r x init, w x 2, r l [1 2 1]]?\n";
+    look_at(text).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+#[test]
+fn a_part_has_the_other_names_that_it_shows() {
+    let text = "initial: none\n\
+                a: [r x 1, r l []]? [w x 1, r x 1]\n\
+                b: [r l [], r l []]?\n\
+                d: [w x 1]? [a l 2, w x 1, r l [2]]? [r x init, r l [2 2], a l 2]\n";
+    look_at(text).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+#[test]
 fn engine_and_oracle_agree_where_outcomes_elements_and_writers_are_open() {
     for_seeds(HISTORIES, |seed| look_at_seed(seed, 5));
 }

@@ -179,6 +179,25 @@ fn polysi_tells_the_cycle_that_it_ends_with() {
     assert!(found.assumptions.iter().any(|line| line.starts_with(told)), "{:?}", found.assumptions);
 }
 
+/// What the published interpretation leaves of a cycle: a violation where no choice is left, and none where both choices of a
+/// pair have to be looked at.
+#[test]
+fn polysis_interpretation_says_whether_it_is_a_violation() {
+    let told = |file: &str| -> String {
+        let path = common::repository(&format!("sample_histories/{file}"));
+        let history = formats::open(&path, None, &Control::new()).expect("a sample");
+        let found = ask_with(&history, strong::options(&history, Checker::PolySi));
+        let of_si = found.assumptions.iter().position(|line| line.contains("SI ended with the cycle")).expect("told");
+        found.assumptions[of_si + 1].clone()
+    };
+    let [resolved, open] = ["snapshot-cycle.txt", "case-split.txt"].map(told);
+    assert!(
+        resolved.contains("choices on them: 2, resolved: 2") && resolved.ends_with("which is a violation."),
+        "{resolved}"
+    );
+    assert!(open.contains("resolved: 0") && open.contains("which is no violation"), "{open}");
+}
+
 /// Transactions of one write each, with a session each, all of one key.
 fn lonely(n: u64) -> History {
     let mut builder = Builder::new(Origin::default());

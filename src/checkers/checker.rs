@@ -20,12 +20,18 @@ pub enum Checker {
     C4,
     /// C4, Algorithm 2, with tree clocks.
     C4TreeClocks,
+    /// C4, Algorithm 2, with depth-first searches in place of clocks.
+    C4Search,
     /// Biswas & Enea 2019, Algorithm 1: saturation.
     BiswasEneaSaturation,
     /// Biswas & Enea 2019, Algorithm 2: search for a serial order.
     BiswasEneaSearch,
     /// PolySI, Algorithm 1: polygraph and solver.
     PolySi,
+    /// The same without pruning.
+    PolySiUnpruned,
+    /// The same without pruning and with a constraint per reader (without compaction).
+    PolySiPlain,
     /// MTC, Algorithm 1: mini-transactions.
     MiniTransactions,
     /// MTC, Algorithm 2: linearizability of lightweight transactions.
@@ -44,16 +50,19 @@ const STRONG: [Level; 4] =
 
 impl Checker {
     /// All checkers, the default first.
-    pub const ALL: [Checker; 11] = [
+    pub const ALL: [Checker; 14] = [
         Fast,
         Plume,
         PlumeTreeClocks,
         PlumeSearch,
         C4,
         C4TreeClocks,
+        C4Search,
         BiswasEneaSaturation,
         BiswasEneaSearch,
         PolySi,
+        PolySiUnpruned,
+        PolySiPlain,
         MiniTransactions,
         VlLwt,
     ];
@@ -67,9 +76,12 @@ impl Checker {
             PlumeSearch => "plume-dfs",
             C4 => "c4",
             C4TreeClocks => "c4-tc",
+            C4Search => "c4-dfs",
             BiswasEneaSaturation => "be-sat",
             BiswasEneaSearch => "be-search",
             PolySi => "polysi",
+            PolySiUnpruned => "polysi-np",
+            PolySiPlain => "polysi-ncp",
             MiniTransactions => "mtc",
             VlLwt => "vl-lwt",
         }
@@ -82,10 +94,10 @@ impl Checker {
             Fast => &Level::ALL,
             Plume | PlumeTreeClocks | PlumeSearch => &WEAK,
             BiswasEneaSaturation => &WEAK[1..],
-            C4 | C4TreeClocks => &WEAK[3..],
+            C4 | C4TreeClocks | C4Search => &WEAK[3..],
             VlLwt => &[Level::Linearizability],
             BiswasEneaSearch => &STRONG[..3],
-            PolySi => &STRONG[1..3],
+            PolySi | PolySiUnpruned | PolySiPlain => &STRONG[1..3],
             MiniTransactions => &STRONG[1..],
         }
     }
@@ -94,8 +106,8 @@ impl Checker {
     pub fn counts(self, pattern: Pattern) -> bool {
         match self {
             Fast | Plume | PlumeTreeClocks | PlumeSearch => true,
-            C4 | C4TreeClocks | BiswasEneaSaturation | BiswasEneaSearch | PolySi | VlLwt => false,
             MiniTransactions => pattern == Pattern::Divergence,
+            _ => false,
         }
     }
 
@@ -106,12 +118,17 @@ impl Checker {
 
     /// Whether it is about levels above TCC only.
     pub fn is_strong(self) -> bool {
-        matches!(self, BiswasEneaSearch | PolySi | MiniTransactions)
+        matches!(self, BiswasEneaSearch | MiniTransactions) || self.is_polysi()
     }
 
     /// Whether it is a variant of C4's algorithm, which has letters of its own.
     pub fn is_c4(self) -> bool {
-        matches!(self, C4 | C4TreeClocks)
+        matches!(self, C4 | C4TreeClocks | C4Search)
+    }
+
+    /// Whether it is a variant of PolySI's algorithm.
+    pub fn is_polysi(self) -> bool {
+        matches!(self, PolySi | PolySiUnpruned | PolySiPlain)
     }
 }
 

@@ -80,10 +80,11 @@ pub enum Command {
     Checkers:\n  \
     fast                        the engines of this program; all levels\n  \
     plume, plume-tc, plume-dfs  Plume's algorithm with vector clocks, tree clocks, or searches; CI, RC, RA, TCC\n  \
-    c4, c4-tc                   C4's algorithm and its own twelve letters, with vector or tree clocks; TCC\n  \
+    c4, c4-tc, c4-dfs           C4's algorithm and its own twelve letters, likewise; TCC\n  \
     be-sat                      Biswas & Enea's saturation; RC, RA, TCC, without patterns\n  \
     be-search                   Biswas & Enea's search for a serial order; PC, SI, SER, without patterns\n  \
     polysi                      PolySI's polygraph and solver; SI, SER, without patterns\n  \
+    polysi-np, polysi-ncp       the same without pruning, without compaction and pruning\n  \
     mtc                         MTC's algorithm for mini-transactions; SI, SER, SSER, Divergence only\n  \
     vl-lwt                      MTC's algorithm for lightweight transactions; LIN\n\n\
     Counted are all instances of a pattern. Listed is the smallest one of each root cause, such as two writers that many\n\

@@ -232,15 +232,15 @@ impl Speaker<'_> {
                 )
             }
             Sight::ReadBefore(seen) => format!(
-                "{reader} had read {} from {writer}, which also {new}; then it read the older {stale}.",
+                "{reader} had read {} from {writer}, which also {new}; then {reader} read the older {stale}.",
                 self.words.content(seen)
             ),
             Sight::Read(seen) => format!(
-                "{reader} read {} from {writer}, which also {new}, but it read the older {stale}.",
+                "{reader} read {} from {writer}, which also {new}, but {reader} read the older {stale}.",
                 self.words.content(seen)
             ),
             Sight::Through => {
-                format!("{reader} depends on {writer}, which {new}, but it read the older {stale}.")
+                format!("{reader} depends on {writer}, which {new}, but {reader} read the older {stale}.")
             }
             Sight::Order => {
                 format!("{reader} read {stale}, although {writer}, which {new}, a newer version, came before it.")
@@ -251,17 +251,22 @@ impl Speaker<'_> {
     /// "T15's read of key 201 puts T12 after T11; T29's read of key 518 puts T13 after T12; T11 read from T13."
     fn two_reads(&self, forced: &[EdgeIndex]) -> String {
         const TOLD: usize = 4;
-        let clause = |e: &EdgeIndex| {
-            let edge = self.violation.edges.get(*e)?;
-            let reader = match edge.because {
-                Reason::Visible { reader, .. } => reader,
-                _ => edge.from,
-            };
-            let (reader, key) = (self.transaction(reader), self.words.key(edge.key));
-            let (first, then) = (self.transaction(edge.from), self.transaction(edge.to));
-            Some(format!("{reader}'s read of {key} puts {then} after {first}"))
+        let forced_edges = || forced.iter().filter_map(|e| self.violation.edges.get(*e));
+        let read_by = |edge: &Edge| match edge.because {
+            Reason::Visible { reader, read, .. } => (reader, Some(read)),
+            _ => (edge.from, edge.from_operation),
         };
-        let mut clauses: Vec<String> = forced.iter().filter_map(clause).collect();
+        let clause = |edge: &Edge| {
+            let (reader, read) = read_by(edge);
+            let is_same = |other: &Edge| (read_by(other).0, other.key) == (reader, edge.key);
+            let of = match read {
+                Some(read) if forced_edges().filter(|other| is_same(other)).count() > 1 => self.words.content(read),
+                _ => self.words.key(edge.key),
+            };
+            let [reader, first, then] = [reader, edge.from, edge.to].map(|t| self.transaction(t));
+            format!("{reader}'s read of {of} puts {then} after {first}")
+        };
+        let mut clauses: Vec<String> = forced_edges().map(clause).collect();
         let others = self.violation.proof.cycle_edges().into_iter().filter(|e| !forced.contains(e));
         clauses.extend(others.filter_map(|e| self.observed_clause(e)));
         let more = clauses.len().saturating_sub(TOLD);

@@ -37,11 +37,8 @@ impl Explanation {
         let listed = summary(whole, violation);
         self.contains = match self.shows {
             Shows::Chosen => None,
-            Shows::Cause if listed == self.summary => Some(format!(
-                "{} follows from it: the other order that it infers follows from sessions and reads anyway.",
-                violation.id
-            )),
-            Shows::Cause => Some(format!("{} follows from it: {listed}", violation.id)),
+            Shows::Cause if listed == self.summary => Some(format!("{} has the same cause.", violation.id)),
+            Shows::Cause => Some(format!("{} has the same cause: {listed}", violation.id)),
             Shows::AnotherInstance if listed == self.summary => None,
             Shows::AnotherInstance => Some(format!(
                 "Listed as {0}: {listed} What is shown is another anomaly, among the transactions of {0} and those that they read from.",
@@ -245,7 +242,7 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     });
     let order = match example.level {
         _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
-        Level::CutIsolation => "the operations of a transaction are listed in order",
+        Level::CutIsolation => "the order within a transaction counts, the order of lines across sessions does not",
         _ if is_timed => "the order within a session counts",
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
@@ -298,6 +295,10 @@ fn removed(history: &History) -> &'static str {
     }
 }
 
+fn n_reads(history: &History) -> usize {
+    history.kinds().iter().filter(|kind| **kind == OperationKind::Read).count()
+}
+
 /// Whether some list was read with elements whose appends are not in this part of a history. O(lists).
 fn lacks_appends(history: &History) -> bool {
     let reads = (0..history.n_operations()).map(OperationId::new);
@@ -321,6 +322,10 @@ pub fn size(example: &Counterexample) -> String {
     let counted = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
     let (transactions, operations) = (counted(n, "transaction"), counted(m, "operation"));
     let needs_all = example.operation_minimality.passes_without_any();
+    if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
+        let rest = if n == 2 { "" } else { "; the other transactions appended their last elements" };
+        return format!("Minimal: without either of the two reads, {level} holds{rest}.");
+    }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),
         _ if n <= 1 => "Minimal: this one transaction is enough".to_owned(),

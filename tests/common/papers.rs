@@ -15,12 +15,13 @@ pub(crate) const WEAK: [Level; 4] =
     [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
 
 /// All but the fast engine.
-pub(crate) const PAPERS: [Checker; 6] = [
+pub(crate) const PAPERS: [Checker; 7] = [
     Checker::Plume,
     Checker::PlumeTreeClocks,
     Checker::PlumeSearch,
     Checker::C4,
     Checker::C4TreeClocks,
+    Checker::C4Search,
     Checker::BiswasEneaSaturation,
 ];
 

@@ -12,7 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Those for the strong levels.
-pub(crate) const STRONG_PAPERS: [Checker; 3] = [Checker::PolySi, Checker::BiswasEneaSearch, Checker::MiniTransactions];
+pub(crate) const STRONG_PAPERS: [Checker; 5] = [
+    Checker::PolySi,
+    Checker::PolySiUnpruned,
+    Checker::PolySiPlain,
+    Checker::BiswasEneaSearch,
+    Checker::MiniTransactions,
+];
 
 /// PC, SI, SER, SSER.
 pub(crate) const STRONG: [Level; 4] =

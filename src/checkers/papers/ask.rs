@@ -135,12 +135,10 @@ impl Run<'_> {
             return Ok(order.map_or(Verdict::Violated, |order| Verdict::Satisfied(Witness::CommitOrder(order))));
         }
         let order = match checker {
-            Checker::BiswasEneaSearch | Checker::PolySi | Checker::MiniTransactions => {
-                match self.violated_by_reads(level) {
-                    true => None,
-                    false => strong::decide(self.input, checker, level, &mut self.asked.assumptions, self.control)?,
-                }
-            }
+            _ if checker.is_strong() => match self.violated_by_reads(level) {
+                true => None,
+                false => strong::decide(self.input, checker, level, &mut self.asked.assumptions, self.control)?,
+            },
             _ => self.weak(checker, level)?.map(Order::Commits),
         };
         let unordered = n_ambiguous_elements(self.input.history, resolution);
@@ -156,6 +154,7 @@ impl Run<'_> {
         match checker {
             Checker::C4 => self.c4(Means::Vectors),
             Checker::C4TreeClocks => self.c4(Means::TreeClocks),
+            Checker::C4Search => self.c4(Means::Search),
             Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
                 true => Ok(None),
                 false => be_sat::check(self.input.index, level, self.control),

@@ -22,28 +22,23 @@ pub(super) fn decide(
     control: &Control,
 ) -> Result<Option<Order>, Cause> {
     match checker {
-        Checker::PolySi => match polysi::check(input.index, level, control)? {
-            polysi::Found::Satisfied(order) => Ok(Some(order)),
-            polysi::Found::Violated(cycle) => {
-                assumptions.extend(told(input, level, &cycle));
-                Ok(None)
+        _ if checker.is_polysi() => {
+            let how = polysi::How { prune: checker == Checker::PolySi, compact: checker != Checker::PolySiPlain };
+            let (found, sizes) = polysi::check(input.index, level, how, control)?;
+            assumptions.push(format!("PolySI's check of {level}: {sizes}."));
+            match found {
+                polysi::Found::Satisfied(order) => Ok(Some(order)),
+                // Without compaction what is left in the end are two orders of one pair.
+                polysi::Found::Violated(_) if !how.compact => Ok(None),
+                polysi::Found::Violated(cycle) => {
+                    assumptions.extend(polysi::told(input, level, &cycle, control)?);
+                    Ok(None)
+                }
             }
-        },
+        }
         Checker::BiswasEneaSearch => Ok(be_search::check(input.index, level, control)?),
         _ => mini_transactions(input, level, control),
     }
-}
-
-/// The cycle that PolySI ends with, in words.
-fn told(input: &Input<'_>, level: Level, cycle: &[Node]) -> Option<String> {
-    /// Transactions named.
-    const NAMED: usize = 12;
-    let name = |&node: &Node| input.history.transaction_name(input.index.transaction[node as usize]);
-    let mut names: Vec<String> = cycle.iter().take(NAMED).map(name).collect();
-    names.extend((cycle.len() > NAMED).then(|| "…".to_owned()));
-    names.extend(cycle.first().map(name));
-    let path = names.join(" → ");
-    (!cycle.is_empty()).then(|| format!("PolySI's check of {level} ended with the cycle {path}."))
 }
 
 /// MTC. SSER is asked after SER, so that a broken clock hides no violation of that.

@@ -1,61 +1,86 @@
-//! What a violation comes down to in which one of two inferred orders follows from sessions and reads anyway.
+//! What a violation comes down to whose own reads break a weaker level already, or which concludes what its sessions and
+//! reads show anyway.
 
 use super::cutter::{Cutter, LISTED};
 use crate::checkers::{self, Level, Options, Violation};
 use crate::counterexample::groups::touched;
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::translate_back;
-use crate::history::{OperationId, TransactionId};
+use crate::history::{OperationId, OperationKind, TransactionId};
 use crate::relations::{self, Edge, Reason};
 
 impl Cutter<'_> {
-    /// The violation that is left when such an order gives way to the session order and the reads that it follows from: the
-    /// simplest one, in terms of the whole history. It breaks a level that is no stronger, and concludes only orders that the
-    /// chosen one concludes, too, or from the same reads. None where the chosen one is no such consequence, or where its own transactions do not
-    /// show it. O(one check of its transactions).
+    /// The simplest violation that the chosen one contains, in terms of the whole history: of a weaker level, by reads on
+    /// which the chosen one rests; or where that concludes an order that sessions and reads show, or one that they
+    /// contradict at once, of a level that is no stronger, by the orders that it concludes besides. None where the
+    /// transactions of the chosen one show nothing simpler. O(one check of its transactions).
     pub(super) fn cause(&self) -> Option<Violation> {
-        if !self.original.implied && !self.concludes_session_order() {
-            return None;
-        }
         let mut members = touched(self.history, self.original);
         members.retain(|&t| !self.is_initial(t));
         let (small, renaming) = self.cut(&members);
         let resolution = relations::resolve(&small, self.control).ok()?;
-        if resolution.merged_into_initial().next().is_some() {
+        if resolution.merged_into_initial().next().is_some() || self.has_choices() {
             return None;
         }
         let weaker = Level::of(&small).into_iter().filter(|level| self.level.implies(*level)).collect();
         let options = Options { levels: weaker, max_instances: LISTED, ..Options::default() };
         let listed = checkers::check(&small, &options, self.control, &|_| {}).violations;
-        let simpler = listed.into_iter().filter_map(|v| translate_back(&v, &renaming)).filter(|v| self.is_simpler(v));
+        let has_detour = self.has_detour(self.original);
         // Wrong reads are anomalies of their own; only where nothing else is left is it one of them.
         let is_other = |v: &Violation| v.id.pattern.is_wrong_read() || v.levels.contains(Level::CutIsolation);
-        simpler.min_by_key(|v| (is_other(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
+        let simpler = listed.into_iter().filter_map(|v| translate_back(&v, &renaming)).filter(|v| {
+            let is_weaker = v.levels.weakest() < self.original.levels.weakest();
+            v.levels.contains(self.level)
+                && !self.has_detour(v)
+                && (is_weaker && !is_other(v) && self.rests_on_known(v) || has_detour && self.is_simpler(v))
+        });
+        simpler.min_by_key(|v| (is_other(v), !self.shares_orders(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
     }
 
-    /// Whether the cycle has an edge that was concluded although its transactions ran in that order in one session.
-    fn concludes_session_order(&self) -> bool {
-        in_cycle(self.original).any(|edge| is_conclusion(edge) && self.is_in_session(edge))
+    /// Whether a cycle has an order that was concluded although it was observed, or one next to others that contradicts what
+    /// was observed.
+    fn has_detour(&self, violation: &Violation) -> bool {
+        let n = in_cycle(violation).filter(|edge| is_conclusion(edge)).count();
+        let is_idle = |edge: &Edge| {
+            is_conclusion(edge)
+                && (self.is_observed(edge.from, edge.to) || n > 1 && self.is_observed(edge.to, edge.from))
+        };
+        violation.implied || in_cycle(violation).any(is_idle)
     }
 
-    fn is_in_session(&self, edge: &Edge) -> bool {
-        let session = |t: TransactionId| (!t.is_initial()).then(|| self.history.session_of(t));
-        edge.from < edge.to && session(edge.from) == session(edge.to)
+    /// Whether one transaction ran after the other in its session, or read from it.
+    fn is_observed(&self, from: TransactionId, to: TransactionId) -> bool {
+        if from.is_initial() || to.is_initial() {
+            return false;
+        }
+        let reads_from = |o: OperationId| self.resolution.source_in(to, o).writer() == Some(from);
+        (from < to && self.history.session_of(from) == self.history.session_of(to))
+            || self.history.operations_of(to).any(reads_from)
     }
 
-    /// Whether a violation breaks the level and concludes only what the chosen one concludes, and nothing that was observed.
+    /// Whether a violation rests on no other reads.
+    fn rests_on_known(&self, violation: &Violation) -> bool {
+        let is_read = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Read;
+        let mut reads = involved_operations(violation).into_iter().filter(is_read).peekable();
+        reads.peek().is_some() && reads.all(|read| self.involved.binary_search(&read).is_ok())
+    }
+
+    /// Whether a violation concludes only what the chosen one concludes, or from the same reads.
     fn is_simpler(&self, violation: &Violation) -> bool {
-        let concluded: Vec<_> = in_cycle(self.original).filter(|edge| is_conclusion(edge)).map(ends).collect();
         let mut conclusions = in_cycle(violation).filter(|edge| is_conclusion(edge)).peekable();
         let is_known = |read: OperationId| self.involved.binary_search(&read).is_ok();
-        let rests_on_known = match conclusions.peek() {
-            Some(_) => conclusions.all(|edge| {
-                let is_shared = concluded.contains(&ends(edge)) || concluded_from(edge).is_none_or(is_known);
-                is_shared && !self.is_in_session(edge)
-            }),
-            None => involved_operations(violation).into_iter().all(is_known),
-        };
-        !violation.implied && violation.levels.contains(self.level) && rests_on_known
+        match conclusions.peek() {
+            Some(_) => {
+                self.shares_orders(violation) || conclusions.all(|edge| concluded_from(edge).is_none_or(is_known))
+            }
+            None => self.rests_on_known(violation),
+        }
+    }
+
+    /// Whether a violation concludes no order of two transactions that the chosen one does not conclude.
+    fn shares_orders(&self, violation: &Violation) -> bool {
+        let known = |edge: &Edge| in_cycle(self.original).any(|own| is_conclusion(own) && ends(own) == ends(edge));
+        in_cycle(violation).filter(|edge| is_conclusion(edge)).all(known)
     }
 }
 

@@ -274,7 +274,7 @@ impl<'a> Cutter<'a> {
         named_transactions(&same).iter().all(takes_part).then_some(same)
     }
 
-    fn has_choices(&self) -> bool {
+    pub(super) fn has_choices(&self) -> bool {
         self.resolution.n_ambiguous() > 0 || !self.repeated.is_empty()
     }
 

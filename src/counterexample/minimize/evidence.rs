@@ -75,7 +75,7 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
     let mut edges = Vec::new();
     for &read in involved.iter().filter(|&&o| lists.read_by(o).is_some()) {
         let reader = history.transaction_of(read);
-        let Some(&last) = lists.recorded_by(read).and_then(<[_]>::last) else { continue };
+        let Some((&last, before)) = lists.recorded_by(read).and_then(<[_]>::split_last) else { continue };
         // The edge of a wrong read may come from who appended an element within the list.
         let is_last = |append: OperationId| history.operation(append).value == last;
         let is_told = |e: &Edge| {
@@ -88,6 +88,10 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         let appends: Vec<OperationId> =
             (0..history.n_operations()).map(OperationId::new).filter(is_write).filter(appended).collect();
         let [append] = appends[..] else { continue };
+        // An element that is there twice was appended once: such a list is no version.
+        if before.contains(&last) {
+            continue;
+        }
         let writer = history.transaction_of(append);
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
         let is_certain = !has_own && history.outcome(writer) != Outcome::Aborted;

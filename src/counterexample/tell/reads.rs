@@ -76,8 +76,8 @@ impl Teller<'_> {
                     .to_owned()
             }
             Pattern::NonRepeatableRead => {
-                "These are versions of different transactions, and all reads of a key in one \
-                                           transaction, own writes apart, must return one version"
+                "These are versions of different transactions, and the reads of a key in one transaction must return \
+                 versions of one writer, its own writes aside"
                     .to_owned()
             }
             Pattern::NoLinearOrder if self.overwritten_before().is_some() => {

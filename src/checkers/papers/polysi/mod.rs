@@ -23,9 +23,13 @@
 //!
 //! Different, and equivalent: the variables of the induced graph (section 4.4) are not written down. Each transaction is two
 //! vertices of the solver's graph, its start and its commit; WR, WW and SO lead from commit to start, RW from start to
-//! commit, so a cycle is one of (SO ∪ WR ∪ WW) ; RW? and composing edges takes no clauses. The interpretation of section
-//! 5.3 is not part of this: its Lemma 25 is false (docs/lemma-25.md), and this program's own engines explain violations.
+//! commit, so a cycle is one of (SO ∪ WR ∪ WW) ; RW? and composing edges takes no clauses.
+//!
+//! The evaluation's variants (Fig. 9) leave out pruning, or pruning and compaction. The interpretation of section 5.3
+//! ([`interpret`]) is beside this program's own explanations; what it returns may be no violation, since Lemma 25 is false
+//! (docs/lemma-25.md), and then it says so.
 
+mod interpret;
 mod polygraph;
 mod prune;
 mod solve;
@@ -34,26 +38,62 @@ use super::Stop;
 use crate::checkers::Level;
 use crate::checkers::decide::Order;
 use crate::control::Control;
-use crate::relations::{Index, Node};
+use crate::history::grouped;
+use crate::relations::Index;
 use polygraph::Polygraph;
+use std::fmt;
+
+pub(super) use interpret::told;
 
 /// What the algorithm ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A topological order of the model's graph.
     Satisfied(Order),
-    /// A cycle, as the transactions it runs through. It may rest on sides that pruning made known, or, when the solver
-    /// found it, be one of several that together rule out all choices.
-    Violated(Vec<Node>),
+    /// A cycle, as edges of the graph of events. It may rest on sides that pruning made known, or, when the solver found it,
+    /// be one of several that together rule out all choices.
+    Violated(Vec<(u32, u32)>),
+}
+
+/// Which parts of the algorithm are used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    /// Step 2.
+    pub(super) prune: bool,
+    /// One constraint per pair of writers; else one for their order and one for each reader of either.
+    pub(super) compact: bool,
+}
+
+/// Numbers of constraints and of the edges in them, "unknown dependencies" (Table 3), before and after pruning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    before: (usize, usize),
+    after: Option<(usize, usize)>,
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sized = |(constraints, edges): (usize, usize)| {
+            let (constraints, edges) = (grouped(constraints as u64), grouped(edges as u64));
+            format!("constraints: {constraints}, unknown dependencies: {edges}")
+        };
+        let after = self.after.map_or("none pruned".to_owned(), |after| format!("after pruning {}", sized(after)));
+        write!(f, "{}; {after}", sized(self.before))
+    }
 }
 
 /// Algorithm 1 for SI; any other level is taken for SER.
-pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Found, Stop> {
+pub(super) fn check(index: &Index, level: Level, how: How, control: &Control) -> Result<(Found, Sizes), Stop> {
     let mut polygraph = Polygraph::new(index, level == Level::SnapshotIsolation, control)?;
-    if let Some(cycle) = prune::to_fixpoint(&mut polygraph, control)? {
-        return Ok(Found::Violated(cycle));
+    let mut sizes = Sizes { before: polygraph.size(how.compact), after: None };
+    if how.prune {
+        let cycle = prune::to_fixpoint(&mut polygraph, control)?;
+        sizes.after = Some(polygraph.size(how.compact));
+        if let Some(cycle) = cycle {
+            return Ok((Found::Violated(cycle), sizes));
+        }
     }
-    solve::solve(&polygraph, control)
+    Ok((solve::solve(&polygraph, how.compact, control)?, sizes))
 }
 
 #[cfg(test)]

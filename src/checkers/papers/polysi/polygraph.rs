@@ -156,8 +156,8 @@ impl<'a> Polygraph<'a> {
         own.chain(dependencies).chain(self.anti_dependencies.iter().map(|&edge| self.anti_dependency(edge)))
     }
 
-    /// The transactions along a short cycle of a graph of events; there must be a cycle.
-    pub(super) fn cycle(&self, graph: &Digraph) -> Vec<Node> {
+    /// The edges of a short cycle of a graph of events; there must be a cycle.
+    pub(super) fn cycle(&self, graph: &Digraph) -> Vec<(u32, u32)> {
         /// Vertices from which a shorter cycle is sought.
         const TRIES: usize = 64;
         let components = strong_components(graph);
@@ -165,13 +165,34 @@ impl<'a> Polygraph<'a> {
         let inside = |vertex: u32| components.component[vertex as usize] == cyclic;
         let mut finder = PathFinder::new(graph.n_vertices());
         let cycle = shortest_cycle(graph, &mut finder, components.members(cyclic), inside, TRIES);
-        let node = |vertex: u32| if self.split { vertex / 2 } else { vertex };
-        let mut nodes: Vec<Node> = cycle.unwrap_or_default().iter().map(|edge| node(edge.from)).collect();
-        nodes.dedup();
-        if nodes.len() > 1 && nodes.first() == nodes.last() {
-            nodes.pop();
+        cycle.unwrap_or_default().iter().map(|edge| (edge.from, edge.to)).collect()
+    }
+
+    /// The transaction of an event.
+    #[inline]
+    pub(super) fn node(&self, event: u32) -> Node {
+        if self.split { event / 2 } else { event }
+    }
+
+    /// The edges of a side between events, WW first.
+    pub(super) fn events_of(&self, side: Side) -> Vec<(u32, u32)> {
+        let (dependency, anti_dependencies) = self.edges(side);
+        let mut edges = vec![self.dependency(dependency)];
+        edges.extend(anti_dependencies.map(|edge| self.anti_dependency(edge)));
+        edges
+    }
+
+    /// How many constraints are left, and how many edges they have. Without compaction a pair of writers has a constraint
+    /// of two edges for their order, and another one for each reader.
+    pub(super) fn size(&self, compact: bool) -> (usize, usize) {
+        let edges = |constraint: &Constraint| {
+            constraint.sides().into_iter().map(|side| 1 + self.edges(side).1.count()).sum::<usize>()
+        };
+        let edges: usize = self.constraints.iter().map(edges).sum();
+        match compact {
+            true => (self.constraints.len(), edges),
+            false => (edges - self.constraints.len(), 2 * (edges - self.constraints.len())),
         }
-        nodes
     }
 }
 

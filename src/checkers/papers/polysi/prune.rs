@@ -12,7 +12,7 @@ const REACHABILITY_BYTES: u64 = 2 << 30;
 
 /// Makes known what follows from known edges until nothing more does. Returns a cycle if there is one of known edges, or
 /// if both sides of a constraint would close one.
-pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> Result<Option<Vec<Node>>, Stop> {
+pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> Result<Option<Vec<(u32, u32)>>, Stop> {
     loop {
         for edges in [&mut polygraph.dependencies, &mut polygraph.anti_dependencies] {
             edges.sort_unstable();

@@ -2,26 +2,26 @@
 
 use super::super::Stop;
 use super::Found;
-use super::polygraph::{Polygraph, Side};
+use super::polygraph::Polygraph;
 use crate::checkers::decide::Order;
 use crate::control::Control;
 use crate::graph::{Digraph, topological_order};
 use crate::sat::{self, Answer, Choice, DynamicOrder};
 
 /// Chooses sides. The known edges of the polygraph have no cycle.
-pub(super) fn solve(polygraph: &Polygraph<'_>, control: &Control) -> Result<Found, Stop> {
+pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control) -> Result<Found, Stop> {
     let graph = Digraph::new(polygraph.n_events(), polygraph.known());
     let Some(order) = topological_order(&graph) else { return Ok(Found::Violated(polygraph.cycle(&graph))) };
     let mut order = DynamicOrder::new(order, polygraph.known());
-    let choices: Vec<Choice> = polygraph
-        .constraints
-        .iter()
-        .map(|constraint| {
-            let [first, second] = constraint.sides().map(|side| edges(polygraph, side));
-            let prefer_first = first.first().is_some_and(|&(from, to)| order.position(from) < order.position(to));
-            Choice { first, second, prefer_first }
-        })
-        .collect();
+    let choice = |[first, second]: [Vec<(u32, u32)>; 2]| {
+        let prefer_first = first.first().is_some_and(|&(from, to)| order.position(from) < order.position(to));
+        Choice { first, second, prefer_first }
+    };
+    let sides = polygraph.constraints.iter().map(|constraint| constraint.sides().map(|side| polygraph.events_of(side)));
+    let choices: Vec<Choice> = match compact {
+        true => sides.map(choice).collect(),
+        false => sides.flat_map(plain).map(choice).collect(),
+    };
     match sat::solve(&mut order, &choices, control)? {
         Answer::Model(_) => Ok(Found::Satisfied(witness(polygraph, order.order()))),
         Answer::Contradiction { cycles } => {
@@ -31,12 +31,17 @@ pub(super) fn solve(polygraph: &Polygraph<'_>, control: &Control) -> Result<Foun
     }
 }
 
-/// The edges of a side between events, WW first.
-fn edges(polygraph: &Polygraph<'_>, side: Side) -> Vec<(u32, u32)> {
-    let (dependency, anti_dependencies) = polygraph.edges(side);
-    let mut edges = vec![polygraph.dependency(dependency)];
-    edges.extend(anti_dependencies.map(|edge| polygraph.anti_dependency(edge)));
-    edges
+/// A constraint as one for the order of its writers and one for each reader: it comes before the newer version, or the
+/// writers are in the other order. They need no common variable, since both orders of two writers close a cycle.
+fn plain([first, second]: [Vec<(u32, u32)>; 2]) -> Vec<[Vec<(u32, u32)>; 2]> {
+    let (one, other) = (first[0], second[0]);
+    let readers = |side: &[(u32, u32)], against: (u32, u32)| -> Vec<[Vec<(u32, u32)>; 2]> {
+        side[1..].iter().map(|&reader| [vec![reader], vec![against]]).collect()
+    };
+    let mut all = vec![[vec![one], vec![other]]];
+    all.extend(readers(&first, other));
+    all.extend(readers(&second, one));
+    all
 }
 
 fn witness(polygraph: &Polygraph<'_>, order: &[u32]) -> Order {

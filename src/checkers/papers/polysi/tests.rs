@@ -8,12 +8,17 @@ use crate::relations::testing::history;
 
 fn agrees(index: &Index, control: &Control) -> [bool; 2] {
     [Level::SnapshotIsolation, Level::Serializability].map(|level| {
-        let found = check(index, level, control).unwrap();
         let expected = strong::decide(index, level, control).unwrap();
         let violated = matches!(expected, StrongDecision::Violated { .. });
-        match &found {
-            Found::Violated(cycle) => assert!(violated && cycle.len() > 1, "{level}: {found:?}"),
-            Found::Satisfied(_) => assert!(!violated, "{level}: {found:?}"),
+        for (prune, compact) in [(true, true), (false, true), (false, false)] {
+            let (found, sizes) = check(index, level, How { prune, compact }, control).unwrap();
+            match &found {
+                Found::Violated(cycle) => assert!(violated && cycle.len() > 1, "{level}: {found:?}"),
+                Found::Satisfied(_) => assert!(!violated, "{level}: {found:?}"),
+            }
+            let (constraints, edges) = sizes.before;
+            assert!(if compact { edges >= 2 * constraints } else { edges == 2 * constraints }, "{sizes}");
+            assert!(sizes.after.is_none_or(|after| after <= sizes.before), "{sizes}");
         }
         violated
     })
