@@ -37,7 +37,9 @@ impl Explanation {
         let listed = summary(whole, violation);
         self.contains = match self.shows {
             Shows::Chosen => None,
-            Shows::Cause if listed == self.summary => Some(format!("{} has the same cause.", violation.id)),
+            Shows::Cause if listed == self.summary => {
+                Some(format!("{} of the same file has the same cause.", violation.id))
+            }
             Shows::Cause => Some(format!("{} has the same cause: {listed}", violation.id)),
             Shows::AnotherInstance if listed == self.summary => None,
             Shows::AnotherInstance => Some(format!(
@@ -59,7 +61,7 @@ impl Explanation {
                 summary if extent(simpler) < extent(violation) => {
                     format!("{} has the same cause and is simpler: {summary}", simpler.id)
                 }
-                _ => format!("{} has the same cause and is listed first.", simpler.id),
+                _ => format!("{} of the same file has the same cause and is listed first.", simpler.id),
             }
         });
         self.under(whole, findings, violation)

@@ -169,11 +169,14 @@ impl Writer {
         }
         let mut x = self.left;
         if !relations.is_empty() {
-            let arrows = "an arrow leads from what came before to what came after";
+            let arrows = "an arrow points to what came, or would have to come, later";
             x = self.legend_text(x, arrows, false, Role::Legend) + 16.0;
         }
         if has(Emphasis::Cycle).is_some() && has(Emphasis::Evidence).is_some() {
             x = self.legend_text(x, "heavy: the contradiction, thin: evidence", false, Role::Legend) + 16.0;
+        }
+        if picture.diagram.arrows.iter().any(|arrow| arrow.label.starts_with("if ")) {
+            x = self.legend_text(x, "if: supposed in a case", false, Role::Legend) + 16.0;
         }
         if let Some(arrow) = has(Emphasis::Rejected) {
             self.sample(pos2(x, self.y + LEGEND_LINE / 2.0), SAMPLE, arrow.relation, Emphasis::Rejected);

@@ -27,7 +27,10 @@ impl Cutter<'_> {
         let listed = checkers::check(&small, &options, self.control, &|_| {}).violations;
         let has_detour = self.has_detour(self.original);
         // Wrong reads are anomalies of their own; only where nothing else is left is it one of them.
-        let is_other = |v: &Violation| v.id.pattern.is_wrong_read() || v.levels.contains(Level::CutIsolation);
+        let is_other = |v: &Violation| {
+            let pattern = v.id.pattern;
+            pattern.is_wrong_read() && !pattern.is_of_lists() || v.levels.contains(Level::CutIsolation)
+        };
         let simpler = listed.into_iter().filter_map(|v| translate_back(&v, &renaming)).filter(|v| {
             let is_weaker = v.levels.weakest() < self.original.levels.weakest();
             v.levels.contains(self.level)
