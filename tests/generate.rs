@@ -8,7 +8,7 @@ use isoscope::checkers::{Findings, Level, Verdict};
 use isoscope::control::Control;
 use isoscope::formats;
 use isoscope::generate::{
-    Distribution, FAULTS, Fault, GenerateError, Generation, Injection, Kind, Length, Model, Observed, Workload,
+    Distribution, FAULTS, Fault, GenerateError, Generation, Injection, Kind, Length, Model, Observed, Step, Workload,
 };
 use isoscope::history::{History, OperationKind, Outcome, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -205,6 +205,23 @@ fn workloads_are_what_was_asked_for() {
             assert!(is_read_before, "{steps:?}");
         }
     }
+}
+
+#[test]
+fn disjoint_writes_are_of_keys_of_one_session() {
+    let workload = Workload { keys: 50, ..busy(Kind::DisjointWrites, 3) };
+    let mut writers = std::collections::BTreeMap::new();
+    let mut n_read_elsewhere = 0;
+    for (session, client) in workload.clients().into_iter().enumerate() {
+        for step in client.flatten() {
+            match step {
+                Step::Write(key) => assert_eq!(*writers.entry(key).or_insert(session), session, "{key:?}"),
+                Step::Read(key) => n_read_elsewhere += usize::from(writers.get(&key).is_some_and(|by| *by != session)),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(writers.len() > 40 && n_read_elsewhere > 0, "{} {n_read_elsewhere}", writers.len());
 }
 
 #[test]

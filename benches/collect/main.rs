@@ -1,4 +1,5 @@
-//! What running and recording workloads on a real database costs, and how often their transactions abort.
+//! What running and recording workloads on a real database costs, how often their transactions abort, and how often they show
+//! a violation.
 //!
 //! ```sh
 //! cargo bench --bench collect -- --db postgres://me@localhost/test --papers --overhead --aborts aborts.svg
@@ -7,10 +8,12 @@
 //! Without `--db` it does nothing: no database is known to be there.
 
 mod aborts;
+mod finding;
 mod overhead;
 mod papers;
 
 use clap::Parser;
+use isoscope::checkers::Level;
 use isoscope::collect::{self, Collection, Driver, Recorder, Snapshot, Statistics};
 use isoscope::control::Control;
 use isoscope::generate::Workload;
@@ -32,6 +35,13 @@ struct Arguments {
     /// Abort rates of mini-transactions and general ones (MTC, Fig. 11), as a table and drawn into this SVG
     #[arg(long)]
     aborts: Option<PathBuf>,
+    /// How many of the rounds of this many minutes show a violation of LEVEL, with mini-transactions and with list-append
+    /// (MTC, Figs. 13 and 14)
+    #[arg(long, value_name = "MINUTES")]
+    finding: Option<f64>,
+    /// The level of --finding
+    #[arg(long, default_value = "SI")]
+    level: Level,
     /// Isolation levels to measure
     #[arg(long, value_delimiter = ',', default_value = "serializable,repeatable-read")]
     isolation: Vec<String>,
@@ -54,6 +64,9 @@ fn main() -> anyhow::Result<()> {
     }
     if let Some(path) = &arguments.aborts {
         aborts::measure(db, &arguments.isolation, path)?;
+    }
+    if let Some(minutes) = arguments.finding {
+        finding::measure(db, &arguments.isolation, arguments.level, minutes)?;
     }
     Ok(())
 }

@@ -5,19 +5,22 @@ use isoscope::checkers::{self, Level, Options};
 use isoscope::collect::Recorder;
 use isoscope::control::Control;
 use isoscope::formats::{self, Request};
-use isoscope::generate::{Length, Workload};
+use isoscope::generate::{Distribution, Length, Workload};
 use std::time::Instant;
 
-/// Name, sessions, transactions of each, operations of each; 10,000 keys and as many reads as writes.
-const WORKLOADS: [(&str, u32, u64, u32); 2] = [("Plume", 25, 200, 20), ("PolySI", 20, 100, 15)];
+/// Name, sessions, transactions of each, operations of each, and how keys are chosen; 10,000 keys and as many reads as
+/// writes.
+const WORKLOADS: [(&str, u32, u64, u32, Distribution); 2] =
+    [("Plume", 25, 200, 20, Distribution::Uniform), ("PolySI", 20, 100, 15, Distribution::Zipf(0.99))];
 
 pub(crate) fn measure(db: &str, isolations: &[String]) -> anyhow::Result<()> {
     println!("| workload | isolation | committed | aborted | run | read | check | verdicts |");
     println!("|---|---|---|---|---|---|---|---|");
-    for (name, sessions, transactions, operations) in WORKLOADS {
+    for (name, sessions, transactions, operations, distribution) in WORKLOADS {
         for isolation in isolations {
             let operations = Length::fixed(operations);
-            let workload = Workload { sessions, transactions, operations, keys: 10_000, ..Workload::default() };
+            let workload =
+                Workload { sessions, transactions, operations, distribution, keys: 10_000, ..Workload::default() };
             let folder = tempfile::tempdir()?;
             let path = folder.path().join("history.edn");
             let snapshot = run(&*open(db, isolation)?, workload, &Recorder::create(&path, name)?)?;

@@ -6,7 +6,7 @@ use super::contest::{Run, measure};
 use crate::checkers::Checker;
 use crate::control::Control;
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
-use crate::generate::{Generation, Kind, Length, Model, Workload};
+use crate::generate::{Generation, Length, Model, Workload};
 use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -113,10 +113,7 @@ impl Plan {
         }
         let mut workload = self.workload;
         self.parameter.set(&mut workload, value);
-        let operations = match workload.kind {
-            Kind::General | Kind::ListAppend => u64::from(workload.operations.most),
-            _ => 1,
-        };
+        let operations = if workload.kind.has_length() { u64::from(workload.operations.most) } else { 1 };
         let n = workload.n_transactions().saturating_mul(operations);
         if n > MAX_OPERATIONS {
             return Err(format!("{} = {value}: {n} operations, at most {MAX_OPERATIONS}", self.parameter.name()));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Workload")]
 pub(super) struct WorkloadArguments {
-    /// general, mini, lightweight, list-append, c-twitter, rubis or tpc-c
+    /// general, disjoint-writes, mini, lightweight, list-append, c-twitter, rubis or tpc-c
     #[arg(long, value_name = "KIND", default_value_t = Workload::default().kind)]
     workload: Kind,
     /// Seed of the random numbers: the same seed is the same workload

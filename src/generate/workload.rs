@@ -17,6 +17,8 @@ pub enum Kind {
     Mini,
     /// One read, write, compare-and-set or insert-if-not-exists (MTC, section IV-E).
     Lightweight,
+    /// As general, but no two sessions write the same key (Biswas & Enea 2019, section 6): takes a key for each session.
+    DisjointWrites,
     /// Reads of whole lists and appends (Elle, section 3).
     ListAppend,
     /// C-Twitter: tweets, follows, timelines (Cobra, section 6).
@@ -29,8 +31,21 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 7] =
-        [Kind::General, Kind::Mini, Kind::Lightweight, Kind::ListAppend, Kind::Twitter, Kind::Rubis, Kind::Tpcc];
+    pub const ALL: [Kind; 8] = [
+        Kind::General,
+        Kind::DisjointWrites,
+        Kind::Mini,
+        Kind::Lightweight,
+        Kind::ListAppend,
+        Kind::Twitter,
+        Kind::Rubis,
+        Kind::Tpcc,
+    ];
+
+    /// Whether [`Workload::operations`] says how long its transactions are.
+    pub fn has_length(self) -> bool {
+        matches!(self, Kind::General | Kind::DisjointWrites | Kind::ListAppend)
+    }
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -38,6 +53,7 @@ impl Kind {
             Kind::General => "general",
             Kind::Mini => "mini",
             Kind::Lightweight => "lightweight",
+            Kind::DisjointWrites => "disjoint-writes",
             Kind::ListAppend => "list-append",
             Kind::Twitter => "c-twitter",
             Kind::Rubis => "rubis",
@@ -205,13 +221,22 @@ impl Client {
         self.random.f64() < self.workload.read_share
     }
 
+    /// A key that no other session writes, near one drawn by the distribution.
+    fn own(&self, drawn: u64) -> u64 {
+        let (sessions, session) = (u64::from(self.workload.sessions), u64::from(self.session));
+        let own = drawn - drawn % sessions + session;
+        if own < self.workload.keys { own } else { session % self.workload.keys.max(1) }
+    }
+
     fn general(&mut self) -> Vec<Step> {
         let Length { least, most } = self.workload.operations;
         let n = self.random.u32(least..=most) as usize;
         let mut steps = Vec::with_capacity(n);
         while steps.len() < n {
-            let key = Key::number(self.draw());
-            match (self.reads(), self.workload.has_lists()) {
+            let (drawn, reads) = (self.draw(), self.reads());
+            let is_own = self.workload.kind == Kind::DisjointWrites && !reads;
+            let key = Key::number(if is_own { self.own(drawn) } else { drawn });
+            match (reads, self.workload.has_lists()) {
                 (true, true) => steps.push(Step::ReadList(key)),
                 (false, true) => steps.push(Step::Append(key)),
                 (true, false) => steps.push(Step::Read(key)),
@@ -265,7 +290,7 @@ impl Iterator for Client {
         }
         self.begun += 1;
         Some(match self.workload.kind {
-            Kind::General | Kind::ListAppend => self.general(),
+            Kind::General | Kind::DisjointWrites | Kind::ListAppend => self.general(),
             Kind::Mini => self.mini(),
             Kind::Lightweight => self.lightweight(),
             Kind::Twitter => applications::twitter(self),

@@ -246,9 +246,9 @@ impl Form {
         let kind = self.word(Field::Workload).parse().unwrap_or(Kind::General);
         let is_application = matches!(kind, Kind::Twitter | Kind::Rubis | Kind::Tpcc);
         match field {
-            Field::Operations => matches!(kind, Kind::General | Kind::ListAppend),
+            Field::Operations => kind.has_length(),
             Field::ReadShare => !is_application,
-            Field::UpdateShare => kind == Kind::General,
+            Field::UpdateShare => matches!(kind, Kind::General | Kind::DisjointWrites),
             Field::Address | Field::Retries => self.database().is_some(),
             Field::Faults => self.database().is_none(),
             _ => true,

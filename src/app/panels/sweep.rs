@@ -53,7 +53,7 @@ fn rest_ui(ui: &mut Ui, plan: &mut Plan) {
     number(ui, &mut sessions, 1..=100_000, Parameter::Sessions);
     workload.sessions = u32::try_from(sessions).unwrap_or(1);
     number(ui, &mut workload.transactions, 1..=1_000_000, Parameter::Transactions);
-    if matches!(workload.kind, Kind::General | Kind::ListAppend) {
+    if workload.kind.has_length() {
         let mut operations = u64::from(workload.operations.most);
         number(ui, &mut operations, 1..=1000, Parameter::Operations);
         workload.operations = Length::fixed(u32::try_from(operations).unwrap_or(1));

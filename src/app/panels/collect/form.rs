@@ -295,6 +295,7 @@ fn small(ui: &Ui, text: &str) -> RichText {
 fn about(kind: Kind) -> &'static str {
     match kind {
         Kind::General => "reads and writes of random keys",
+        Kind::DisjointWrites => "the same, each session writing keys of its own",
         Kind::Mini => "one or two keys, each read and then perhaps written",
         Kind::Lightweight => "one read, write, compare-and-set or insert",
         Kind::ListAppend => "reads of whole lists and appends",
