@@ -8,7 +8,7 @@ use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The answer of an engine, in nodes of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +153,17 @@ pub(super) fn decide_all(
     ];
     let known: Mutex<Decisions> = Mutex::new(BTreeMap::new());
     let at_work: BTreeMap<Level, Control> = levels.iter().map(|&level| (level, control.branch())).collect();
+    let is_known = |level: Level| known.lock().expect("no holder panics").contains_key(&level);
     let settle = |level: Level| {
+        // An order for SER settles SI and PC, so they let it have the processors for as long as it takes where it is easy.
+        if matches!(level, Level::SnapshotIsolation | Level::PrefixConsistency)
+            && levels.contains(&Level::Serializability)
+        {
+            let patience = SECONDS_PER_ACCESS * (index.read_key.len() + index.write_key.len()) as f64;
+            wait(Duration::from_secs_f64(patience), || {
+                is_known(Level::Serializability) || at_work[&level].check().is_err()
+            });
+        }
         let begin = Instant::now();
         let from_others = || implied(&known.lock().expect("no holder panics"), level);
         let before = if facts.violate(level) { Some(Decision::Violated) } else { from_others() };
@@ -177,6 +187,19 @@ pub(super) fn decide_all(
     let mut known = known.into_inner().expect("no holder panics");
     share_orders(&mut known);
     known
+}
+
+/// How long SI and PC wait for SER, for each read and write of a key in a transaction.
+const SECONDS_PER_ACCESS: f64 = 0.6e-6;
+
+/// Waits until something is so, or for so long; meanwhile the thread does other work of its pool.
+fn wait(most: Duration, is_over: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_over() && begin.elapsed() < most {
+        if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
 }
 
 /// What the other levels say about a level.

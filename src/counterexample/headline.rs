@@ -43,7 +43,12 @@ pub fn codes(violation: &Violation) -> String {
     let row = violation.called().row();
     let letter = row.pattern.letter().map(|_| format!("{} (Plume)", row.id));
     let others = row.adya.into_iter().flat_map(|names| names.split(", "));
-    let others = others.filter_map(|name| Some(format!("{name} ({})", paper_of(name)?)));
+    // Adya's cycles are of dependencies alone.
+    let in_sessions = |name: &str| violation.also.iter().any(|also| also.strip_suffix("-session") == Some(name));
+    let others = others.filter_map(|name| {
+        let with = if in_sessions(name) { " with session order" } else { "" };
+        Some(format!("{name}{with} ({})", paper_of(name)?))
+    });
     let known: Vec<String> = [row.title.to_owned()].into_iter().chain(letter).chain(others).collect();
     known.join(", ")
 }
@@ -283,14 +288,23 @@ impl Speaker<'_> {
             t => format!("{}'s version of {key}", self.transaction(t)),
         };
         match readers {
-            [one] if is_list => format!(
-                "{} read {version} and appended after a newer one that it had not seen.",
-                self.transaction(*one)
-            ),
-            [one] => format!(
-                "{} read {version} and overwrote a newer one that it had not seen: that update is lost.",
-                self.transaction(*one)
-            ),
+            [one] => {
+                let one_of = |edge: &Edge| match (edge.from == *one, edge.to == *one) {
+                    (true, _) => Some(edge.to),
+                    (_, true) => Some(edge.from),
+                    _ => None,
+                };
+                let cycle = self.violation.proof.cycle_edges();
+                let mut orders = cycle.iter().filter_map(|e| self.violation.edges.get(*e));
+                let of_versions = orders.find(|edge| edge.relation == Relation::WriteWrite && one_of(edge).is_some());
+                let other = of_versions.and_then(one_of).map(|other| format!("{}'s", self.transaction(other)));
+                let (verb, what) = if is_list { ("appended", "append") } else { ("overwrote it", "write") };
+                let missed = other.unwrap_or_else(|| "another".to_owned());
+                format!(
+                    "{} read {version} and {verb} without having seen {missed} {what}: one of the two {what}s is lost.",
+                    self.transaction(*one)
+                )
+            }
             several => {
                 let names: Vec<String> = several.iter().map(|&t| self.transaction(t)).collect();
                 format!("{} read {version} and each overwrote it: only one update can survive.", Words::list(&names))

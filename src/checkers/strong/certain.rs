@@ -17,7 +17,7 @@
 
 use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
-use super::reachability::{leads_to, past_sizes};
+use super::reachability::{expected_places, leads_to};
 use super::replay::replay;
 use super::saturation::{MOST_VERSIONS, PATIENCE, consequences};
 use crate::control::{Control, Interrupt};
@@ -36,7 +36,7 @@ pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> 
         let Some((graph, first)) = pieces.acyclic(known) else { break };
         let order = match &before {
             Some(before) => topological_order_by_priority(&graph, &places(before)),
-            None => topological_order_by_priority(&graph, &past_sizes(index, events, &graph, &first, control)?),
+            None => topological_order_by_priority(&graph, &expected_places(&graph, &first)),
         };
         let Some(order) = order else { break };
         let takes_part = |v: &Vertex| events.node(*v).is_none_or(|t| pieces.takes_part(t));

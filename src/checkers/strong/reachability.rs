@@ -11,13 +11,12 @@ use crate::checkers::Level;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{Index, Node};
+use rayon::prelude::*;
 
 /// Most vector entries held at a time (4 bytes each).
 const BLOCK_ENTRIES: usize = 1 << 28;
 /// Most work spent on vectors, in edges times sessions, before the backward search takes over.
 const MOST_VECTOR_WORK: usize = 40_000_000_000;
-/// Most vector entries computed only to guess an order.
-const MOST_COUNTED: usize = 1 << 25;
 /// Most columns of a block: rows of a stretch of the order should stay in the cache.
 const MOST_COLUMNS: usize = 64;
 /// Vertices looked at by one backward search.
@@ -37,6 +36,15 @@ impl Chains<'_> {
         let position = self.index.position(node);
         let place = if self.events.split() { 2 * position + u32::from(self.events.is_commit(v)) } else { position };
         Some((self.index.session[node as usize], place))
+    }
+}
+
+impl Chains<'_> {
+    /// Events of the longest chain.
+    fn longest(&self) -> u32 {
+        let begins = self.index.session_begin.windows(2);
+        let n = begins.map(|of| of[1] - of[0]).max().unwrap_or(0);
+        if self.events.split() { 2 * n } else { n }
     }
 }
 
@@ -63,56 +71,44 @@ pub(super) fn leads_to(
     }
     let mut by_session: Vec<u32> = (0..queries.len() as u32).collect();
     by_session.sort_unstable_by_key(|&q| session_of(queries[q as usize].0));
-    let mut at = 0;
-    for block in wanted.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, MOST_COLUMNS)) {
-        let vectors = Vectors::new(&chains, graph, order, block, control)?;
-        while let Some(&q) = by_session.get(at) {
-            let (u, v) = queries[q as usize];
-            let Some((session, place)) = chains.place(u) else {
-                at += 1;
-                continue;
-            };
-            let Some(length) = vectors.get(v, session) else { break };
-            answer[q as usize] |= length > place;
-            at += 1;
-        }
+    let (threads, is_short) = (rayon::current_num_threads(), chains.longest() <= i16::MAX as u32);
+    let most = (BLOCK_ENTRIES / threads / order.len().max(1)).clamp(1, MOST_COLUMNS);
+    let answers = |block: &[u32]| -> Result<Vec<u32>, Interrupt> {
+        let of_block = |q: &&u32| block.binary_search(&session_of(queries[**q as usize].0)).is_ok();
+        let begin = by_session.partition_point(|&q| session_of(queries[q as usize].0) < block[0]);
+        let asked = by_session[begin..].iter().take_while(of_block);
+        Ok(match is_short {
+            true => Vectors::<i16>::new(&chains, graph, order, block, control)?.leading(&chains, queries, asked),
+            false => Vectors::<i32>::new(&chains, graph, order, block, control)?.leading(&chains, queries, asked),
+        })
+    };
+    let blocks = wanted.par_chunks(wanted.len().div_ceil(threads).clamp(1, most)).map(answers);
+    for q in blocks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
+        answer[q as usize] = true;
     }
     Ok(answer)
 }
 
-/// For each event, the number of events that lead to it: a good first guess of the order. When there are too many
-/// sessions to count, the length of the longest path to it instead. O(edges · sessions) or O(edges).
-pub(super) fn past_sizes(
-    index: &Index,
-    events: Events,
-    graph: &Digraph,
-    order: &[Vertex],
-    control: &Control,
-) -> Result<Vec<u64>, Interrupt> {
-    let chains = Chains { index, events };
-    let mut size = vec![0u64; order.len()];
-    let mut sessions: Vec<u32> = index.session.clone();
-    sessions.dedup();
-    if sessions.len().saturating_mul(order.len()) > MOST_COUNTED {
-        for &v in order {
-            for &w in graph.successors(v) {
-                size[w as usize] = size[w as usize].max(size[v as usize] + 1);
-            }
-        }
-        return Ok(size);
-    }
-    for block in sessions.chunks((BLOCK_ENTRIES / order.len().max(1)).clamp(1, MOST_COLUMNS)) {
-        let vectors = Vectors::new(&chains, graph, order, block, control)?;
-        for (&v, row) in order.iter().zip(vectors.entry.chunks(block.len())) {
-            size[v as usize] += row.iter().map(|&length| u64::from(length)).sum::<u64>();
+/// For each vertex, the length of a longest path to it, less the length of a longest one from it: a good first guess of its
+/// place in the order, since errors of the two are in opposite directions. O(edges).
+pub(super) fn expected_places(graph: &Digraph, order: &[Vertex]) -> Vec<u64> {
+    let (mut before, mut after) = (vec![0u64; order.len()], vec![0u64; order.len()]);
+    for &v in order {
+        for &w in graph.successors(v) {
+            before[w as usize] = before[w as usize].max(before[v as usize] + 1);
         }
     }
-    Ok(size)
+    for &v in order.iter().rev() {
+        let next = graph.successors(v).iter().map(|&w| after[w as usize] + 1).max();
+        after[v as usize] = next.unwrap_or(0);
+    }
+    let longest = after.iter().copied().max().unwrap_or(0);
+    before.iter().zip(after).map(|(before, after)| before + longest - after).collect()
 }
 
 /// Which transactions precede which others in (SO ∪ WR)⁺.
 pub(in crate::checkers) struct CausalPast {
-    vectors: Vectors,
+    vectors: Vectors<i32>,
 }
 
 impl CausalPast {
@@ -145,24 +141,31 @@ impl CausalPast {
     }
 }
 
-/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex. Rows stand
+/// A number of events: of 16 bits where chains are short, since the maximum of eight of those is one instruction everywhere.
+trait Count: Copy + Default + Ord + TryFrom<u32> + TryInto<u32> + Send {}
+
+impl Count for i16 {}
+impl Count for i32 {}
+
+/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex. Rows are
 /// in topological order, so that rows which an edge connects are mostly near to each other in memory.
-struct Vectors {
+struct Vectors<T> {
     width: usize,
-    entry: Vec<u32>,
+    entry: Vec<T>,
     /// By vertex: its row.
     position: Vec<u32>,
     column: Vec<u32>,
 }
 
-impl Vectors {
+impl<T: Count> Vectors<T> {
+    /// No chain is longer than a `T` can count.
     fn new(
         chains: &Chains<'_>,
         graph: &Digraph,
         order: &[Vertex],
         sessions: &[u32],
         control: &Control,
-    ) -> Result<Vectors, Interrupt> {
+    ) -> Result<Vectors<T>, Interrupt> {
         let width = sessions.len();
         let mut column = vec![u32::MAX; chains.index.n_sessions()];
         for (place, &session) in sessions.iter().enumerate() {
@@ -172,9 +175,9 @@ impl Vectors {
         for (at, &v) in (0..).zip(order) {
             position[v as usize] = at;
         }
-        control.needs(width * order.len() * size_of::<u32>())?;
-        let mut entry = vec![0u32; width * order.len()];
-        let mut row = vec![0u32; width];
+        control.needs(width * order.len() * size_of::<T>())?;
+        let mut entry = vec![T::default(); width * order.len()];
+        let mut row = vec![T::default(); width];
         for (at, &v) in order.iter().enumerate() {
             if at % 65536 == 0 {
                 control.check()?;
@@ -183,7 +186,7 @@ impl Vectors {
             if let Some((session, place)) = chains.place(v)
                 && let Some(own) = row.get_mut(column[session as usize] as usize)
             {
-                *own = place + 1;
+                *own = T::try_from(place + 1).ok().expect("no chain is longer");
             }
             for &w in graph.successors(v) {
                 let into = &mut entry[position[w as usize] as usize * width..][..width];
@@ -196,7 +199,23 @@ impl Vectors {
     /// The entry, if the session is of this block.
     fn get(&self, v: Vertex, session: u32) -> Option<u32> {
         let column = self.column[session as usize];
-        (column != u32::MAX).then(|| self.entry[self.position[v as usize] as usize * self.width + column as usize])
+        let entry = || self.entry[self.position[v as usize] as usize * self.width + column as usize];
+        (column != u32::MAX).then(|| entry().try_into().unwrap_or_default())
+    }
+
+    /// Those of the queries asked of which the first event leads to the second vertex.
+    fn leading<'q>(
+        &self,
+        chains: &Chains<'_>,
+        queries: &[(Vertex, Vertex)],
+        asked: impl Iterator<Item = &'q u32>,
+    ) -> Vec<u32> {
+        let leads = |&&q: &&u32| {
+            let (u, v) = queries[q as usize];
+            let leads = |(session, place)| self.get(v, session).is_some_and(|length| length > place);
+            chains.place(u).is_some_and(leads)
+        };
+        asked.filter(leads).copied().collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::known::{Derived, Known, Rule, Vertex};
 use super::open_reads::OpenReads;
-use super::reachability::{leads_to, past_sizes};
+use super::reachability::{expected_places, leads_to};
 use super::replay::{explains, replay};
 use crate::control::{Control, Interrupt};
 use crate::graph::{topological_order, topological_order_by_priority};
@@ -22,6 +22,8 @@ pub(in crate::checkers) enum Saturated {
 
 /// Versions looked at for one read or write.
 pub(super) const MOST_VERSIONS: usize = 64;
+/// A round that brings fewer edges than one for so many contradictions has brought little.
+const LEAST_GAIN: usize = 20;
 /// After this many rounds, rounds that bring little are left to the search.
 pub(super) const PATIENCE: u32 = 1;
 
@@ -45,7 +47,7 @@ pub(in crate::checkers) fn saturate(
     if explains(known, open, &first) {
         return Ok(Saturated::Witness(first));
     }
-    let mut priority = past_sizes(index, events, &graph, &first, control)?;
+    let mut priority = expected_places(&graph, &first);
     let mut before = None;
     for round in 1.. {
         control.check()?;
@@ -64,7 +66,7 @@ pub(in crate::checkers) fn saturate(
         new.sort_by_key(|edge| (edge.from, edge.to));
         new.dedup_by_key(|edge| (edge.from, edge.to));
         let n_found = found.misreads.len() + found.overlaps.len();
-        if new.is_empty() || (round > PATIENCE && new.len() * 100 < n_found) {
+        if new.is_empty() || (round > PATIENCE && new.len() * LEAST_GAIN < n_found) {
             return Ok(Saturated::Open(order));
         }
         known.derived.append(&mut new);
