@@ -145,9 +145,11 @@ fn is_right(history: &History, violation: &Violation) -> Result<Counterexample, 
     if let Some(edge) = idle_order(&example) {
         return problem(format!("concludes what was observed: {edge:?}"));
     }
-    if named(violation.id.pattern).is_some_and(|wanted| wanted != pattern)
+    let keeps_its_name = named(violation.id.pattern).is_none_or(|wanted| wanted == pattern);
+    let may_differ = violation.implied && example.shows == Shows::AnotherInstance;
+    if !keeps_its_name
+        && !may_differ
         && !is_within(&example, violation)
-        && !(violation.implied && example.shows == Shows::AnotherInstance)
         && !has_another_name(history, violation, pattern)
     {
         return problem(format!("turned into {pattern}"));

@@ -34,6 +34,9 @@ enum Origin {
     Of(Choice),
 }
 
+/// An edge between events, and where it comes from.
+type Traced = ((u32, u32), Origin);
+
 /// What is left of a cycle after its interpretation.
 struct Interpreted {
     n_cycles: usize,
@@ -116,7 +119,7 @@ impl Interpreter {
 
     fn interpret(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Interpreted, Stop> {
         let cycles = self.restore(cycle, control)?;
-        let on_cycles: Vec<((u32, u32), Origin)> = cycles.iter().flatten().copied().collect();
+        let on_cycles: Vec<Traced> = cycles.iter().flatten().copied().collect();
         let mut known: FxHashSet<(u32, u32)> = FxHashSet::default();
         let mut open: FxHashMap<Choice, Vec<(u32, u32)>> = FxHashMap::default();
         for (edge, origin) in on_cycles {
@@ -138,7 +141,7 @@ impl Interpreter {
     }
 
     /// The cycle, and for each side on a cycle one through the other side of its constraint, where there is one.
-    fn restore(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Vec<Vec<((u32, u32), Origin)>>, Stop> {
+    fn restore(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Vec<Vec<Traced>>, Stop> {
         let mut cycles = vec![cycle.iter().map(|&(from, to)| ((from, to), self.origin(from, to))).collect::<Vec<_>>()];
         let mut met: FxHashSet<Choice> = FxHashSet::default();
         let mut next = 0;
@@ -165,7 +168,7 @@ impl Interpreter {
     }
 
     /// A shortest cycle through an edge of this side, without edges of the other one.
-    fn shortest_through(&self, (constraint, side): Choice) -> Option<Vec<((u32, u32), Origin)>> {
+    fn shortest_through(&self, (constraint, side): Choice) -> Option<Vec<Traced>> {
         let not = Origin::Of((constraint, 1 - side));
         let through = |&(from, to): &(u32, u32)| {
             let mut cycle = self.path(to, from, not)?;
@@ -176,7 +179,7 @@ impl Interpreter {
     }
 
     /// A shortest path without edges of one origin.
-    fn path(&self, from: u32, to: u32, not: Origin) -> Option<Vec<((u32, u32), Origin)>> {
+    fn path(&self, from: u32, to: u32, not: Origin) -> Option<Vec<Traced>> {
         let mut reached: FxHashMap<u32, (u32, Origin)> = FxHashMap::default();
         let mut queue = VecDeque::from([from]);
         while let Some(event) = queue.pop_front() {
