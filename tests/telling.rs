@@ -62,7 +62,7 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
                  atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes) and \
                  everything stronger.";
     assert_eq!(explanation.verdicts, these);
-    let whole = "Whole history, with its other anomalies: allowed by cut isolation (the reads of a key in a transaction return versions of one writer, uncommitted values aside), \
+    let whole = "Whole history, with its other anomalies: allowed by cut isolation (all reads of a key in a transaction return versions of one writer; reads of uncommitted values do not count), \
                  forbidden by read committed and everything stronger.";
     assert_eq!(explanation.whole.as_deref(), Some(whole));
 }

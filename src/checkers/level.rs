@@ -103,7 +103,7 @@ impl Level {
     pub fn promise(self) -> &'static str {
         match self {
             Level::CutIsolation => {
-                "the reads of a key in a transaction return versions of one writer, uncommitted values aside"
+                "all reads of a key in a transaction return versions of one writer; reads of uncommitted values do not count"
             }
             Level::ReadCommitted => {
                 "a transaction reads only committed, final versions, and after reading from another one nothing older than what that one wrote"
