@@ -18,8 +18,6 @@ struct Extent {
     /// The orders of two transactions that reads force.
     forced: Vec<(TransactionId, TransactionId)>,
     is_wrong_read: bool,
-    /// Lists show it, whoever appended their elements.
-    is_of_lists: bool,
 }
 
 impl Extent {
@@ -31,8 +29,7 @@ impl Extent {
         let (weakest, is_wrong_read) = (violation.levels.weakest(), violation.id.pattern.is_wrong_read());
         let is_forced = |edge: &&Edge| matches!(edge.because, Reason::Visible { .. });
         let forced = violation.edges.iter().filter(is_forced).map(|edge| (edge.from, edge.to)).collect();
-        let is_of_lists = violation.id.pattern.is_of_lists();
-        Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read, is_of_lists }
+        Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
     }
 
     /// What a violation that this one contains has in common with it, one of these at least.
@@ -51,10 +48,8 @@ impl Extent {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
         let has_reads = || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads);
         let has_cause = || simpler.causes.iter().any(|cause| self.causes.contains(cause));
-        let is_part = || {
-            simpler.is_of_lists && has_reads()
-                || is_within(&simpler.transactions, &self.transactions) && (has_same || has_cause() || has_reads())
-        };
+        let is_part =
+            || is_within(&simpler.transactions, &self.transactions) && (has_same || has_cause() || has_reads());
         let is_refuted = || match simpler.forced.as_slice() {
             [alone] => self.forced.len() > 1 && self.forced.contains(alone),
             _ => false,

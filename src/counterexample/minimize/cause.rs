@@ -15,6 +15,10 @@ impl Cutter<'_> {
     /// contradict at once, of a level that is no stronger, by the orders that it concludes besides. None where the
     /// transactions of the chosen one show nothing simpler. O(one check of its transactions).
     pub(super) fn cause(&self) -> Option<Violation> {
+        // A part would lack what was set up, with which lists begin.
+        if !self.history.initial_appends().is_empty() {
+            return None;
+        }
         let mut members = touched(self.history, self.original);
         members.retain(|&t| !self.is_initial(t));
         let (small, renaming) = self.cut(&members);
