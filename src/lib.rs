@@ -30,7 +30,7 @@
 //! | `counterexample` | smallest convincing part, and why | history, graph, relations, checkers, control |
 //! | `report` | everything said about one history, as data | control, history, graph, relations, checkers, counterexample, health |
 //! | `verify` | is the evidence real? | history, report, control |
-//! | `audit` | verdicts whose evidence was verified | history, relations, checkers, report, verify, control |
+//! | `audit` | verdicts and counterexamples whose evidence was verified | history, relations, checkers, counterexample, report, verify, control |
 //! | `diagram` | what to draw and where | history, relations, graph |
 //! | `export` | diagram, scene or explanation → bytes, and whole reports of them | control, history, formats, relations, checkers, health, counterexample, report, audit, diagram, fonts |
 //! | `fonts` | which characters the bundled fonts lack, and installed ones that have them | history |

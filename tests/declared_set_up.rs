@@ -10,7 +10,6 @@ use common::random::{Shape, for_histories};
 use common::sketch::{Operation, Sketch, key_name, read, session_name, write};
 use isoscope::checkers::{Findings, Level, Verdict};
 use isoscope::control::Control;
-use isoscope::counterexample;
 use isoscope::formats;
 use isoscope::history::{Builder, History, Interval, OperationKind, Origin, Outcome, Value};
 use isoscope::report::{Report, Settings};
@@ -221,7 +220,7 @@ fn look_at(sketch: &Sketch, lists: bool, n_values: Option<u64>) -> Result<(), St
         return Ok(());
     }
     for violation in findings.violations.iter().take(2) {
-        let example = counterexample::minimize(&history, violation, &Control::new());
+        let example = isoscope::audit::minimize(&history, violation, &Control::new());
         let small = examine::check(&example.history);
         let id = violation.id;
         if small.level(example.level).is_none_or(|result| result.verdict != Verdict::Violated) {

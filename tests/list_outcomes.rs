@@ -56,7 +56,7 @@ fn look_at(text: &str) -> Result<String, String> {
 
 /// The counterexample to a violation violates its level, too, its evidence holds, and its story has an end.
 fn is_told(history: &History, violation: &isoscope::checkers::Violation) -> Result<(), String> {
-    let example = counterexample::minimize(history, violation, &Control::new());
+    let example = isoscope::audit::minimize(history, violation, &Control::new());
     let small = examine::check(&example.history);
     if small.level(example.level).is_none_or(|result| result.verdict != Verdict::Violated) {
         return Err(format!("its counterexample does not violate {}", example.level));

@@ -151,7 +151,7 @@ fn counterexamples_of_lists_violate_their_level_with_evidence() {
         let history = history_of_lists(sketch, &mut rng);
         let findings = examine::check(&history);
         for violation in findings.violations.iter().take(4) {
-            let example = counterexample::minimize(&history, violation, &Control::new());
+            let example = isoscope::audit::minimize(&history, violation, &Control::new());
             let operations = |t| example.history.operations_of(t).map(|o| example.history.operation_text(o));
             let problem = |what: String| {
                 let line = |t| format!("  {:?}\n", operations(t).collect::<Vec<_>>());
@@ -235,7 +235,7 @@ fn look_at_repeated(sketch: &Sketch) -> Result<(), String> {
         return Ok(());
     }
     for violation in findings.violations.iter().take(2) {
-        let example = counterexample::minimize(&history, violation, &Control::new());
+        let example = isoscope::audit::minimize(&history, violation, &Control::new());
         let small = examine::check(&example.history);
         let about =
             |problem: String| format!("{}: counterexample to {}: {problem}\n{text}", violation.id, example.level);
@@ -498,7 +498,7 @@ fn a_counterexample_says_no_more_of_repeated_elements_than_the_whole_does() {
     let history = isoscope::formats::text::parse(text).expect("a history in our notation");
     let findings = examine::check(&history);
     for violation in &findings.violations {
-        let example = counterexample::minimize(&history, violation, &Control::new());
+        let example = isoscope::audit::minimize(&history, violation, &Control::new());
         let small = examine::check(&example.history);
         for level in [Level::CutIsolation, Level::ReadCommitted] {
             let verdict = small.level(level).map(|result| &result.verdict);

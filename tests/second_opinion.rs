@@ -400,7 +400,7 @@ fn counterexamples_are_small_true_and_irreducible() {
         let options = Options { levels: Level::WITHOUT_TIMES.to_vec(), max_instances: 4, ..Options::default() };
         let findings = isoscope::audit::check(&history, &options, &Control::new(), &|_| {});
         for violation in &findings.violations {
-            let example = counterexample::minimize(&history, violation, &Control::new());
+            let example = isoscope::audit::minimize(&history, violation, &Control::new());
             let place = |level| oracle::LEVELS.iter().position(|l| *l == level).expect("a level without times");
             let verdicts = oracle::verdicts(&example.history);
             let shown = || format!("seed {seed}, {}\n{sketch}\n{example:#?}", violation.id);

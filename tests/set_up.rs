@@ -7,7 +7,6 @@ use common::sketch::{Sketch, Transaction, write};
 use common::{examine, oracle};
 use isoscope::checkers::{Level, Verdict};
 use isoscope::control::Control;
-use isoscope::counterexample;
 use isoscope::history::History;
 
 /// Histories in the ordinary run.
@@ -105,7 +104,7 @@ fn engine_and_oracle_agree_on_histories_with_a_set_up() {
             return Err(format!("what the verdicts rest on is not said\nin full\n{sketch}"));
         }
         for violation in findings.violations.iter().take(2) {
-            let example = counterexample::minimize(&history, violation, &Control::new());
+            let example = isoscope::audit::minimize(&history, violation, &Control::new());
             examine::evidence(&example.history, &examine::check(&example.history))
                 .map_err(|problem| format!("{}: {problem}\nin full\n{sketch}", violation.id))?;
         }

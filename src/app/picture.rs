@@ -2,6 +2,7 @@
 
 use super::canvas::sketch::Sketch;
 use crate::app::tree::Catalogue;
+use crate::audit;
 use crate::checkers::{Findings, Violation, ViolationId};
 use crate::control::Control;
 use crate::counterexample::{
@@ -152,7 +153,7 @@ pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> 
 /// Makes a violation small and explains it.
 pub fn argue(history: &History, findings: &Findings, violation: &Violation, control: &Control) -> Argument {
     control.phase("minimizing", 0);
-    let counterexample = counterexample::minimize(history, violation, control);
+    let counterexample = audit::minimize(history, violation, control);
     control.phase("explaining", 0);
     let explanation = counterexample::explain(&counterexample).within(
         history,

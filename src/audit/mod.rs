@@ -14,8 +14,11 @@
 //! it goes: that the orders of its components, put together, leave no transaction out is known when all shares are joined.
 //! Nothing can be replayed where lists were merged on reading: there a satisfied level rests on the checkers alone. So do
 //! the verdicts of the papers' algorithms, which come without evidence.
+//!
+//! A counterexample is a history of its own, so what it shows is verified as well ([`minimize`]).
 
 mod evidence;
+mod example;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +30,7 @@ use crate::history::History;
 use crate::relations::{self, Resolution};
 use crate::verify::{Flaw, Verifier};
 use evidence::{stated, verified};
+pub use example::{holds, minimize, minimize_at};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

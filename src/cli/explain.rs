@@ -136,7 +136,7 @@ fn explain(
     arguments: &ExplainArguments,
     control: &Control,
 ) -> String {
-    let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
+    let example = audit::minimize(history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example).within(history, findings, violation, simpler);
     let mut text = match arguments.plain {
         true => narrate::plain_text(&example, &explanation, history),

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ExportArguments, out: &mut Output) -> anyhow::Resu
     let mut findings = audit::check(&history, &options, &control, &|_| {});
     let code = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &named(&arguments.violation, &history, &mut findings, &arguments.file)?;
-    let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
+    let example = audit::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example).within(
         &history,
         &findings,

@@ -4,6 +4,7 @@ use super::collect::{DatabaseArguments, complain_of_losses, summary, watched};
 use super::output::{Output, Paint};
 use super::workload::WorkloadArguments;
 use super::{ExitCode, MINIMIZING, check, complain, disagreements};
+use crate::audit;
 use crate::checkers::{Level, Verdict};
 use crate::control::Control;
 use crate::counterexample::{self, title};
@@ -122,7 +123,7 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
         return Ok(());
     };
     out.text(&format!("\n{}  {}\n", violation.id, title(history, violation)));
-    let example = counterexample::minimize(history, violation, &Control::new().with_time_limit(MINIMIZING));
+    let example = audit::minimize(history, violation, &Control::new().with_time_limit(MINIMIZING));
     let resolution = relations::resolve(history, &Control::new())?;
     let brief = Brief {
         example: &example,

@@ -36,10 +36,8 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     }
     let mut candidates: Vec<_> = findings.violations.iter().filter(|v| v.levels.contains(level)).collect();
     candidates.sort_by_key(|v| (v.size(), v.edges.len(), v.implied, v.id));
-    let minimized = candidates
-        .iter()
-        .take(TRIED)
-        .map(|violation| counterexample::minimize_at(&history, violation, level, &control));
+    let minimized =
+        candidates.iter().take(TRIED).map(|violation| audit::minimize_at(&history, violation, level, &control));
     // Of equally small ones the first stays, so the result does not depend on anything but the input.
     let size = |example: &Counterexample| (example.history.n_transactions(), example.history.n_operations());
     let smallest = minimized.min_by_key(size);

@@ -4,6 +4,7 @@ use super::check::{SelfCheck, examine_and_check, resolve};
 use super::explain::named;
 use super::output::{self, Output};
 use super::{ExitCode, MINIMIZING, ReportArguments, complain, disagreements, input, paging};
+use crate::audit;
 use crate::checkers::{Findings, Level, Options, Verdict};
 use crate::control::Control;
 use crate::counterexample;
@@ -35,7 +36,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
             None => return Ok(nothing_to_report(arguments, &findings)),
         },
     };
-    let example = counterexample::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
+    let example = audit::minimize(&history, violation, &control.with_time_limit(MINIMIZING));
     let explanation = counterexample::explain(&example).within(
         &history,
         &findings,

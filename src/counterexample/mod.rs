@@ -36,7 +36,7 @@ pub use first_case::{drawn_part, edges_to_draw, transactions_to_draw};
 pub use groups::{Group, components, find_next, groups, next_independent};
 pub use headline::{Headline, codes, headline, summary, title};
 pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret};
-pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly};
+pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly, whole};
 pub use reasons::EdgeReason;
 pub use signature::signature;
 pub use standing::{glossed, size};

@@ -3,7 +3,7 @@
 use crate::audit;
 use crate::checkers::{Options, Verdict};
 use crate::control::Control;
-use crate::counterexample::{self, Counterexample};
+use crate::counterexample::Counterexample;
 use crate::formats::{self, Converted, Naming};
 use crate::history::History;
 
@@ -33,7 +33,7 @@ fn still_violates(example: &Counterexample, again: &History, control: &Control) 
     }
     let listed = findings.violations.iter().filter(|violation| violation.levels.contains(level));
     let smallest = listed.min_by_key(|violation| (violation.size(), violation.id));
-    let smaller = smallest.map(|violation| counterexample::minimize_at(again, violation, level, control));
+    let smaller = smallest.map(|violation| audit::minimize_at(again, violation, level, control));
     match smaller.filter(|smaller| smaller.history.n_transactions() < again.n_transactions()) {
         Some(smaller) => Err(format!(
             "read back, {} of its {} transactions are enough to violate {level}",

@@ -3,34 +3,39 @@
 use super::read::operation;
 use super::resolution::Resolution;
 use super::scene::Scene;
+use super::violations::Surplus;
 use super::{claim, pattern, roles, scene};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
 use crate::report::{OperationEntry, OptionEntry, ProofEntry, ReasonEntry, ViolationEntry};
 use rustc_hash::FxHashSet;
 
-/// All that is wrong with it. `told` is what its proof shows.
-pub(super) fn check(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-    told: &Scene,
-) -> Vec<String> {
-    let form = Form { history, resolution, violation, transactions };
-    let checks =
-        [form.name(), form.texts(), form.participants(), form.key(told), form.other_names(told), form.operations(told)];
-    let claimed = claim::check(history, violation, transactions, &told.reads);
-    checks.into_iter().chain([claimed, claim::statements(violation)]).filter_map(Result::err).collect()
-}
-
-struct Form<'a> {
-    history: &'a History,
-    resolution: &'a Resolution<'a>,
-    violation: &'a ViolationEntry,
-    transactions: &'a [TransactionId],
+/// A violation whose proof holds, in its history.
+pub(super) struct Form<'a> {
+    pub(super) history: &'a History,
+    pub(super) resolution: &'a Resolution<'a>,
+    pub(super) violation: &'a ViolationEntry,
+    pub(super) transactions: &'a [TransactionId],
+    pub(super) surplus: Surplus,
 }
 
 impl Form<'_> {
+    /// All that is wrong with it. `told` is what its proof shows.
+    pub(super) fn check(&self, told: &Scene) -> Vec<String> {
+        let claimed = claim::check(self.history, self.violation, self.transactions, &told.reads);
+        let mut checks = vec![
+            self.name(),
+            self.texts(),
+            self.key(told),
+            self.other_names(told),
+            claimed,
+            claim::statements(self.violation),
+        ];
+        if self.surplus == Surplus::Refused {
+            checks.extend([self.participants(), self.operations(told)]);
+        }
+        checks.into_iter().filter_map(Result::err).collect()
+    }
+
     fn name(&self) -> Result<(), String> {
         let ViolationEntry { id, pattern, name, implied, .. } = self.violation;
         let known = pattern::name_of(pattern).ok_or_else(|| format!("there is no pattern {pattern}"))?;

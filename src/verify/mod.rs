@@ -73,7 +73,7 @@ use recount::Recount;
 use resolution::Resolution;
 use rustc_hash::FxHashMap;
 use std::fmt;
-use violations::{Confirmed, Court};
+use violations::{Confirmed, Court, Surplus};
 
 /// What was confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,6 +155,24 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
 
+/// Checks the one violation of a small history that was cut out to show it: its proof, and what else is said of it. Unlike
+/// that of a report it may name operations and transactions that its proof does not need.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(), Vec<Problem>> {
+    let (resolution, names) = (Resolution::new(history), SessionNames::new(history));
+    let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
+    let of_elements = apart.as_ref().map(|apart| Resolution::new(&apart.history));
+    let apart = apart.as_ref().zip(of_elements.as_ref());
+    let court = Court { history, resolution: &resolution, names: &names, apart, surplus: Surplus::Allowed };
+    match court.confirm(violation) {
+        Ok(found) if found.problems.is_empty() => Ok(()),
+        Ok(found) => Err(found.problems),
+        Err(problem) => Err(vec![problem]),
+    }
+}
+
 fn of_level(level: &LevelEntry, message: String) -> Problem {
     Problem { place: format!("level {}", level.level), message }
 }
@@ -178,7 +196,7 @@ fn confirmed<'r>(
     let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
     let apart = apart.as_ref().map(|apart| (apart, Resolution::new(&apart.history)));
     let apart = apart.as_ref().map(|(apart, resolution)| (*apart, resolution));
-    let court = Court { history, resolution, names, apart };
+    let court = Court { history, resolution, names, apart, surplus: Surplus::Refused };
     let mut confirmed = Vec::with_capacity(report.violations.len());
     for violation in &report.violations {
         match court.confirm(violation) {

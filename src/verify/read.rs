@@ -3,6 +3,7 @@
 use super::cycle::Told;
 use super::resolution::{Resolution, Source};
 use super::setting::{Basis, Setting};
+use super::violations::Surplus;
 use super::{edge, scene};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId};
 use crate::report::{EdgeEntry, ReasonEntry, ViolationEntry};
@@ -56,6 +57,7 @@ pub(super) fn told(
     resolution: &Resolution<'_>,
     violation: &ViolationEntry,
     transactions: &[TransactionId],
+    surplus: Surplus,
 ) -> Told {
     if violation.pattern == super::linear::PATTERN {
         let in_time = |edge: &EdgeEntry| super::linear::is_in_time(history, transactions, edge);
@@ -70,6 +72,9 @@ pub(super) fn told(
     let pattern = violation.pattern.as_str();
     let mut reads = operations(history, violation, transactions)?;
     reads.retain(|&o| history.operation(o).kind == OperationKind::Read);
+    if surplus == Surplus::Allowed {
+        reads = instance(history, &setting, pattern, &reads).unwrap_or(reads);
+    }
     match (pattern, reads.as_slice()) {
         (NON_REPEATABLE, &[first, second]) => are_torn(history, &setting, first, second)?,
         ("IncompatibleOrder", &[_, _]) => contradict(history, &setting, pattern, &reads)?,
@@ -78,13 +83,27 @@ pub(super) fn told(
         _ => return Err(format!("it names {} reads, expected one", reads.len())),
     }
     for (place, edge) in violation.edges.iter().enumerate() {
-        let checked = edge_into(history, &setting, violation, transactions, edge);
+        let checked = edge_into(history, &setting, (violation, &reads), transactions, edge);
         checked.map_err(|message| format!("edge {place}: {message}"))?;
     }
     // A read comes after the list that it does not go with.
     let told = if pattern == "IncompatibleOrder" { last_named(history, violation, transactions)? } else { None };
     reads.sort_by_key(|&read| (Some(read) == told, read));
     Ok(scene::of_reads(history, Some(&setting), pattern, reads))
+}
+
+/// Those among some reads that are an instance of a pattern.
+fn instance(
+    history: &History,
+    setting: &Setting<'_>,
+    pattern: &str,
+    reads: &[OperationId],
+) -> Option<Vec<OperationId>> {
+    let is_shown = |reads: &Vec<OperationId>| contradict(history, setting, pattern, reads).is_ok();
+    match pattern {
+        NON_REPEATABLE | "IncompatibleOrder" => pairs(reads).map(|(a, b)| vec![a, b]).find(is_shown),
+        _ => reads.iter().map(|&read| vec![read]).find(is_shown),
+    }
 }
 
 /// The read that is named last.
@@ -97,12 +116,12 @@ fn last_named(
     operation(history, transactions, last.transaction, last.index).map(Some)
 }
 
-/// Whether an edge says where a wrong read comes from, and that is so. Only of an aborted transaction is it said that was
-/// read from, although it takes part in nothing.
+/// Whether an edge says where a read comes from, and that is so. Only of a wrong read is it said that it read from an aborted
+/// transaction, although that takes part in nothing.
 fn edge_into(
     history: &History,
     setting: &Setting<'_>,
-    violation: &ViolationEntry,
+    (violation, wrong): (&ViolationEntry, &[OperationId]),
     transactions: &[TransactionId],
     edge: &EdgeEntry,
 ) -> Result<(), String> {
@@ -124,7 +143,7 @@ fn edge_into(
         o.kind == OperationKind::Write && o.key == seen.key
     };
     let fits = match violation.pattern.as_str() {
-        "TAP-b" => {
+        "TAP-b" if wrong.contains(&read) => {
             let list = super::lists::found(history, history.transaction_of(read), read);
             let is_there = |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
             // Who appended the end of a list shows which version it is.

@@ -2,9 +2,10 @@
 
 use super::cycle::{self, Told};
 use super::elements::Apart;
+use super::form::Form;
 use super::resolution::Resolution;
 use super::scene::Scene;
-use super::{Problem, SessionNames, form, read};
+use super::{Problem, SessionNames, read};
 use crate::history::{History, TransactionId};
 use crate::report::{ProofEntry, ViolationEntry};
 
@@ -15,6 +16,14 @@ pub(super) struct Court<'a> {
     pub(super) names: &'a SessionNames,
     /// The same history with its elements told apart, where there is something to tell apart.
     pub(super) apart: Option<(&'a Apart, &'a Resolution<'a>)>,
+    pub(super) surplus: Surplus,
+}
+
+/// Whether a violation may name operations and transactions that its proof does not need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Surplus {
+    Refused,
+    Allowed,
 }
 
 /// A violation whose proof holds.
@@ -48,8 +57,12 @@ impl Court<'_> {
 
     /// What is wrong with the description of a violation whose proof holds.
     fn described(&self, violation: &ViolationEntry, (transactions, told): (Vec<TransactionId>, Told)) -> Confirmed {
+        let Court { history, resolution, surplus, .. } = *self;
         let (messages, scene) = match told {
-            Ok(scene) => (form::check(self.history, self.resolution, violation, &transactions, &scene), Some(scene)),
+            Ok(scene) => {
+                let form = Form { history, resolution, violation, transactions: &transactions, surplus };
+                (form.check(&scene), Some(scene))
+            }
             Err(message) => (vec![message], None),
         };
         let misnamed = |message| Problem { place: format!("description of {}", violation.id), message };
@@ -58,8 +71,25 @@ impl Court<'_> {
 
     fn proved(&self, violation: &ViolationEntry) -> Result<(Vec<TransactionId>, Told), String> {
         let transactions = self.transactions(self.history, violation)?;
-        let told = told(self.history, self.resolution, violation, &transactions)?;
+        let told = self.told(violation, &transactions)?;
         Ok((transactions, told))
+    }
+
+    /// What a violation shows whose proof holds.
+    fn told(&self, violation: &ViolationEntry, transactions: &[TransactionId]) -> Result<Told, String> {
+        let Court { history, resolution, .. } = *self;
+        let mut levels = levels(violation)?;
+        if violation.proof == ProofEntry::Read || levels.contains(&"CI") && !names_reads(&violation.proof) {
+            holds(history, resolution, violation, transactions)?;
+        }
+        if violation.proof == ProofEntry::Read {
+            return Ok(read::told(history, resolution, violation, transactions, self.surplus));
+        }
+        levels.retain(|level| *level != "CI" || names_reads(&violation.proof));
+        match levels.is_empty() {
+            true => cycle::told(history, resolution, violation, transactions),
+            false => cycle::check(history, resolution, violation, transactions, (&levels, true)),
+        }
     }
 
     /// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
@@ -73,7 +103,7 @@ impl Court<'_> {
         let transactions = self.transactions(history, violation)?;
         holds_apart(apart, resolution, violation, &transactions)?;
         let told = match violation.proof {
-            ProofEntry::Read => read::told(history, resolution, violation, &transactions),
+            ProofEntry::Read => read::told(history, resolution, violation, &transactions, self.surplus),
             _ => cycle::check_apart(apart, resolution, violation, &transactions, (&levels(violation)?, true))?,
         };
         Ok((transactions, told))
@@ -116,27 +146,6 @@ pub(super) fn holds_apart(
     match violation.proof {
         ProofEntry::Read => read::check(&apart.history, resolution, violation, transactions, &levels),
         _ => cycle::check_apart(apart, resolution, violation, transactions, (&levels, false)).map(drop),
-    }
-}
-
-/// What a violation shows whose proof holds.
-fn told(
-    history: &History,
-    resolution: &Resolution<'_>,
-    violation: &ViolationEntry,
-    transactions: &[TransactionId],
-) -> Result<Told, String> {
-    let mut levels = levels(violation)?;
-    if violation.proof == ProofEntry::Read || levels.contains(&"CI") && !names_reads(&violation.proof) {
-        holds(history, resolution, violation, transactions)?;
-    }
-    if violation.proof == ProofEntry::Read {
-        return Ok(read::told(history, resolution, violation, transactions));
-    }
-    levels.retain(|level| *level != "CI" || names_reads(&violation.proof));
-    match levels.is_empty() {
-        true => cycle::told(history, resolution, violation, transactions),
-        false => cycle::check(history, resolution, violation, transactions, (&levels, true)),
     }
 }
 

@@ -41,6 +41,13 @@ pub(crate) fn is_violated(history: &History, level: Level, pattern: Option<Patte
     of_level && findings.violations.iter().any(fits)
 }
 
+/// Whether the engine finds a level violated by an instance of this pattern that does not follow from a simpler violation.
+pub(crate) fn is_violated_by_itself(history: &History, level: Level, pattern: Pattern) -> bool {
+    let options = Options { levels: vec![level], ..Options::default() };
+    let findings = checkers::check(history, &options, &Control::new(), &|_| {});
+    findings.violations.iter().any(|v| v.levels.contains(level) && v.id.pattern == pattern && !v.implied)
+}
+
 /// Whether the engine finds something that violates a level and no weaker one.
 pub(crate) fn is_violated_alone(history: &History, level: Level) -> bool {
     let options = Options { levels: vec![level], ..Options::default() };

@@ -5,7 +5,7 @@ use crate::app::conclusion::Conclusion;
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Violation};
 use crate::control::Control;
-use crate::counterexample::{self, signature};
+use crate::counterexample::signature;
 use crate::formats;
 use crate::history::History;
 use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
@@ -79,7 +79,7 @@ pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
 impl Signature {
     /// What a violation looks like once it is made small, for which there are a few seconds.
     fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
-        let example = counterexample::minimize(history, violation, &control.with_time_limit(MINIMIZING));
+        let example = audit::minimize(history, violation, &control.with_time_limit(MINIMIZING));
         Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }
     }
 }

@@ -1,12 +1,12 @@
 //! What a violation comes down to whose own reads break a weaker level already, or which concludes what its sessions and
 //! reads show anyway.
 
-use super::cutter::{Cutter, LISTED};
-use crate::checkers::{self, Level, Options, Violation};
+use super::cutter::{Cutter, Found, LISTED};
+use crate::checkers::{self, Level, LevelSet, Options, Pattern, Proof, Violation};
 use crate::counterexample::groups::touched;
 use crate::counterexample::involved_operations;
 use crate::counterexample::translate::translate_back;
-use crate::history::{OperationId, OperationKind, TransactionId};
+use crate::history::{OperationId, OperationKind, TransactionId, TransactionSet};
 use crate::relations::{self, Edge, Reason};
 
 impl Cutter<'_> {
@@ -19,9 +19,11 @@ impl Cutter<'_> {
         if !self.history.initial_appends().is_empty() {
             return None;
         }
-        let mut members = touched(self.history, self.original);
-        members.retain(|&t| !self.is_initial(t));
+        let mut members = TransactionSet::of(self.history, touched(self.history, self.original));
+        self.add_promoters(&mut members);
+        let members: Vec<TransactionId> = members.iter().filter(|&t| !self.is_initial(t)).collect();
         let (small, renaming) = self.cut(&members);
+        let has_detour = self.has_detour(self.original);
         let resolution = relations::resolve(&small, self.control).ok()?;
         if resolution.merged_into_initial().next().is_some() || self.has_choices() {
             return None;
@@ -29,7 +31,6 @@ impl Cutter<'_> {
         let weaker = Level::of(&small).into_iter().filter(|level| self.level.implies(*level)).collect();
         let options = Options { levels: weaker, max_instances: LISTED, ..Options::default() };
         let listed = checkers::check(&small, &options, self.control, &|_| {}).violations;
-        let has_detour = self.has_detour(self.original);
         // Wrong reads are anomalies of their own; only where nothing else is left is it one of them.
         let is_other = |v: &Violation| {
             let pattern = v.id.pattern;
@@ -42,6 +43,25 @@ impl Cutter<'_> {
                 && (is_weaker && !is_other(v) && self.rests_on_known(v) || has_detour && self.is_simpler(v))
         });
         simpler.min_by_key(|v| (is_other(v), !self.shares_orders(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
+    }
+
+    /// Two reads of a key that return different versions break cut isolation by themselves. Where the cycle that they close as
+    /// well makes a detour, it shows what their session shows without them, and goes.
+    pub(super) fn without_detour(&self, found: Found) -> Found {
+        let is_torn = found.violation.id.pattern == Pattern::NonRepeatableRead && self.level == Level::CutIsolation;
+        let in_whole = translate_back(&found.violation, &found.renaming);
+        if !is_torn || !in_whole.is_some_and(|violation| self.has_detour(&violation)) {
+            return found;
+        }
+        let mut violation = found.violation;
+        violation.edges.truncate(2);
+        let reader = violation.edges.first().map(|edge| edge.to);
+        violation.transactions = violation.edges.iter().map(|edge| edge.from).chain(reader).collect();
+        violation.transactions.retain(|t| !t.is_initial());
+        violation.levels = LevelSet::upward(Level::CutIsolation);
+        violation.also.retain(|name| name != "G-monotonic");
+        violation.proof = Proof::Read;
+        Found { violation, ..found }
     }
 
     /// Whether a cycle has an order that was concluded although it was observed, or one next to others that contradicts what
@@ -69,16 +89,23 @@ impl Cutter<'_> {
     fn rests_on_known(&self, violation: &Violation) -> bool {
         let is_read = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Read;
         let mut reads = involved_operations(violation).into_iter().filter(is_read).peekable();
-        reads.peek().is_some() && reads.all(|read| self.involved.binary_search(&read).is_ok())
+        reads.peek().is_some() && reads.all(|read| self.is_known(read))
+    }
+
+    /// Whether the chosen violation rests on a read, or on another one of its transaction that returned the same.
+    fn is_known(&self, read: OperationId) -> bool {
+        let returned = |o: OperationId| (self.history.operation(o), self.history.lists().read_by(o));
+        let is_same = |o: OperationId| self.involved.binary_search(&o).is_ok() && returned(o) == returned(read);
+        is_same(read) || self.history.operations_of(self.history.transaction_of(read)).any(is_same)
     }
 
     /// Whether a violation concludes only what the chosen one concludes, or from the same reads.
     fn is_simpler(&self, violation: &Violation) -> bool {
         let mut conclusions = in_cycle(violation).filter(|edge| is_conclusion(edge)).peekable();
-        let is_known = |read: OperationId| self.involved.binary_search(&read).is_ok();
         match conclusions.peek() {
             Some(_) => {
-                self.shares_orders(violation) || conclusions.all(|edge| concluded_from(edge).is_none_or(is_known))
+                self.shares_orders(violation)
+                    || conclusions.all(|edge| concluded_from(edge).is_none_or(|read| self.is_known(read)))
             }
             None => self.rests_on_known(violation),
         }

@@ -1,8 +1,8 @@
 //! Cutting parts out of the whole history, and asking whether they violate the level.
 
 use super::VERDICTS;
-use super::first::promotions;
-use crate::checkers::{self, Cause, Level, Options, Pattern, Verdict, Violation};
+use super::first::{promotions, verdicts};
+use crate::checkers::{self, Level, Options, Pattern, Verdict, Violation};
 use crate::control::{Control, Interrupt};
 use crate::counterexample::groups::named_transactions;
 use crate::counterexample::involved_operations;
@@ -33,6 +33,21 @@ pub(super) enum Wanted {
     NoWeaker(Level),
     /// All.
     Anything,
+}
+
+impl Wanted {
+    /// A general cycle may shrink to something with a better name; named patterns are kept.
+    fn of(original: &Violation) -> Wanted {
+        let is_general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
+        match original.levels.weakest() {
+            Some(weakest) if is_general => Wanted::NoWeaker(weakest),
+            _ => Wanted::Pattern(original.id.pattern),
+        }
+    }
+
+    fn is_general(self) -> bool {
+        !matches!(self, Wanted::Pattern(_))
+    }
 }
 
 /// What the oracle says about a sub-history.
@@ -74,12 +89,6 @@ impl<'a> Cutter<'a> {
     ) -> Result<Cutter<'a>, Interrupt> {
         let resolution = relations::resolve(history, control)?;
         let involved = involved_operations(original);
-        // A general cycle may shrink to something with a better name; named patterns are kept.
-        let general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
-        let wanted = match original.levels.weakest() {
-            Some(weakest) if general => Wanted::NoWeaker(weakest),
-            _ => Wanted::Pattern(original.id.pattern),
-        };
         let promoted_by = promotions(history, &resolution);
         Ok(Cutter {
             history,
@@ -88,7 +97,7 @@ impl<'a> Cutter<'a> {
             control,
             resolution,
             involved,
-            wanted,
+            wanted: Wanted::of(original),
             wrong_reads_stay: false,
             promoted_by,
             repeated: relations::repeated_appends(history),
@@ -253,7 +262,11 @@ impl<'a> Cutter<'a> {
     /// instance of the same pattern, among the same transactions. Cycles without a name may get one, and where it is open what
     /// was read, the cases are what is told.
     pub(super) fn is_about_the_same(&self, violation: &Violation, renaming: &Renaming) -> bool {
-        if !matches!(self.wanted, Wanted::Pattern(_)) || self.has_choices() {
+        let is_named = !Wanted::of(self.original).is_general();
+        if is_named && violation.id.pattern != self.original.id.pattern {
+            return false;
+        }
+        if !is_named || self.has_choices() {
             return true;
         }
         let Some(violation) = translate_back(violation, renaming) else { return false };
@@ -326,17 +339,7 @@ impl<'a> Cutter<'a> {
     pub(super) fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
         let fresh = Control::new().with_time_limit(VERDICTS);
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
-        let levels = Level::of(&found.history);
-        let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
-        let findings = checkers::check(&found.history, &options, control, &|_| {});
-        let verdict = |level: Level| match findings.level(level) {
-            Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(self.level) => {
-                Verdict::Violated
-            }
-            Some(result) => result.verdict.clone(),
-            None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
-        };
-        levels.into_iter().map(|level| (level, verdict(level))).collect()
+        verdicts(&found.history, self.level, control)
     }
 }
 

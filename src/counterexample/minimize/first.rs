@@ -39,17 +39,50 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
         true => (l, Verdict::Violated),
         false => (l, Verdict::Undecided(Cause::Interrupted(interrupt))),
     });
+    let n_transactions_of_whole = renaming.transactions.len().max(history.n_transactions());
+    let verdicts = verdicts.collect();
+    reduced(Found { keep: Vec::new(), history, renaming, violation }, level, verdicts, n_transactions_of_whole)
+}
+
+/// The violation in the whole history: for when no part of that says the same. O(one check of the history).
+pub fn whole(history: &History, violation: &Violation, level: Level) -> Counterexample {
+    let (same, renaming) = history.restrict(&TransactionSet::full(history), |_| true);
+    let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
+    let verdicts = verdicts(&same, level, &Control::new().with_time_limit(VERDICTS));
+    let n_transactions = history.n_transactions();
+    reduced(Found { keep: Vec::new(), history: same, renaming, violation }, level, verdicts, n_transactions)
+}
+
+fn reduced(
+    found: Found,
+    level: Level,
+    verdicts: Vec<(Level, Verdict)>,
+    n_transactions_of_whole: usize,
+) -> Counterexample {
     Counterexample {
         level,
-        verdicts: verdicts.collect(),
+        verdicts,
         minimality: Minimality::Reduced,
         operation_minimality: Minimality::Reduced,
         shows: Shows::Chosen,
-        n_transactions_of_whole: renaming.transactions.len().max(history.n_transactions()),
-        history,
-        renaming,
-        violation,
+        n_transactions_of_whole,
+        history: found.history,
+        renaming: found.renaming,
+        violation: found.violation,
     }
+}
+
+/// Verdicts at all levels of a history that violates one.
+pub(super) fn verdicts(history: &History, violated: Level, control: &Control) -> Vec<(Level, Verdict)> {
+    let levels = Level::of(history);
+    let options = Options { levels: levels.clone(), max_instances: 0, ..Options::default() };
+    let findings = checkers::check(history, &options, control, &|_| {});
+    let verdict = |level: Level| match findings.level(level) {
+        Some(result) if matches!(result.verdict, Verdict::Undecided(_)) && level.implies(violated) => Verdict::Violated,
+        Some(result) => result.verdict.clone(),
+        None => Verdict::Undecided(Cause::Unsupported("not checked".to_owned())),
+    };
+    levels.into_iter().map(|level| (level, verdict(level))).collect()
 }
 
 impl Cutter<'_> {
@@ -69,13 +102,7 @@ impl Cutter<'_> {
             }
         }
         loop {
-            for t in keep.iter().collect::<Vec<_>>() {
-                let mut shown = t;
-                while let Some(&(reader, _)) = self.promoted_by.get(&shown) {
-                    keep.insert(reader);
-                    shown = reader;
-                }
-            }
+            self.add_promoters(&mut keep);
             let members: Vec<TransactionId> = keep.iter().filter(|&t| !self.is_initial(t)).collect();
             match self.ask(&members) {
                 Answer::Violated(found) => return Some((*found, true)),
@@ -95,6 +122,17 @@ impl Cutter<'_> {
             self.add_writers(&mut keep, &members);
             if keep.len() == before {
                 keep = TransactionSet::full(self.history);
+            }
+        }
+    }
+
+    /// Adds those who show that transactions of unknown outcome committed.
+    pub(super) fn add_promoters(&self, keep: &mut TransactionSet) {
+        for t in keep.iter().collect::<Vec<_>>() {
+            let mut shown = t;
+            while let Some(&(reader, _)) = self.promoted_by.get(&shown) {
+                keep.insert(reader);
+                shown = reader;
             }
         }
     }

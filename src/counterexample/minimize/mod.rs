@@ -31,6 +31,8 @@ mod operations;
 mod smaller;
 mod transactions;
 
+pub use first::whole;
+
 use super::{Counterexample, Minimality, Shows};
 use crate::checkers::{Level, Pattern, Violation};
 use crate::control::{Control, Interrupt};
@@ -140,7 +142,7 @@ impl Cutter<'_> {
         }
         let (found, of_transactions, of_operations) = self.reduce_operations(found);
         let minimality = if minimality == Minimality::Reduced { minimality } else { of_transactions };
-        let mut found = self.with_best_argument(found);
+        let mut found = self.without_detour(self.with_best_argument(found));
         if of_operations != Minimality::Reduced {
             evidence::complete(&mut found, self.control);
         }
