@@ -1,6 +1,7 @@
 use super::*;
-use crate::checkers::{Event, Proof};
+use crate::checkers::{Event, Pattern, Proof};
 use crate::history::TransactionId;
+use crate::relations::Reason;
 use crate::relations::testing::history;
 
 /// Two sessions; the second reads what the first wrote.
@@ -153,4 +154,21 @@ fn what_was_accepted_before_the_end_stays() {
         findings.levels.iter().filter(|result| !matches!(result.verdict, Verdict::Undecided(_))).collect();
     assert_eq!(decided, [&early]);
     assert!(causes(&findings).iter().all(|cause| cause.ends_with("cancelled")));
+}
+
+#[test]
+fn a_counterexample_that_is_told_wrongly_is_not_accepted() {
+    let history = history(LOST_UPDATE);
+    let (_, findings) = found(&history, &Options::default());
+    let example = minimize(&history, &findings.violations[0], &Control::new());
+    assert!(holds(&example) && example.history.n_operations() > 0);
+    let mut other_way = example.clone();
+    let edge = other_way.violation.edges.iter_mut().find(|edge| edge.because == Reason::Reads).expect("a read");
+    std::mem::swap(&mut edge.from, &mut edge.to);
+    assert!(!holds(&other_way));
+    let mut misnamed = example.clone();
+    misnamed.violation.id.pattern = Pattern::LongFork;
+    assert!(!holds(&misnamed));
+    let whole = crate::counterexample::whole(&history, &findings.violations[0], example.level);
+    assert!(holds(&whole) && whole.history.n_operations() == history.n_operations());
 }

@@ -37,10 +37,11 @@ impl Explanation {
         let listed = summary(whole, violation);
         self.contains = match self.shows {
             Shows::Chosen => None,
-            Shows::Cause if listed == self.summary => {
-                Some(format!("{} of the same file has the same cause.", violation.id))
-            }
-            Shows::Cause => Some(format!("{} has the same cause: {listed}", violation.id)),
+            Shows::Cause if listed == self.summary => Some(format!("Shown is the simplest form of {}.", violation.id)),
+            Shows::Cause => Some(format!(
+                "Listed as {}: {listed} What is shown is a simpler anomaly among its transactions.",
+                violation.id
+            )),
             Shows::AnotherInstance if listed == self.summary => None,
             Shows::AnotherInstance => Some(format!(
                 "Listed as {0}: {listed} What is shown is another anomaly, among the transactions of {0} and those that they read from.",
