@@ -37,12 +37,14 @@ impl Explanation {
         let listed = summary(whole, violation);
         self.contains = match self.shows {
             Shows::Chosen => None,
-            Shows::Cause if listed == self.summary => Some(format!("Shown is the simplest form of {}.", violation.id)),
+            Shows::Cause if is_same(&listed, &self.summary) => {
+                Some(format!("Shown is the simplest form of {}.", violation.id))
+            }
             Shows::Cause => Some(format!(
                 "Listed as {}: {listed} What is shown is a simpler anomaly among its transactions.",
                 violation.id
             )),
-            Shows::AnotherInstance if listed == self.summary => None,
+            Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
             Shows::AnotherInstance => Some(format!(
                 "Listed as {0}: {listed} What is shown is another anomaly, among the transactions of {0} and those that they read from.",
                 violation.id
@@ -56,7 +58,7 @@ impl Explanation {
             let simpler = &findings.violations[simpler];
             let extent = |v: &Violation| (v.levels.weakest(), v.transactions.len());
             match summary(whole, simpler) {
-                same if same == self.summary => {
+                same if is_same(&same, &self.summary) => {
                     format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
                 summary if extent(simpler) < extent(violation) => {
@@ -96,6 +98,18 @@ impl Explanation {
         let told = [Some(self.verdicts.clone()), self.contains.clone(), self.whole.clone(), Some(assumed)];
         told.into_iter().flatten().collect()
     }
+}
+
+/// Whether two summaries say the same. Lists are shortened to what matters where they are shown, so they do not count.
+fn is_same(one: &str, other: &str) -> bool {
+    let outside = |text: &str| -> String {
+        let parts = text.split('[').enumerate().map(|(place, part)| match place {
+            0 => part,
+            _ => part.split_once(']').map_or(part, |(_, after)| after),
+        });
+        parts.collect()
+    };
+    outside(one) == outside(other)
 }
 
 /// "what s1 (line 1) wrote counts as the initial state", where it may have been read.
