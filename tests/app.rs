@@ -221,7 +221,7 @@ fn raw_lines_come_from_the_file() {
     let (mut window, _folder) = opened(FRACTURED, egui::Theme::Dark);
     wait(&mut window, "raw lines", |window| document(window).raw.of == document(window).selected);
     let raw = &document(&window).raw;
-    assert_eq!(raw.trouble, None);
+    assert_eq!(raw.error, None);
     assert!(!raw.lines.is_empty());
     let lines: Vec<&str> = FRACTURED.lines().collect();
     assert!(raw.lines.iter().all(|(_, line, text)| lines[*line as usize - 1] == text));
@@ -449,7 +449,7 @@ fn rules_are_chosen_from_lists_and_bad_words_are_told() {
     window.run_steps(4);
     window.get_by_label("Read again").click();
     window.run_steps(4);
-    assert!(document(&window).form.trouble.as_ref().is_some_and(|text| text.contains("--init")));
+    assert!(document(&window).form.error.as_ref().is_some_and(|text| text.contains("--init")));
     assert_eq!(document(&window).phase, Phase::Done, "the history stays");
     window.get_by_label("Value of rule init").focus();
     window.run_steps(2);

@@ -4,7 +4,7 @@ mod window;
 
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use isoscope::app::App;
-use isoscope::app::heaps::GroupBy;
+use isoscope::app::grouping::GroupBy;
 use isoscope::app::state::{Page, Phase};
 use isoscope::checkers::{Level, Verdict};
 use std::path::{Path, PathBuf};

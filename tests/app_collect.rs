@@ -122,7 +122,7 @@ fn every_workload_runs_on_sqlite_and_its_history_opens() {
         run(&mut window, Command::RunWorkload);
         wait_until_over(&mut window);
         let row = last_run(&window).rows.first().expect("one round").clone();
-        assert_eq!(last_run(&window).stage, Stage::Done, "{kind}: {:?}", window.state().state().collect.trouble);
+        assert_eq!(last_run(&window).stage, Stage::Done, "{kind}: {:?}", window.state().state().collect.error);
         let checked = row.checked.as_ref().expect("it was checked");
         assert_eq!(checked.text(), "SER satisfied", "{kind}");
         assert!(says(&window, "Done: SER satisfied") && says(&window, "Round seed 1: "), "{kind}");
@@ -278,7 +278,7 @@ fn a_cancelled_run_leaves_a_history_and_says_what_was_found_so_far() {
 #[test]
 fn what_is_wrong_is_said_where_it_is_wrong() {
     let (mut window, folder, _file) = page(egui::Theme::Dark);
-    let trouble = |window: &Window| window.state().state().collect.trouble.clone().map(|t| (t.field, t.text));
+    let trouble = |window: &Window| window.state().state().collect.error.clone().map(|t| (t.field, t.text));
     fill(&mut window, "Read share", "2");
     run(&mut window, Command::RunWorkload);
     assert!(says(&window, "expected a number from 0 to 1"), "{:?}", trouble(&window));

@@ -84,7 +84,7 @@ fn sessions_fold_into_one_card_and_back() {
         click(&mut window, corner);
         press(&mut window, egui::Key::Z);
         drawn(&mut window);
-        assert_eq!(picture(&window).shows.picks.folded.len(), 1);
+        assert_eq!(picture(&window).shows.overrides.folded.len(), 1);
         // The chip unfolds.
         let chip = window.query_all_by_label_contains("folded: ").next().expect("on the picture").rect().center();
         click(&mut window, chip);
@@ -92,7 +92,7 @@ fn sessions_fold_into_one_card_and_back() {
         assert_eq!(n_cards(&window), all);
         window.get_by_label("Fold sessions").click();
         drawn(&mut window);
-        assert_eq!(picture(&window).shows.picks.folded, foldable);
+        assert_eq!(picture(&window).shows.overrides.folded, foldable);
     }
 }
 

@@ -5,7 +5,7 @@ mod window;
 
 use egui_kittest::kittest::Queryable as _;
 use isoscope::app::picture::{Picture, Scope};
-use isoscope::app::playing::Stage;
+use isoscope::app::playback::Stage;
 use isoscope::app::state::{Attention, Page};
 use isoscope::counterexample::LayerKind;
 use isoscope::counterexample::replay::Expected;

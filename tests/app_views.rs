@@ -218,7 +218,7 @@ fn checkers_run_side_by_side_and_are_written_down() {
         window.run_steps(2);
         press(&mut window, egui::Key::R);
         wait(&mut window, "the checkers", |window| {
-            document(window).contest.runs.len() == 3 && document(window).contest.running.is_none()
+            document(window).comparison.runs.len() == 3 && document(window).comparison.running.is_none()
         });
         for checker in ["fast", "plume", "be-sat"] {
             window.get_by_label_contains(&format!("{checker} on RA: violated"));
@@ -262,8 +262,8 @@ fn checkers_are_swept_over_generated_histories() {
         assert!(!says(&window, "is no value"), "a new plan has no trouble yet");
         press(&mut window, egui::Key::R);
         wait(&mut window, "the sweep", |window| {
-            let contest = &document(window).contest;
-            contest.sweep.points.len() == 4 && contest.running.is_none()
+            let comparison = &document(window).comparison;
+            comparison.sweep.points.len() == 4 && comparison.running.is_none()
         });
         window.run_steps(2);
         for (checker, value) in [("fast", 2), ("fast", 5), ("plume", 2), ("plume", 5)] {

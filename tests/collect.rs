@@ -552,7 +552,10 @@ fn a_hunt_goes_from_seed_to_seed_until_something_is_found() {
     hunt.record(&opened, &round, &Statistics::new()).expect("recorded");
     let judged = hunt::judge(&round.path, None, &Control::new()).expect("readable");
     assert!(judged.is_violated() && hunt.settle(&round, &judged.findings).expect("it stays") && round.path.exists());
-    assert_eq!(hunt::most_telling(&judged.findings).map(|v| v.id.pattern.to_string()), Some("WriteSkew".to_owned()));
+    assert_eq!(
+        hunt::simplest_violation(&judged.findings).map(|v| v.id.pattern.to_string()),
+        Some("WriteSkew".to_owned())
+    );
     let stopped = Control::new();
     stopped.stop();
     assert!(hunt.begin(&stopped, path).is_none());

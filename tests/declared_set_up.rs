@@ -334,7 +334,7 @@ fn two_reads_of_a_key_are_no_fractured_read_where_no_other_read_is_certain() {
 fn the_report_says_that_reads_of_a_set_up_are_not_looked_at() {
     let rules = isoscope::history::Rules::default();
     let note = |text: &str| {
-        let history = parsed(text).under(&rules).expect("rules that fit");
+        let history = parsed(text).with_rules(&rules).expect("rules that fit");
         history.assumptions().iter().any(|sentence| sentence.contains("not looked at"))
     };
     assert!(note(READING));

@@ -100,7 +100,8 @@ fn figures_are_those_of_the_file_under_every_rule() {
     }
     let recorded = builder.finish().expect("small histories fit");
     for failed in FailedRule::ALL {
-        let history = recorded.clone().under(&Rules { failed: *failed, ..Rules::default() }).expect("the rule fits");
+        let history =
+            recorded.clone().with_rules(&Rules { failed: *failed, ..Rules::default() }).expect("the rule fits");
         let findings = isoscope::audit::check(&history, &checkers::Options::default(), &Control::new(), &|_| {});
         let settings = Settings { witness: true, ..Settings::default() };
         let report = Report::new(&history, &findings, settings).with_health(&history, &examined(&history));
@@ -129,7 +130,7 @@ fn real_histories_are_judged_as_people_would() {
         let remedy = finding.remedy.clone().expect("it has a flag");
         let mut rules = Rules::default();
         rules.set(remedy.rule, &remedy.choice).expect("the flag can be set");
-        let history = history.under(&rules).expect("the transaction exists");
+        let history = history.with_rules(&rules).expect("the transaction exists");
         assert_eq!(examined(&history).doubts().count(), 0);
     }
 }
@@ -142,7 +143,7 @@ fn every_remedy_can_be_chosen() {
             let Some(remedy) = finding.remedy else { continue };
             let mut rules = Rules::default();
             assert_eq!(rules.set(remedy.rule, &remedy.choice), Ok(()));
-            assert!(history.clone().under(&rules).is_ok(), "{}: {}", Path::display(&entry.path()), remedy.flag());
+            assert!(history.clone().with_rules(&rules).is_ok(), "{}: {}", Path::display(&entry.path()), remedy.flag());
         }
     }
 }

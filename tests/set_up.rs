@@ -55,7 +55,7 @@ fn a_lost_update_of_what_was_set_up_is_found() {
 fn who_names_the_set_up_is_taken_at_the_word() {
     let rules =
         isoscope::history::Rules { set_up: "txn=b1".parse().expect("a rule"), ..isoscope::history::Rules::default() };
-    let history = parsed(RESET).under(&rules).expect("there is such a transaction");
+    let history = parsed(RESET).with_rules(&rules).expect("there is such a transaction");
     let findings = examine::check(&history);
     for level in [Level::SnapshotIsolation, Level::Serializability] {
         assert_eq!(findings.level(level).map(|result| &result.verdict), Some(&Verdict::Violated));

@@ -1,10 +1,10 @@
 //! How the user has arranged things: what undo takes back and what a project file keeps.
 
 use super::App;
-use super::heaps::GroupBy;
+use super::grouping::GroupBy;
 use super::notes::Notes;
 use super::picture::LayoutKind;
-use crate::export::Picks;
+use crate::export::Overrides;
 use crate::history::TransactionId;
 use crate::relations::Relation;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ pub struct Arrangement {
     /// `sessions` or `layers`.
     pub layout: String,
     /// What stays in a picture and what is left out of it by choice, by identity of the anomaly.
-    pub picks: BTreeMap<String, Picks>,
+    #[serde(rename = "picks")]
+    pub overrides: BTreeMap<String, Overrides>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
 }
@@ -130,7 +131,12 @@ impl App {
             hidden_relations: self.state.hidden.iter().map(|relation| relation.code().to_owned()).collect(),
             hidden_transactions: named.chain(document.hidden_names.iter().cloned()).collect(),
             layout: layout_word(self.state.layout).to_owned(),
-            picks: document.picks.iter().filter(|(_, p)| !p.is_empty()).map(|(i, p)| (i.clone(), p.clone())).collect(),
+            overrides: document
+                .overrides
+                .iter()
+                .filter(|(_, p)| !p.is_empty())
+                .map(|(i, p)| (i.clone(), p.clone()))
+                .collect(),
             notes: document.notes.clone(),
         })
     }
@@ -150,9 +156,9 @@ impl App {
         if document.history.is_none() {
             document.hidden_names = names;
         }
-        let redraw = transactions != document.hidden || arrangement.picks != document.picks;
+        let redraw = transactions != document.hidden || arrangement.overrides != document.overrides;
         document.hidden = transactions;
-        document.picks = arrangement.picks;
+        document.overrides = arrangement.overrides;
         let kind = layout_of(&arrangement.layout);
         if self.state.layout != kind || redraw {
             self.state.layout = kind;

@@ -1,6 +1,6 @@
 //! What was found, together with what the anomaly list looks at. Made once, off the frame.
 
-use super::heaps::{GroupBy, Heaps};
+use super::grouping::{AnomalyGroups, GroupBy};
 use crate::checkers::{Findings, Level, Pattern, Proof, Violation, ViolationId, add_instances};
 use crate::counterexample::simpler_ones;
 use crate::history::{History, TransactionId, as_typed};
@@ -44,7 +44,7 @@ pub struct Catalogue {
     /// the pattern can violate.
     levels: Vec<Level>,
     /// Other ways to heap them up.
-    heaps: [Heaps; 4],
+    groupings: [AnomalyGroups; 4],
     places: BTreeMap<ViolationId, usize>,
     /// Hash of the identity and place, ascending.
     identities: Vec<(u64, u32)>,
@@ -65,8 +65,8 @@ impl Catalogue {
             entries[place].simpler = simpler.map(|simpler| findings.violations[simpler].id);
         }
         let places = entries.iter().enumerate().map(|(place, entry)| (entry.id, place)).collect();
-        let heaps = [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session]
-            .map(|by| Heaps::new(history, &findings, by));
+        let groupings = [GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session]
+            .map(|by| AnomalyGroups::new(history, &findings, by));
         let level = |pattern: Pattern| {
             let listed = findings.violations.iter().filter(|violation| violation.id.pattern == pattern);
             listed.filter_map(|violation| violation.levels.weakest()).min().unwrap_or(pattern.row().level)
@@ -76,7 +76,7 @@ impl Catalogue {
         identities.sort_unstable();
         let first = first(&findings.violations, &entries);
         let smallest = Level::ALL.map(|level| smallest_of(&findings.violations, level));
-        Catalogue { findings, as_checked: None, entries, levels, heaps, places, identities, first, smallest }
+        Catalogue { findings, as_checked: None, entries, levels, groupings, places, identities, first, smallest }
     }
 
     /// What the checkers found, without the instances that were listed since.
@@ -154,7 +154,7 @@ impl Catalogue {
     /// The component of a listed anomaly: a number.
     pub fn component(&self, of: ViolationId) -> Option<u32> {
         let place = self.place(of)?;
-        self.heaps(GroupBy::Component).map(|components| components.of(place))
+        self.groupings(GroupBy::Component).map(|components| components.of(place))
     }
 
     /// The listed anomalies of a component.
@@ -162,14 +162,14 @@ impl Catalogue {
         self.findings.violations.iter().filter(move |violation| self.component(violation.id) == Some(component))
     }
 
-    /// The heaps of a way to group, if it is not the usual one.
-    pub fn heaps(&self, by: GroupBy) -> Option<&Heaps> {
+    /// The groupings of a way to group, if it is not the usual one.
+    pub fn groupings(&self, by: GroupBy) -> Option<&AnomalyGroups> {
         match by {
             GroupBy::Pattern => None,
-            GroupBy::Cause => Some(&self.heaps[0]),
-            GroupBy::Component => Some(&self.heaps[1]),
-            GroupBy::Key => Some(&self.heaps[2]),
-            GroupBy::Session => Some(&self.heaps[3]),
+            GroupBy::Cause => Some(&self.groupings[0]),
+            GroupBy::Component => Some(&self.groupings[1]),
+            GroupBy::Key => Some(&self.groupings[2]),
+            GroupBy::Session => Some(&self.groupings[3]),
         }
     }
 }

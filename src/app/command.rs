@@ -4,7 +4,7 @@
 //! Actions that carry a value (select this violation, open that file) are [`Request`]s: panels only push requests, the
 //! app carries them out between frames.
 
-use super::heaps::GroupBy;
+use super::grouping::GroupBy;
 use super::notes::Note;
 use crate::checkers::{Level, ViolationId};
 use crate::export::{ExportKind, Part};
@@ -488,7 +488,7 @@ pub enum Request {
     /// Open the history of this round.
     OpenCollected(usize),
     /// Write the results of checkers: `csv` or `svg`.
-    WriteContest(&'static str),
+    WriteComparison(&'static str),
     /// Sort and search the history browser.
     ArrangeBrowser(super::listing::Wanted),
     /// Lay this history of the folder beside another one.

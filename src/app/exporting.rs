@@ -75,7 +75,7 @@ fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     let argument = &what.picture.argument;
     let violation = what.catalogue.violation(argument.id).ok_or("the anomaly is gone")?;
     let mut options = what.picture.options(&what.history);
-    if options.picks.kept.is_empty() {
+    if options.overrides.kept.is_empty() {
         // A report must convince by itself: evidence that is only folded in the window is in it.
         options.evidence = Evidence::All;
     }

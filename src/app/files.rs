@@ -33,7 +33,7 @@ impl App {
         let done = format!("{done}: {}", path.display());
         self.files.push(Arc::clone(&self.wake), move || match write_whole(&path, text.as_bytes()) {
             Ok(()) => Some((false, done)),
-            Err(trouble) => Some((true, trouble)),
+            Err(error) => Some((true, error)),
         });
     }
 
@@ -48,7 +48,7 @@ impl App {
     }
 
     /// Says how files went.
-    pub(super) fn take_in_files_written(&mut self) {
+    pub(super) fn poll_files_written(&mut self) {
         for said in self.files.poll() {
             match said {
                 Ok(Some((bad, text))) => self.state.tell(bad, text),
@@ -59,7 +59,7 @@ impl App {
     }
 
     /// Says how exports went.
-    pub(super) fn take_in_exports(&mut self) {
+    pub(super) fn poll_exports(&mut self) {
         let state = &mut self.state;
         self.exporting.retain_mut(|job| {
             for result in job.poll() {
@@ -79,7 +79,7 @@ impl App {
     pub(super) fn finish_writing(&mut self) {
         let started = Instant::now();
         while !self.exporting.is_empty() && started.elapsed() < PATIENCE {
-            self.take_in_exports();
+            self.poll_exports();
             std::thread::sleep(Duration::from_millis(2));
         }
         self.files.finish();
@@ -116,7 +116,7 @@ mod tests {
         let mut app = App::new(None);
         app.write_file(PathBuf::from("/no/such/folder/x.csv"), String::new(), "Written");
         app.files.finish();
-        app.take_in_files_written();
+        app.poll_files_written();
         assert!(app.state.banners[0].bad && app.state.banners[0].text.contains("x.csv"), "{:?}", app.state.banners);
     }
 }

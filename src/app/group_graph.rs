@@ -23,11 +23,11 @@ const MOST_LEGIBLE: usize = 24;
 pub const MAX_ARROWS: usize = 10_000;
 
 /// What a cell shows, and what a click on it chooses.
-pub type Cell = Vec<(Relation, Stands)>;
+pub type Cell = Vec<(Relation, NodeTarget)>;
 
 /// What a click on a cell chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stands {
+pub enum NodeTarget {
     /// An edge of the chosen anomaly.
     Edge(usize),
     /// An anomaly that shows the relation.
@@ -139,7 +139,7 @@ impl Gathered {
         for (edge, id) in &self.edges {
             let cell = cells.entry((place[&edge.from], place[&edge.to])).or_default();
             if cell.iter().all(|(relation, _)| *relation != edge.relation) {
-                cell.push((edge.relation, Stands::Anomaly(*id)));
+                cell.push((edge.relation, NodeTarget::Anomaly(*id)));
             }
         }
         Table { transactions, cells }

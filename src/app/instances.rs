@@ -70,10 +70,10 @@ impl App {
     }
 
     /// Takes in the instances that a job has listed.
-    pub(super) fn take_in_instances(&mut self) {
+    pub(super) fn poll_instances(&mut self) {
         let Some(Asked { catalogue: before, job }) = &mut self.instances else { return };
         let answer = job.poll().into_iter().last();
-        let trouble = match job.state() {
+        let error = match job.state() {
             JobState::Running => return,
             JobState::Failed(text) => Some(text.clone()),
             JobState::Finished => None,
@@ -81,8 +81,8 @@ impl App {
         let current = self.state.document.as_ref().and_then(|document| document.catalogue.as_ref());
         let is_current = current.is_some_and(|current| Arc::ptr_eq(current, before));
         self.end_listing(matches!(answer, Some(Ok(_))));
-        match (answer, trouble) {
-            (Some(Ok(catalogue)), _) if is_current => self.take_in_catalogue(catalogue, true),
+        match (answer, error) {
+            (Some(Ok(catalogue)), _) if is_current => self.poll_catalogue(catalogue, true),
             (Some(Err(text)), _) | (None, Some(text)) => self.state.tell(true, text),
             _ => {}
         }

@@ -8,53 +8,53 @@ pub mod arrangement;
 pub mod batch;
 pub mod canvas;
 pub mod catalogue;
-mod choosing;
+pub mod checker_comparison;
 pub mod collecting;
 pub mod command;
-pub mod conclusion;
-pub mod contest;
 pub mod dialogs;
+mod dispatch;
 pub mod exporting;
 pub mod figures;
 pub mod files;
 pub mod filter;
 pub mod fuzzy;
 pub mod group_graph;
-mod handle;
-pub mod heaps;
+pub mod grouping;
 mod instances;
+mod job_results;
 pub mod lanes;
 pub mod listing;
 pub mod load;
-mod look_around;
+pub mod nav_history;
+mod navigation;
 pub mod notes;
 mod opening;
-pub mod ordering;
 pub mod palette;
 pub mod panels;
 pub mod paths;
-pub mod picking;
 pub mod picture;
-pub mod places;
-pub mod playing;
+pub mod playback;
 pub mod project;
 pub mod raw;
 pub mod recent;
 pub mod replaying;
 pub mod samples;
+mod selection;
 pub mod settings;
 pub mod sorting;
 pub mod state;
 mod stepping;
 pub mod style;
 pub mod sweep;
-mod take_in;
 pub mod timeline;
 pub mod tour;
 pub mod tree;
+pub mod verdict_summary;
 pub mod versions;
+pub mod visibility;
 pub mod watch;
 pub mod what_if;
+pub mod witness_view;
 
 use crate::counterexample::replay::{Replay, Run};
 use crate::fonts::Face;
@@ -141,7 +141,7 @@ pub struct App {
     revision: Revision,
     revision_of_drawing: Revision,
     loading: Option<Job<load::Message>>,
-    looking: Option<Job<paths::Looked>>,
+    looking: Option<Job<paths::Lookup>>,
     /// Finding out which recent files are gone.
     missing: Option<Job<Vec<PathBuf>>>,
     /// Fonts that the next frame adds.
@@ -153,7 +153,7 @@ pub struct App {
     files: files::Files,
     replaying: Option<Job<Arc<Replay>>>,
     /// Finding out what an order says of a long transaction.
-    telling: Option<Job<ordering::Rows>>,
+    telling: Option<Job<witness_view::Rows>>,
     running: Option<Job<Arc<Run>>>,
     timing: Option<Job<Arc<timeline::Timeline>>>,
     chaining: Option<Job<Result<Arc<versions::Chain>, String>>>,
@@ -161,7 +161,7 @@ pub struct App {
     asking: Option<Job<what_if::Message>>,
     watching: Option<Job<()>>,
     batching: Option<Job<batch::Message>>,
-    contest: Option<Job<contest::Message>>,
+    comparison: Option<Job<checker_comparison::Message>>,
     sweeping: Option<Job<sweep::Message>>,
     gathering: Option<Job<Arc<group_graph::GroupGraph>>>,
     instances: Option<instances::Asked>,
@@ -214,7 +214,7 @@ impl App {
             asking: None,
             watching: None,
             batching: None,
-            contest: None,
+            comparison: None,
             sweeping: None,
             gathering: None,
             instances: None,
@@ -262,13 +262,13 @@ impl App {
         let ctx = ui.ctx().clone();
         self.attach(&ctx);
         self.state.dark = ui.visuals().dark_mode;
-        self.take_in_messages();
+        self.poll_messages();
         style::add_fonts(&ctx, std::mem::take(&mut self.new_fonts));
         self.forget_good_news(&ctx);
-        self.take_in_files(&ctx);
+        self.poll_files(&ctx);
         self.go_on_playing(&ctx);
         let mut requests = Requests::new();
-        self.take_in_keys(&ctx, &mut requests);
+        self.poll_keys(&ctx, &mut requests);
         self.panels(ui, &mut requests);
         self.state.focus_filter = false;
         if let Some(palette) = &mut self.state.palette {
@@ -320,7 +320,7 @@ impl App {
         }
     }
 
-    fn take_in_keys(&self, ctx: &egui::Context, requests: &mut Requests) {
+    fn poll_keys(&self, ctx: &egui::Context, requests: &mut Requests) {
         // A list or menu that is open takes Esc for itself.
         if self.dialogs.own_is_open() || egui::Popup::is_any_open(ctx) {
             return;
@@ -348,7 +348,7 @@ impl App {
             || self.finding.is_some()
             || self.asking.is_some()
             || self.batching.is_some()
-            || self.contest.is_some()
+            || self.comparison.is_some()
             || self.sweeping.is_some()
             || self.gathering.is_some()
             || self.collecting.is_some()
@@ -467,7 +467,7 @@ impl App {
                 Page::Text => panels::text::text_ui(ui, document, requests),
                 Page::Health => panels::health::health_ui(ui, document, requests),
                 Page::Order => panels::order::order_ui(ui, document, requests),
-                Page::Checkers => panels::contest::contest_ui(ui, document, requests),
+                Page::Checkers => panels::checker_comparison::comparison_ui(ui, document, requests),
                 Page::Statistics => panels::statistics::statistics_ui(ui, document),
             });
         });

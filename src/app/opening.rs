@@ -3,8 +3,8 @@
 use super::App;
 use super::arrangement::Arrangement;
 use super::dialogs::{self, Purpose};
-use super::paths::{self, Leads, Opening};
-use super::project::Wish;
+use super::paths::{self, Opening, ResolvedPath};
+use super::project::RestoreTarget;
 use super::state::{Document, Page, Source};
 use super::{load, recent, samples, watch};
 use crate::checkers::ViolationName;
@@ -33,7 +33,7 @@ impl App {
     }
 
     /// Opens what a path leads to: a history, or the table of several.
-    pub(super) fn take_in_looked(&mut self) {
+    pub(super) fn poll_looked(&mut self) {
         let Some(job) = &mut self.looking else { return };
         let looked = job.poll().into_iter().last();
         let ended = job.state().clone();
@@ -45,9 +45,9 @@ impl App {
         if let Some(looked) = looked {
             self.remember(looked.remembered);
             match looked.leads {
-                Leads::History(opening) => self.open_as(*opening),
-                Leads::Several(batch) => self.open_batch(*batch),
-                Leads::Nothing(text) => self.state.tell(true, text),
+                ResolvedPath::History(opening) => self.open_as(*opening),
+                ResolvedPath::Several(batch) => self.open_batch(*batch),
+                ResolvedPath::Nothing(text) => self.state.tell(true, text),
             }
         } else if let JobState::Failed(text) = ended {
             self.state.tell(true, format!("{}: {text}", path.display()));
@@ -72,7 +72,7 @@ impl App {
     }
 
     /// Takes recent files that are gone off the list.
-    pub(super) fn take_in_missing(&mut self) {
+    pub(super) fn poll_missing(&mut self) {
         let Some(job) = &mut self.missing else { return };
         for gone in job.poll() {
             self.state.recent.retain(|file| !gone.contains(file));
@@ -91,7 +91,7 @@ impl App {
                 self.open_under(source, rules, None);
                 self.state.page = Page::Health;
             }
-            Err(trouble) => document.form.trouble = Some(trouble),
+            Err(error) => document.form.error = Some(error),
         }
     }
 
@@ -142,7 +142,7 @@ impl App {
         self.chaining = None;
         self.counting = None;
         self.arranging = None;
-        self.contest = None;
+        self.comparison = None;
         self.sweeping = None;
         self.gathering = None;
         self.instances = None;
@@ -166,7 +166,7 @@ impl App {
     pub(super) fn reload(&mut self) {
         let Some(document) = &self.state.document else { return };
         let (source, rules) = (document.source.clone(), document.rules.clone());
-        let wish = Wish {
+        let wish = RestoreTarget {
             identity: document.identity().map(str::to_owned),
             id: document.selected.map(ViolationName::from),
             page: Some(self.state.page),
@@ -179,7 +179,7 @@ impl App {
     }
 
     /// Turns to what shall be looked at as soon as it is there.
-    pub(super) fn wish(&mut self, wish: Wish) {
+    pub(super) fn wish(&mut self, wish: RestoreTarget) {
         if let Some(page) = wish.page {
             self.state.page = page;
         }

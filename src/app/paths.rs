@@ -2,7 +2,7 @@
 //! folder of histories.
 
 use super::batch::Batch;
-use super::project::{self, Project, Wish};
+use super::project::{self, Project, RestoreTarget};
 use super::recent;
 use super::state::{Banner, Source};
 use crate::control::Control;
@@ -22,7 +22,7 @@ pub struct Request {
     /// Files that are only remembered.
     pub others: Vec<PathBuf>,
     /// What shall be looked at, where neither a link nor a project says so.
-    pub wish: Option<Wish>,
+    pub wish: Option<RestoreTarget>,
 }
 
 /// A history to be opened.
@@ -35,14 +35,14 @@ pub struct Opening {
     /// How it was arranged.
     pub project: Option<Box<Project>>,
     /// What shall be looked at.
-    pub wish: Option<Wish>,
+    pub wish: Option<RestoreTarget>,
     /// What is to be said about it.
     pub said: Vec<Banner>,
 }
 
 /// What a path turned out to lead to.
 #[derive(Clone, Debug)]
-pub enum Leads {
+pub enum ResolvedPath {
     /// One history.
     History(Box<Opening>),
     /// A folder of histories, at least one, with what cannot be used.
@@ -53,51 +53,51 @@ pub enum Leads {
 
 /// What was found out.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct Lookup {
     /// Where the path leads.
-    pub leads: Leads,
+    pub leads: ResolvedPath,
     /// Files to be remembered, the newest last, by their full paths.
     pub remembered: Vec<PathBuf>,
 }
 
 /// Starts looking where a path leads. Sends nothing when cancelled.
-pub fn start(request: Request, revision: Revision, wake: Wake) -> Job<Looked> {
+pub fn start(request: Request, revision: Revision, wake: Wake) -> Job<Lookup> {
     Job::start("look", revision, wake, move |control, outbox| {
         if let Some(leads) = look(&request, control) {
             let opened = match &leads {
-                Leads::History(opening) => match &opening.source {
+                ResolvedPath::History(opening) => match &opening.source {
                     Source::File(path) => Some(path.clone()),
                     Source::Sample(_) | Source::Bytes { .. } => None,
                 },
-                Leads::Several(_) | Leads::Nothing(_) => None,
+                ResolvedPath::Several(_) | ResolvedPath::Nothing(_) => None,
             };
             let named = request.others.iter().rev().cloned().chain(opened);
             let remembered = named.filter(|path| path.exists()).map(|path| recent::full(&path)).collect();
-            outbox.send(Looked { leads, remembered });
+            outbox.send(Lookup { leads, remembered });
         }
     })
 }
 
-fn look(request: &Request, control: &Control) -> Option<Leads> {
+fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
     if let Some(dropped) = request.dropped.as_ref().filter(|_| !request.path.exists()) {
         let name = request.path.display().to_string();
         return Some(match dropped.bytes() {
             Ok(bytes) => history(Source::Bytes { name, bytes: bytes.into() }),
-            Err(error) => Leads::Nothing(format!("{name}: {error}")),
+            Err(error) => ResolvedPath::Nothing(format!("{name}: {error}")),
         });
     }
     let (path, link) = project::split_link(&request.path);
     if project::is_project(&path) {
         return Some(match project::read(&path) {
             Ok((path, rules, found)) => with_project(path, rules, found),
-            Err(text) => Leads::Nothing(text),
+            Err(text) => ResolvedPath::Nothing(text),
         });
     }
     if path.is_dir() && !formats::is_one_history(&path) {
         return folder(&path, control);
     }
     let mut leads = beside(path);
-    if let Leads::History(opening) = &mut leads {
+    if let ResolvedPath::History(opening) = &mut leads {
         match link.as_deref().map(project::parse_link) {
             Some(Ok(wish)) => opening.wish = Some(wish),
             Some(Err(text)) => opening.said.push(Banner { text, bad: true }),
@@ -107,19 +107,19 @@ fn look(request: &Request, control: &Control) -> Option<Leads> {
     Some(leads)
 }
 
-fn history(source: Source) -> Leads {
+fn history(source: Source) -> ResolvedPath {
     let (rules, project, wish, said) = (Rules::default(), None, None, Vec::new());
-    Leads::History(Box::new(Opening { source, rules, project, wish, said }))
+    ResolvedPath::History(Box::new(Opening { source, rules, project, wish, said }))
 }
 
-fn with_project(path: PathBuf, rules: Rules, project: Project) -> Leads {
+fn with_project(path: PathBuf, rules: Rules, project: Project) -> ResolvedPath {
     let wish = Some(project.view.wish());
     let (source, project, said) = (Source::File(path), Some(Box::new(project)), Vec::new());
-    Leads::History(Box::new(Opening { source, rules, project, wish, said }))
+    ResolvedPath::History(Box::new(Opening { source, rules, project, wish, said }))
 }
 
 /// A history with the project file beside it, if there is one.
-fn beside(path: PathBuf) -> Leads {
+fn beside(path: PathBuf) -> ResolvedPath {
     let project = project::beside(&path);
     if !project.is_file() {
         return history(Source::File(path));
@@ -131,23 +131,23 @@ fn beside(path: PathBuf) -> Leads {
         }
         Err(text) => (history(Source::File(path)), Banner { text, bad: true }),
     };
-    if let Leads::History(opening) = &mut leads {
+    if let ResolvedPath::History(opening) = &mut leads {
         opening.said.push(said);
     }
     leads
 }
 
-fn folder(folder: &Path, control: &Control) -> Option<Leads> {
+fn folder(folder: &Path, control: &Control) -> Option<ResolvedPath> {
     let found = formats::histories(&[folder.to_owned()], control).ok()?;
-    let trouble = found.iter().find_map(|found| match found {
+    let error = found.iter().find_map(|found| match found {
         Found::Unusable { path, message } => Some(format!("{}: {message}", path.display())),
         Found::History(_) => None,
     });
     let any = found.iter().any(|found| matches!(found, Found::History(_)));
-    Some(match trouble {
-        _ if any => Leads::Several(Box::new(Batch::new(folder, found))),
-        Some(trouble) => Leads::Nothing(trouble),
-        None => Leads::Nothing(format!("{}: there is no history in this folder", folder.display())),
+    Some(match error {
+        _ if any => ResolvedPath::Several(Box::new(Batch::new(folder, found))),
+        Some(error) => ResolvedPath::Nothing(error),
+        None => ResolvedPath::Nothing(format!("{}: there is no history in this folder", folder.display())),
     })
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::app::state::Page;
 
-    fn leads(request: Request) -> Leads {
+    fn leads(request: Request) -> ResolvedPath {
         look(&request, &Control::new()).expect("nothing stops it")
     }
 
@@ -170,17 +170,19 @@ mod tests {
         };
         let path = at("h.txt", "a: [w x 1]\n");
         let request = |path: PathBuf| Request { path, ..Request::default() };
-        let Leads::History(plain) = leads(request(path.clone())) else { panic!("it is a history") };
+        let ResolvedPath::History(plain) = leads(request(path.clone())) else { panic!("it is a history") };
         assert!(plain.project.is_none() && plain.wish.is_none() && plain.said.is_empty());
         let link = PathBuf::from(format!("{}#view=lanes", path.display()));
-        let Leads::History(linked) = leads(request(link)) else { panic!("it is a history") };
+        let ResolvedPath::History(linked) = leads(request(link)) else { panic!("it is a history") };
         assert_eq!(linked.source, Source::File(path.clone()));
         assert_eq!(linked.wish.and_then(|wish| wish.page), Some(Page::Lanes));
         at("h.txt.isoscope", "{\"schema\":");
-        let Leads::History(damaged) = leads(request(path)) else { panic!("it is a history all the same") };
+        let ResolvedPath::History(damaged) = leads(request(path)) else { panic!("it is a history all the same") };
         assert!(damaged.project.is_none() && damaged.said[0].bad, "{:?}", damaged.said);
-        assert!(matches!(leads(request(folder.path().to_owned())), Leads::Several(batch) if batch.rows.len() == 1));
+        assert!(
+            matches!(leads(request(folder.path().to_owned())), ResolvedPath::Several(batch) if batch.rows.len() == 1)
+        );
         let empty = tempfile::tempdir().expect("a temporary folder");
-        assert!(matches!(leads(request(empty.path().to_owned())), Leads::Nothing(_)));
+        assert!(matches!(leads(request(empty.path().to_owned())), ResolvedPath::Nothing(_)));
     }
 }

@@ -9,7 +9,7 @@ use crate::counterexample::{
     self, CaseTree, Counterexample, Explanation, Interpretation, case_tree, interpret, narrate,
 };
 use crate::diagram::layout::{self, Arranged, LayoutStyle, TooManyCards};
-use crate::export::{self, ComposeOptions, Evidence, Part, Picks};
+use crate::export::{self, ComposeOptions, Evidence, Overrides, Part};
 use crate::history::{History, SessionId, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
@@ -65,7 +65,7 @@ pub struct Shows {
     /// Orders that were ruled out, with what would have followed from them.
     pub alternatives: bool,
     /// What stays and what is left out by choice.
-    pub picks: Picks,
+    pub overrides: Overrides,
 }
 
 /// An argument as drawn.
@@ -202,7 +202,7 @@ pub fn draw(
     let Arranged { diagram, layout } = layout::arrange(&diagram, kind, ROOM);
     let is_refused = kind == LayoutKind::Layered && !layout.lanes.is_empty();
     let note = is_refused.then(|| TooManyCards::of(&diagram).to_string());
-    let layout = shows.picks.moved(kind, &diagram, layout);
+    let layout = shows.overrides.moved(kind, &diagram, layout);
     let sketch = Arc::new(Sketch::new(diagram, layout));
     Picture { kind, expanded, drawn, sketch, note, hidden, shows, foldable, argument }
 }
@@ -217,8 +217,8 @@ fn options(
     kind: LayoutKind,
 ) -> ComposeOptions {
     let renaming = &argument.counterexample.renaming;
-    let mut picks = shows.picks.clone();
-    picks.left_out.extend(hidden.iter().filter_map(|t| renaming.new_transaction(*t)).map(Part::Transaction));
+    let mut overrides = shows.overrides.clone();
+    overrides.left_out.extend(hidden.iter().filter_map(|t| renaming.new_transaction(*t)).map(Part::Transaction));
     let evidence = match shows.scope {
         Scope::Argument => Evidence::Pinned(pinned),
         Scope::Layers | Scope::Case(_) => Evidence::All,
@@ -228,7 +228,7 @@ fn options(
         Scope::Argument | Scope::Layers => None,
     };
     let alternatives = shows.alternatives || shows.scope == Scope::Layers;
-    ComposeOptions { layout: kind, evidence, alternatives, case, picks, ..base }
+    ComposeOptions { layout: kind, evidence, alternatives, case, overrides, ..base }
 }
 
 /// The edges that an inferred edge rests on directly: its premises, and the read that makes visibility matter.

@@ -74,7 +74,7 @@ pub fn page_of(word: &str) -> Option<Page> {
 
 /// What shall be looked at once it is there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wish {
+pub struct RestoreTarget {
     /// Identity of an anomaly.
     pub identity: Option<String>,
     /// Name of an anomaly.
@@ -87,7 +87,7 @@ pub struct Wish {
     pub quiet: bool,
 }
 
-impl Wish {
+impl RestoreTarget {
     /// The anomaly that is wished for, if it is there.
     pub fn find(&self, catalogue: &super::tree::Catalogue) -> Option<ViolationId> {
         let by_identity = self.identity.as_ref().and_then(|identity| catalogue.of_identity(identity));
@@ -98,8 +98,8 @@ impl Wish {
 
 impl View {
     /// What shall be looked at once it is there.
-    pub fn wish(&self) -> Wish {
-        Wish {
+    pub fn wish(&self) -> RestoreTarget {
+        RestoreTarget {
             identity: Some(self.anomaly.clone()).filter(|text| !text.is_empty()),
             id: self.id.parse().ok(),
             page: page_of(&self.page),
@@ -110,8 +110,8 @@ impl View {
 }
 
 /// Takes a link apart. Errors: what of it is not understood.
-pub fn parse_link(fragment: &str) -> Result<Wish, String> {
-    let mut wish = Wish::default();
+pub fn parse_link(fragment: &str) -> Result<RestoreTarget, String> {
+    let mut wish = RestoreTarget::default();
     for part in fragment.split('&').filter(|part| !part.is_empty()) {
         match part.split_once('=') {
             None => wish.id = Some(part.parse()?),

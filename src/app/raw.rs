@@ -35,8 +35,8 @@ pub fn start(
         for ((line, operation), text) in places.into_iter().zip(texts_at(&source, &history, &all, control)) {
             match text {
                 Ok(text) => raw.lines.push((operation, line, text)),
-                Err(trouble) => {
-                    raw.trouble = Some(trouble);
+                Err(error) => {
+                    raw.error = Some(error);
                     break;
                 }
             }
@@ -57,7 +57,7 @@ pub fn start_one(
 ) -> Job<String> {
     Job::start("raw line", revision, wake, move |control, outbox| {
         let texts = texts_at(&source, &history, &[operation], control);
-        texts.into_iter().for_each(|text| outbox.send(text.unwrap_or_else(|trouble| trouble)));
+        texts.into_iter().for_each(|text| outbox.send(text.unwrap_or_else(|error| error)));
     })
 }
 

@@ -58,7 +58,7 @@ impl App {
     }
 
     /// Takes in the run that was made.
-    pub(super) fn take_in_run(&mut self) {
+    pub(super) fn poll_run(&mut self) {
         let Some(job) = &mut self.running else { return };
         let run = job.poll().into_iter().last();
         let ended = job.state().clone();

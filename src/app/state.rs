@@ -5,27 +5,27 @@
 
 use super::arrangement::Undo;
 use super::batch::Batch;
+use super::checker_comparison::CheckerComparison;
 use super::collecting::Collecting;
-use super::contest::Contest;
 use super::figures::Figures;
 use super::group_graph::GroupGraph;
 use super::listing::Listing;
 use super::load::Named;
+use super::nav_history::Places;
 use super::notes::Notes;
-use super::ordering::Rows;
 use super::palette::Palette;
 use super::picture::{LayoutKind, Picture};
-use super::places::Places;
-use super::playing::Stage;
-use super::project::Wish;
+use super::playback::Stage;
+use super::project::RestoreTarget;
 use super::replaying::RunView;
 use super::timeline::Timeline;
 use super::tree::{Catalogue, Tree};
 use super::versions::{Chain, Wanted};
 use super::what_if::WhatIf;
+use super::witness_view::Rows;
 use crate::checkers::{Checker, Level, LevelResult, Verdict, ViolationId, Witness};
 use crate::counterexample::replay::Replay;
-use crate::export::{ExportKind, Picks};
+use crate::export::{ExportKind, Overrides};
 use crate::health::Health;
 use crate::history::{self, History, OperationId, Rules, SessionId, TransactionId};
 use crate::relations::{EdgeIndex, Relation, Resolution};
@@ -136,7 +136,7 @@ pub struct RawLines {
     /// Operation (of the whole history), number of the line and its text, by line.
     pub lines: Vec<(OperationId, u32, String)>,
     /// Why there are none.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
 }
 
 /// What is chosen in the history browser.
@@ -183,7 +183,7 @@ pub struct KeyView {
     /// Its versions, once they are known.
     pub chain: Option<Arc<Chain>>,
     /// Why there are none.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
     /// For which anomaly it was asked.
     pub of: Option<ViolationId>,
 }
@@ -203,13 +203,13 @@ pub struct RulesForm {
     /// As [`Rules::words`]; a word may be none yet.
     words: [(&'static str, String); 7],
     /// Why the history was not read again.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
 }
 
 impl RulesForm {
     /// These rules, not changed.
     pub fn new(rules: &Rules) -> RulesForm {
-        RulesForm { words: rules.words(), trouble: None }
+        RulesForm { words: rules.words(), error: None }
     }
 
     /// The word chosen for a rule.
@@ -221,7 +221,7 @@ impl RulesForm {
     pub fn set(&mut self, name: &str, word: String) {
         if let Some((_, slot)) = self.words.iter_mut().find(|(rule, _)| *rule == name) {
             *slot = word;
-            self.trouble = None;
+            self.error = None;
         }
     }
 
@@ -302,7 +302,7 @@ pub struct Document {
     /// The run of the chosen violation, while it is stepped through.
     pub run: Option<RunView>,
     /// What stays and what is left out by choice, by identity of the violation.
-    pub picks: BTreeMap<String, Picks>,
+    pub overrides: BTreeMap<String, Overrides>,
     /// Raw lines of the chosen violation.
     pub raw: RawLines,
     /// The history browser.
@@ -336,9 +336,9 @@ pub struct Document {
     /// By name: the transactions that are or were left out by it.
     pub named: Named,
     /// What shall be looked at once it is known.
-    pub wish: Wish,
+    pub wish: RestoreTarget,
     /// Checkers side by side.
-    pub contest: Contest,
+    pub comparison: CheckerComparison,
     /// Figures for plots, once they were asked for, and whether they were made of everything.
     pub figures: Option<Arc<Figures>>,
     /// The figures know all anomalies.
@@ -380,7 +380,7 @@ impl Document {
             open_cases: BTreeSet::new(),
             playing: None,
             run: None,
-            picks: BTreeMap::new(),
+            overrides: BTreeMap::new(),
             raw: RawLines::default(),
             browser: Browser::default(),
             order: None,
@@ -397,8 +397,11 @@ impl Document {
             hidden: BTreeSet::new(),
             hidden_names: BTreeSet::new(),
             named: Named::new(),
-            wish: Wish::default(),
-            contest: Contest { chosen: [Checker::Fast, Checker::Plume].into(), ..Contest::default() },
+            wish: RestoreTarget::default(),
+            comparison: CheckerComparison {
+                chosen: [Checker::Fast, Checker::Plume].into(),
+                ..CheckerComparison::default()
+            },
             figures: None,
             figures_complete: false,
             failed: BTreeMap::new(),

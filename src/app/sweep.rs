@@ -1,8 +1,8 @@
 //! Chosen checkers on generated histories, one parameter of which grows: how their times and memory grow with it, as the
 //! papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
 
-use super::conclusion::Conclusion;
-use super::contest::{Run, measure};
+use super::checker_comparison::{Run, measure};
+use super::verdict_summary::Conclusion;
 use crate::checkers::Checker;
 use crate::control::Control;
 use crate::export::chart::{Axis, Chart, Series, Unit, svg};
@@ -143,7 +143,7 @@ pub struct Sweep {
     /// In the order of finishing.
     pub points: Vec<Point>,
     /// What is wrong with the plan, or why the last sweep ended early.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
 }
 
 /// What can be drawn over the parameter.

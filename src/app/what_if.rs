@@ -159,7 +159,7 @@ impl App {
     }
 
     /// Takes in what is known of the part that is being checked.
-    pub(super) fn take_in_what_if(&mut self) {
+    pub(super) fn poll_what_if(&mut self) {
         let Some(job) = &mut self.asking else { return };
         let messages = job.poll();
         let ended = job.state().clone();
@@ -202,8 +202,8 @@ impl App {
             Some(transactions) => document.hide(transactions.into_iter().filter(|t| !t.is_initial())),
             None => {
                 document.hidden.clear();
-                if let Some(picks) = document.picks_mut() {
-                    picks.left_out.clear();
+                if let Some(overrides) = document.overrides_mut() {
+                    overrides.left_out.clear();
                 }
             }
         }

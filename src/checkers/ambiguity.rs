@@ -7,7 +7,7 @@
 use super::decide::{self, Decision, Facts, Order};
 use super::refutation::{self, Searched};
 use super::strong::{self, Effort, OpenDecision};
-use super::weak::{self, Chosen, Ground, OpenWeak};
+use super::weak::{self, BaseOrder, Chosen, OpenWeak};
 use super::{Level, Violation, Witness, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
@@ -25,7 +25,7 @@ const FEWEST_ATTEMPTS: u64 = 8;
 
 /// When trying choices ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum Budget {
     /// When the level is decided.
     UntilDecided,
     /// After some seconds' worth of them at the latest.
@@ -105,7 +105,7 @@ pub(super) struct Chooser<'a> {
     /// That of no choice.
     index: &'a Index,
     effort: Effort,
-    patience: Patience,
+    patience: Budget,
     control: &'a Control,
     /// Most attempts on one level.
     pub(super) most_attempts: u64,
@@ -117,14 +117,14 @@ impl<'a> Chooser<'a> {
         history: &'a History,
         resolution: &'a Resolution,
         index: &'a Index,
-        (effort, patience): (Effort, Patience),
+        (effort, patience): (Effort, Budget),
         control: &'a Control,
     ) -> Chooser<'a> {
         let operations = history.n_operations().max(1) as u64;
         let allowed = if effort == Effort::Any { MOST_OPERATIONS } else { MOST_OPERATIONS / 16 };
         let most_attempts = match patience {
-            Patience::UntilDecided => u64::MAX,
-            Patience::Bounded => (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS),
+            Budget::UntilDecided => u64::MAX,
+            Budget::Bounded => (allowed / operations).clamp(FEWEST_ATTEMPTS, MOST_ATTEMPTS),
         };
         Chooser { history, resolution, index, effort, patience, control, most_attempts }
     }
@@ -138,7 +138,7 @@ impl<'a> Chooser<'a> {
         if self.effort == Effort::Any {
             means.push(Means::Engine(Effort::Any));
         }
-        if self.patience == Patience::UntilDecided {
+        if self.patience == Budget::UntilDecided {
             means.push(Means::Answers(usize::MAX));
         }
         means.push(Means::Choices);
@@ -255,7 +255,7 @@ impl<'a> Chooser<'a> {
         if Facts::of(reads.counts.keys().copied()).violate(level) {
             return Ok(None);
         }
-        let ground = Ground::new(&index, self.control)?;
+        let ground = BaseOrder::new(&index, self.control)?;
         Ok(match decide::ask(&index, ground.as_ref(), level, self.control)? {
             Decision::Satisfied(order) => Some(Solution { choice, order, index }),
             _ => None,

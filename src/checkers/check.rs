@@ -1,11 +1,11 @@
 //! The one entry: any set of levels of one history, with everything that violates them.
 
-use super::ambiguity::{Patience, Why};
+use super::ambiguity::{Budget, Why};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
 use super::evidence;
-use super::share::SharedOut;
+use super::share::ShardAssignment;
 use super::strong::Effort;
-use super::weak::Ground;
+use super::weak::BaseOrder;
 use super::{
     Cause, Checker, Findings, Instances, Level, LevelResult, LevelSet, Options, Rest, Verdict, Witness, cut_isolation,
     papers, read_consistency, strict,
@@ -40,7 +40,7 @@ pub fn check(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, None, options, control, Manner::WHOLE, observe)
+    check_with(history, None, options, control, CheckMode::WHOLE, observe)
 }
 
 /// [`check`] for a history whose reads are resolved already.
@@ -51,16 +51,16 @@ pub fn check_resolved(
     control: &Control,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
-    check_with(history, Some(resolution), options, control, Manner::WHOLE, observe)
+    check_with(history, Some(resolution), options, control, CheckMode::WHOLE, observe)
 }
 
 /// How a history is checked.
 #[derive(Clone, Copy, Debug)]
-struct Manner {
+struct CheckMode {
     /// How much may be done about ambiguous reads.
     effort: Effort,
     /// When trying writers of ambiguous reads ends.
-    patience: Patience,
+    patience: Budget,
     /// What is done about elements of lists that were appended more than once.
     elements: Elements,
     /// Whether the assumption that transactions set up the initial state is put to the test.
@@ -76,17 +76,17 @@ enum Elements {
     LeftOpen,
 }
 
-impl Manner {
+impl CheckMode {
     /// As users ask for it.
-    const WHOLE: Manner = Manner {
+    const WHOLE: CheckMode = CheckMode {
         effort: Effort::Any,
-        patience: Patience::UntilDecided,
+        patience: Budget::UntilDecided,
         elements: Elements::Searched,
         tests_set_up: true,
     };
 
     /// How much may be done about ambiguous reads, and for how long.
-    fn diligence(self) -> (Effort, Patience) {
+    fn search_limits(self) -> (Effort, Budget) {
         (self.effort, self.patience)
     }
 }
@@ -96,7 +96,7 @@ fn check_with(
     resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
-    manner: Manner,
+    manner: CheckMode,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let mut levels: Vec<Level> = Vec::new();
@@ -118,7 +118,7 @@ fn check_applicable(
     resolution: Option<Arc<Resolution>>,
     options: &Options,
     control: &Control,
-    manner: Manner,
+    manner: CheckMode,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let has_repeated_elements =
@@ -127,7 +127,7 @@ fn check_applicable(
         && !share.is_first()
         && (has_repeated_elements || !share::may_be_spread(&options.levels, options.checker))
     {
-        let shared = Some(SharedOut::whole(share, options.levels.clone()));
+        let shared = Some(ShardAssignment::whole(share, options.levels.clone()));
         return Findings { checker: options.checker, shared, ..Findings::default() };
     }
     if has_repeated_elements {
@@ -157,10 +157,10 @@ fn check_applicable(
         manner.tests_set_up && prepared.as_ref().is_ok_and(|prepared| prepared.resolution.assumes_set_up(history));
     let found = match prepared {
         Ok(prepared) if options.checker != Checker::Fast => {
-            run.shared = options.share.map(|share| SharedOut::whole(share, run.levels.clone()));
+            run.shared = options.share.map(|share| ShardAssignment::whole(share, run.levels.clone()));
             let mut findings = run.ask_paper(prepared, index_seconds, begin);
             if assumes_set_up {
-                set_up::put_to_the_test(history, options, control, &mut findings);
+                set_up::verify_assumed_setup(history, options, control, &mut findings);
             }
             return findings;
         }
@@ -169,7 +169,7 @@ fn check_applicable(
             None => run.check(prepared),
         },
         Err(interrupt) => {
-            run.shared = options.share.map(|share| SharedOut::unknown(share, run.levels.clone()));
+            run.shared = options.share.map(|share| ShardAssignment::unknown(share, run.levels.clone()));
             for level in run.levels.clone() {
                 run.decided(level, Verdict::Undecided(Cause::Interrupted(interrupt)), 0.0);
             }
@@ -178,7 +178,7 @@ fn check_applicable(
     };
     let mut findings = run.findings(found, index_seconds, begin.elapsed().as_secs_f64());
     if assumes_set_up {
-        set_up::put_to_the_test(history, options, control, &mut findings);
+        set_up::verify_assumed_setup(history, options, control, &mut findings);
     }
     findings
 }
@@ -193,15 +193,15 @@ fn check_repeated(
     history: &History,
     options: &Options,
     control: &Control,
-    manner: Manner,
+    manner: CheckMode,
     observe: &(dyn Fn(&LevelResult) + Sync),
 ) -> Findings {
     let whole = Options { share: None, ..options.clone() };
     let (mut findings, assumes_set_up) = repeated::check(history, &whole, control, manner);
     if manner.tests_set_up && assumes_set_up {
-        set_up::put_to_the_test(history, &whole, control, &mut findings);
+        set_up::verify_assumed_setup(history, &whole, control, &mut findings);
     }
-    findings.shared = options.share.map(|share| SharedOut::whole(share, options.levels.clone()));
+    findings.shared = options.share.map(|share| ShardAssignment::whole(share, options.levels.clone()));
     findings.levels.iter().for_each(observe);
     findings
 }
@@ -217,7 +217,7 @@ struct Prepared {
     resolution: Arc<Resolution>,
     index: Index,
     /// Of the index, for the engines; none where SO ∪ WR or the orders that lists show have a cycle.
-    ground: Option<Ground>,
+    ground: Option<BaseOrder>,
     reads: Instances,
 }
 
@@ -237,7 +237,7 @@ impl Prepared {
         let (reads, ground) = rayon::join(
             || read_consistency::instances(history, &resolution, &index, options.max_instances, control),
             || match options.checker {
-                Checker::Fast if options.levels.iter().any(needs_ground) => Ground::new(&index, control),
+                Checker::Fast if options.levels.iter().any(needs_ground) => BaseOrder::new(&index, control),
                 _ => Ok(None),
             },
         );
@@ -250,7 +250,7 @@ struct Run<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    manner: Manner,
+    manner: CheckMode,
     observe: &'a (dyn Fn(&LevelResult) + Sync),
     levels: Vec<Level>,
     told: Mutex<LevelSet>,
@@ -260,7 +260,7 @@ struct Run<'a> {
     /// By level that every choice of writers violates: what was found out about that when it was decided.
     evidence: BTreeMap<Level, Why>,
     assumptions: Vec<String>,
-    shared: Option<SharedOut>,
+    shared: Option<ShardAssignment>,
     /// What was counted, and how.
     rest: Rest,
 }

@@ -2,7 +2,7 @@
 
 use super::components;
 use super::strong::StrongDecision;
-use super::weak::{self, Ground, WeakDecision};
+use super::weak::{self, BaseOrder, WeakDecision};
 use super::{Event, Level, Pattern, Witness};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
@@ -103,7 +103,7 @@ impl Facts {
 /// have a cycle.
 pub(super) fn ask(
     index: &Index,
-    ground: Option<&Ground>,
+    ground: Option<&BaseOrder>,
     level: Level,
     control: &Control,
 ) -> Result<Decision, Interrupt> {
@@ -135,7 +135,7 @@ pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
 /// until [`share_orders`] has replaced it.
 pub(super) fn decide_all(
     index: &Index,
-    ground: Option<&Ground>,
+    ground: Option<&BaseOrder>,
     facts: Facts,
     levels: &[Level],
     control: &Control,

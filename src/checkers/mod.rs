@@ -43,7 +43,7 @@ pub use page::{Page, Rest, add_instances, instances};
 pub use papers::C4Pattern;
 pub use pattern::{Pattern, PatternRow};
 pub use place::Place;
-pub use share::{Share, SharedOut};
+pub use share::{ShardAssignment, Share};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
 
 use crate::control::NOT_ALL_LISTED;
@@ -228,7 +228,7 @@ pub struct Findings {
     /// Seconds spent on checking.
     pub check_seconds: f64,
     /// Where they are about a share of the history only: which one.
-    pub shared: Option<SharedOut>,
+    pub shared: Option<ShardAssignment>,
     /// How the instances that are counted and not listed are found ([`instances`]).
     pub rest: Rest,
 }

@@ -39,7 +39,7 @@ impl Share {
 
 /// What the findings are about, where they are about a share of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedOut {
+pub struct ShardAssignment {
     /// The share.
     pub share: Share,
     /// Levels asked for, whether this shard says something of them or not.
@@ -50,15 +50,15 @@ pub struct SharedOut {
     pub mine: Vec<usize>,
 }
 
-impl SharedOut {
+impl ShardAssignment {
     /// A history that is not spread: the first shard has it all, the others nothing.
-    pub(super) fn whole(share: Share, levels: Vec<Level>) -> SharedOut {
-        SharedOut { share, levels, components: 1, mine: if share.is_first() { vec![0] } else { Vec::new() } }
+    pub(super) fn whole(share: Share, levels: Vec<Level>) -> ShardAssignment {
+        ShardAssignment { share, levels, components: 1, mine: if share.is_first() { vec![0] } else { Vec::new() } }
     }
 
     /// A history of which nothing could be found out.
-    pub(super) fn unknown(share: Share, levels: Vec<Level>) -> SharedOut {
-        SharedOut { share, levels, components: 0, mine: Vec::new() }
+    pub(super) fn unknown(share: Share, levels: Vec<Level>) -> ShardAssignment {
+        ShardAssignment { share, levels, components: 0, mine: Vec::new() }
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) const SPREAD: [Level; 3] = [Level::Serializability, Level::SnapshotIs
 
 /// The components of a share, ascending: components are dealt out from the largest to the smallest, each to the shard
 /// that has least, so the first shard never goes without. The same for every shard. O(components × log, + shards).
-pub(super) fn dealt_out(components: &[Component], share: Share) -> Vec<usize> {
+pub(super) fn assign_shards(components: &[Component], share: Share) -> Vec<usize> {
     let mut order: Vec<usize> = (0..components.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(components[place].size()), place));
     let mut hands: std::collections::BTreeSet<(usize, usize)> = (0..share.shards).map(|shard| (0, shard)).collect();
@@ -201,7 +201,7 @@ mod tests {
         let components = Component::all(&index).unwrap();
         assert_eq!(components.len(), 4);
         for shards in 1..7 {
-            let hands = (0..shards).map(|shard| dealt_out(&components, Share { shard, shards }));
+            let hands = (0..shards).map(|shard| assign_shards(&components, Share { shard, shards }));
             let hands: Vec<Vec<usize>> = hands.collect();
             let mut all: Vec<usize> = hands.iter().flatten().copied().collect();
             all.sort_unstable();

@@ -118,7 +118,7 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
 /// Leaves the report of a round beside its history.
 fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Output) -> anyhow::Result<()> {
     let Judged { history, findings, .. } = judged;
-    let Some(violation) = hunt::most_telling(findings) else {
+    let Some(violation) = hunt::simplest_violation(findings) else {
         complain("the level is violated, but no single violation is listed");
         return Ok(());
     };

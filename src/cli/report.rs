@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::counterexample;
 use crate::export::bundle::{self, Brief};
 use crate::files;
-use crate::hunt::most_telling;
+use crate::hunt::simplest_violation;
 use anyhow::Context;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &ReportArguments, out: &mut Output) -> anyhow::Resu
     let done = disagreements::told(&arguments.file, &findings, ExitCode::Satisfied);
     let violation = &match &arguments.violation {
         Some(name) => named(name, &history, &mut findings, &arguments.file)?,
-        None => match most_telling(&findings) {
+        None => match simplest_violation(&findings) {
             Some(violation) => violation.clone(),
             None => return Ok(nothing_to_report(arguments, &findings)),
         },

@@ -1,6 +1,6 @@
 //! What of a counterexample is drawn: which evidence, which rejected orders, and how much is said in the picture itself.
 
-use super::picks::{Part, Picks};
+use super::overrides::{Overrides, Part};
 use super::picture::ComposeOptions;
 use crate::counterexample::{
     Alternative, Counterexample, Step, StepRole, case_tree, edges_to_draw, interpret, involved_operations,
@@ -109,12 +109,12 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         Evidence::Of(relations) => relations.contains(&violation.edges[e].relation),
         Evidence::Pinned(pinned) => pinned.contains(&e),
     };
-    let picks = &options.picks;
-    let is_kept = |e: EdgeIndex| picks.kept.contains(&Part::Edge(e));
+    let overrides = &options.overrides;
+    let is_kept = |e: EdgeIndex| overrides.kept.contains(&Part::Edge(e));
     let is_shown = |&e: &EdgeIndex| {
         let edge = &violation.edges[e];
         let is_wanted = cycle.is_empty() || cycle.contains(&e) || admitted(e) || is_kept(e);
-        is_wanted && !options.hidden.contains(&edge.relation) && !picks.omits(e, [edge.from, edge.to])
+        is_wanted && !options.hidden.contains(&edge.relation) && !overrides.omits(e, [edge.from, edge.to])
     };
     let kept = (0..n).filter(|&e| is_kept(e));
     let mut shown: BTreeSet<EdgeIndex> = needed.iter().copied().chain(kept).filter(is_shown).collect();
@@ -124,7 +124,7 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         let interpretation = interpret(example);
         edges = interpretation.edges;
         alternatives = interpretation.alternatives;
-        let omits = |e: &EdgeIndex| picks.omits(*e, [edges[*e].from, edges[*e].to]);
+        let omits = |e: &EdgeIndex| overrides.omits(*e, [edges[*e].from, edges[*e].to]);
         alternatives
             .retain(|alternative| shown.contains(&alternative.instead_of) && !alternative.cycle.iter().any(omits));
         for alternative in &alternatives {
@@ -134,7 +134,7 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         }
     }
     let all = case.is_none() && (options.evidence == Evidence::All || shown.len() >= n);
-    let (transactions, mut operations) = cast(example, &edges, &shown, all, picks);
+    let (transactions, mut operations) = cast(example, &edges, &shown, all, overrides);
     operations.extend(reads);
     let mut diagram = diagram(&Subject {
         history: &example.history,
@@ -179,10 +179,10 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         arrow.emphasis = Emphasis::Rejected;
         arrow.label = format!("{} {}", if is_supposed { "if" } else { "then" }, arrow.label);
     }
-    leave_rows_out(&mut diagram, picks);
+    leave_rows_out(&mut diagram, overrides);
     let foldable = diagram.foldable();
-    if !picks.folded.is_empty() {
-        diagram = diagram.folded(&picks.folded);
+    if !overrides.folded.is_empty() {
+        diagram = diagram.folded(&overrides.folded);
     }
     Drawing { diagram, edges, alternatives, is_partial, case, foldable }
 }
@@ -194,7 +194,7 @@ fn cast(
     edges: &[Edge],
     shown: &BTreeSet<EdgeIndex>,
     all: bool,
-    picks: &Picks,
+    overrides: &Overrides,
 ) -> (Vec<TransactionId>, Vec<OperationId>) {
     let violation = &example.violation;
     let owner = |o: OperationId| example.history.transaction_of(o);
@@ -216,7 +216,7 @@ fn cast(
         }));
         transactions = touched.into_iter().collect();
     }
-    for part in &picks.kept {
+    for part in &overrides.kept {
         // Choices may be older than the history.
         match *part {
             Part::Transaction(t) if t.index() < example.history.n_transactions() => transactions.push(t),
@@ -224,15 +224,15 @@ fn cast(
             _ => {}
         }
     }
-    let is_in = |t: TransactionId| !picks.left_out.contains(&Part::Transaction(t));
+    let is_in = |t: TransactionId| !overrides.left_out.contains(&Part::Transaction(t));
     transactions.retain(|&t| is_in(t));
     operations.retain(|&o| is_in(owner(o)));
     (transactions, operations)
 }
 
 /// Takes the rows that are left out away; the card counts them among its others.
-fn leave_rows_out(diagram: &mut Diagram, picks: &Picks) {
-    let is_out = |operation: OperationId| picks.left_out.contains(&Part::Operation(operation));
+fn leave_rows_out(diagram: &mut Diagram, overrides: &Overrides) {
+    let is_out = |operation: OperationId| overrides.left_out.contains(&Part::Operation(operation));
     // By card: the new place of each row.
     let places: Vec<Vec<Option<usize>>> = diagram
         .cards

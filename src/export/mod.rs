@@ -11,8 +11,8 @@ mod dot;
 mod drawing;
 mod json;
 mod mermaid;
+mod overrides;
 mod page;
-mod picks;
 mod picture;
 mod png;
 pub mod reproduce;
@@ -23,8 +23,8 @@ mod typesetter;
 
 pub use digest::{sha256, sha256_of_file};
 pub use drawing::{Drawing, Evidence, draw};
+pub use overrides::{Overrides, Part};
 pub use page::page;
-pub use picks::{Part, Picks};
 pub use picture::{ComposeOptions, Picture, PictureStep, TargetKey, compose};
 pub use small_history::small_history;
 

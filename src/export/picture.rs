@@ -2,7 +2,7 @@
 
 use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
-use super::picks::Picks;
+use super::overrides::Overrides;
 use crate::checkers::Level;
 use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, glossed, narrate};
 use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
@@ -104,7 +104,7 @@ pub struct ComposeOptions {
     /// part that a picture can show.
     pub case: Option<usize>,
     /// What stays and what is left out by choice.
-    pub picks: Picks,
+    pub overrides: Overrides,
     /// A layout made before, for example one with cards moved by hand; used if it fits the diagram.
     pub drawn: Option<Layout>,
     /// SHA-256 of the file the history was read from.
@@ -137,7 +137,7 @@ pub fn compose(
     let tooltips = tooltips(explanation, &drawing);
     let drawn = options.drawn.as_ref().filter(fits).map(|drawn| Arranged::new(&drawing.diagram, drawn.clone()));
     // Cards that were put somewhere stay there, however small the text becomes.
-    let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.picks.moved.is_empty());
+    let drawn = drawn.filter(|drawn| is_legible(drawn) || !options.overrides.moved.is_empty());
     let Arranged { diagram, layout } = drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
     let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
     let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
@@ -161,7 +161,7 @@ pub fn compose(
     footer.insert(0, format!("also called {}", printable(&explanation.codes)));
     let version = footer.pop();
     footer.extend(all_committed.then(|| "all committed".to_owned()));
-    let others = options.picks.others();
+    let others = options.overrides.others();
     let is_folded = drawing.is_partial && others.is_empty();
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
     footer.extend((!others.is_empty()).then(|| format!("left out by choice: {}", others.join(", "))));

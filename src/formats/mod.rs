@@ -254,8 +254,8 @@ pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Co
     let history = read_as_recorded(input, request.format, control)?;
     let format = history.origin().format;
     let understood = match request.rules {
-        Some(rules) => history.under(rules),
-        None => history.under(&Rules::default()),
+        Some(rules) => history.with_rules(rules),
+        None => history.with_rules(&Rules::default()),
     };
     understood.map_err(|message| ReadError::whole(format, Problem::Other(error::escape(&message))))
 }

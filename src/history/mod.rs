@@ -20,6 +20,7 @@ mod builder;
 mod elements;
 mod ids;
 mod interner;
+mod interpret;
 mod lists;
 mod names;
 mod number_table;
@@ -30,7 +31,6 @@ mod renumber;
 mod restrict;
 mod rules;
 mod stats;
-mod understand;
 mod visible;
 
 pub use builder::{BuildError, Builder, Draft, OperationRun};

@@ -1,6 +1,6 @@
 //! How what a file leaves open is understood: each choice has a name, a default, and a sentence that says what it did.
 //!
-//! Readers record what stands in the file; [`History::under`](super::History::under) settles the rest, once, before
+//! Readers record what is in the file; [`History::with_rules`](super::History::with_rules) settles the rest, once, before
 //! anything is inferred. So nothing behind it needs to know which choice was made, but for those that can only be made
 //! while reads are resolved (duplicate values, transactions of unknown outcome, set-up transactions found by themselves).
 

@@ -8,7 +8,7 @@
 mod rounds;
 mod target;
 
-pub use rounds::{Hunt, Judged, Plan, Round, judge, most_telling};
+pub use rounds::{Hunt, Judged, Plan, Round, judge, simplest_violation};
 pub use target::{Opened, Target};
 
 use crate::collect::CollectError;

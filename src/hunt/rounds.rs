@@ -123,6 +123,6 @@ impl Judged {
 }
 
 /// The violation that is easiest to follow, of those of the weakest level.
-pub fn most_telling(findings: &Findings) -> Option<&Violation> {
+pub fn simplest_violation(findings: &Findings) -> Option<&Violation> {
     findings.violations.iter().min_by_key(|v| (v.levels.weakest(), v.implied, v.size(), v.edges.len(), v.id))
 }

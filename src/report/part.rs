@@ -1,7 +1,7 @@
 //! Reports on a share of the work, made by one of several machines.
 
 use super::{FailedHistory, LevelEntry, SCHEMA, TransactionEntry};
-use crate::checkers::{Share, SharedOut};
+use crate::checkers::{ShardAssignment, Share};
 use serde::{Deserialize, Serialize};
 
 /// What a report is about, where it is about a share of the work only.
@@ -41,7 +41,7 @@ impl PartEntry {
     }
 
     /// Of components of one history.
-    pub(super) fn of_components(shared: &SharedOut) -> PartEntry {
+    pub(super) fn of_components(shared: &ShardAssignment) -> PartEntry {
         PartEntry {
             shard: shared.share.shard,
             shards: shared.share.shards,

@@ -95,7 +95,7 @@ impl Rewrite {
             }
         }
         let rules = Rules { set_up: SetUpRule::Never, lists: history.rules().lists, ..Rules::default() };
-        builder.finish().expect("it is no larger than it was").under(&rules).expect("no rule names anything")
+        builder.finish().expect("it is no larger than it was").with_rules(&rules).expect("no rule names anything")
     }
 
     /// The new value of each old one.

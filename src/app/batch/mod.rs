@@ -5,7 +5,7 @@ mod work;
 pub use work::{Message, start};
 
 use super::App;
-use super::conclusion::Conclusion;
+use super::verdict_summary::Conclusion;
 use crate::checkers::{Level, Pattern};
 use crate::formats::Found;
 use crate::jobs::{self, State as JobState};
@@ -323,7 +323,7 @@ impl App {
     }
 
     /// Takes in how histories of the folder went.
-    pub(super) fn take_in_batch(&mut self) {
+    pub(super) fn poll_batch(&mut self) {
         let Some(job) = &mut self.batching else { return };
         let messages = job.poll();
         let ended = job.state().clone();

@@ -1,7 +1,7 @@
 //! Checking the histories of a folder, one after the other.
 
 use super::{Checked, Outcome, Signature};
-use crate::app::conclusion::Conclusion;
+use crate::app::verdict_summary::Conclusion;
 use crate::audit;
 use crate::checkers::{Findings, Level, Options, Violation};
 use crate::control::Control;

@@ -414,8 +414,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_of_its_field() {
-        let trouble =
-            |words: &[(Field, &str)], purpose| form(words).order(purpose).map(|_| ()).expect_err("wrong").field;
+        let error = |words: &[(Field, &str)], purpose| form(words).order(purpose).map(|_| ()).expect_err("wrong").field;
         for (field, word) in [
             (Field::Sessions, "0"),
             (Field::Transactions, "many"),
@@ -428,13 +427,13 @@ mod tests {
             (Field::Retries, "-2"),
             (Field::Address, "oracle://h"),
         ] {
-            assert_eq!(trouble(&[(field, word)], Purpose::Run), Some(field), "{word}");
+            assert_eq!(error(&[(field, word)], Purpose::Run), Some(field), "{word}");
         }
         let mysql = [(Field::Database, "MySQL or MariaDB")];
-        assert_eq!(trouble(&mysql, Purpose::Run), Some(Field::Address), "it has no address yet");
+        assert_eq!(error(&mysql, Purpose::Run), Some(Field::Address), "it has no address yet");
         let nothing = [mysql[0], (Field::Address, "mysql://h/d"), (Field::Isolation, "read-uncommitted")];
         assert!(form(&nothing).order(Purpose::Run).is_ok(), "it can be recorded");
-        assert_eq!(trouble(&nothing, Purpose::Hunt), Some(Field::Level), "but there is nothing to hunt for");
+        assert_eq!(error(&nothing, Purpose::Hunt), Some(Field::Level), "but there is nothing to hunt for");
     }
 
     #[test]

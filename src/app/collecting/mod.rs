@@ -10,7 +10,7 @@ mod work;
 use super::App;
 use super::files::write_whole;
 use super::paths;
-use super::project::Wish;
+use super::project::RestoreTarget;
 use crate::jobs::{Job, State as JobState};
 use form::{Field, Form, Trouble};
 use order::Purpose;
@@ -25,7 +25,7 @@ pub struct Collecting {
     /// What is filled in.
     pub form: Form,
     /// What is wrong with it, or with the run.
-    pub trouble: Option<Trouble>,
+    pub error: Option<Trouble>,
     /// The last run.
     pub run: Option<Run>,
 }
@@ -48,8 +48,8 @@ impl App {
     pub(super) fn fill_in(&mut self, field: Field, word: String) {
         let collect = &mut self.state.collect;
         collect.form.set(field, word);
-        if collect.trouble.as_ref().is_some_and(|trouble| trouble.field == Some(field)) {
-            collect.trouble = None;
+        if collect.error.as_ref().is_some_and(|error| error.field == Some(field)) {
+            collect.error = None;
         }
     }
 
@@ -58,26 +58,26 @@ impl App {
         self.state.show_collect = true;
         if self.collecting.is_some() {
             let text = "A run goes on: cancel it first".to_owned();
-            self.state.collect.trouble = Some(Trouble { field: None, text });
+            self.state.collect.error = Some(Trouble { field: None, text });
             return;
         }
         let collect = &mut self.state.collect;
         let order = match collect.form.order(purpose) {
             Ok(order) => order,
-            Err(trouble) => {
-                collect.trouble = Some(trouble);
+            Err(error) => {
+                collect.error = Some(error);
                 return;
             }
         };
         collect.form.hide_passwords();
-        collect.trouble = None;
+        collect.error = None;
         collect.run = Some(Run::new(purpose, order.table()));
         let number = self.revision.advance();
         self.collecting = Some(work::start(order, self.pool.clone(), number, Arc::clone(&self.wake)));
     }
 
     /// Takes in how the run goes.
-    pub(super) fn take_in_collecting(&mut self) {
+    pub(super) fn poll_collecting(&mut self) {
         let Some(job) = &mut self.collecting else { return };
         let messages = job.poll();
         let ended = job.state().clone();
@@ -94,7 +94,7 @@ impl App {
                 Message::Row(row) => run.rows.push(*row),
                 Message::Failed(text, address) => {
                     run.stage = Stage::Failed;
-                    collect.trouble = Some(Trouble { field: address.then_some(Field::Address), text });
+                    collect.error = Some(Trouble { field: address.then_some(Field::Address), text });
                 }
             }
         }
@@ -106,13 +106,13 @@ impl App {
             JobState::Failed(text) => {
                 run.stage = Stage::Failed;
                 let text = format!("The run ended unexpectedly: {text}");
-                collect.trouble = Some(Trouble { field: None, text });
+                collect.error = Some(Trouble { field: None, text });
             }
         }
         self.collecting = None;
-        if run.stage != Stage::Failed && collect.trouble.as_ref().is_some_and(|trouble| trouble.field.is_none()) {
+        if run.stage != Stage::Failed && collect.error.as_ref().is_some_and(|error| error.field.is_none()) {
             // That a run goes on is true no more.
-            collect.trouble = None;
+            collect.error = None;
         }
         self.show_violation();
     }
@@ -144,7 +144,7 @@ impl App {
         let Some(path) = row.and_then(|row| row.path.clone()).or(at_work) else { return };
         let checked = row.and_then(|row| row.checked.as_ref());
         let identity = checked.and_then(|checked| checked.violation.as_ref()).map(|(identity, _)| identity.clone());
-        let wish = Some(Wish { identity, quiet: true, ..Wish::default() });
+        let wish = Some(RestoreTarget { identity, quiet: true, ..RestoreTarget::default() });
         self.look(paths::Request { path, wish, ..paths::Request::default() });
     }
 
@@ -164,7 +164,7 @@ impl App {
             let path = order::free(&path);
             Some(match write_whole(&path, text.as_bytes()) {
                 Ok(()) => (false, format!("Written: {}", path.display())),
-                Err(trouble) => (true, trouble),
+                Err(error) => (true, error),
             })
         });
     }

@@ -1,6 +1,6 @@
 //! What is known of a run: how it goes, and a row for each round.
 
-use super::super::conclusion::Conclusion;
+use super::super::verdict_summary::Conclusion;
 use super::order::Purpose;
 use crate::checkers::{Level, Pattern};
 use crate::collect::Snapshot;
@@ -91,7 +91,7 @@ pub struct Row {
     /// What was found in it, if it was checked.
     pub checked: Option<Checked>,
     /// What went wrong.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
 }
 
 impl Row {
@@ -254,8 +254,8 @@ impl Run {
             }
             let patterns = checked.map_or(String::new(), |c| c.patterns_text().replace(", ", "; "));
             let path = row.path.as_ref().map_or(String::new(), |path| path.display().to_string());
-            let trouble = row.trouble.clone().unwrap_or_default();
-            let _ = writeln!(text, ",{},{},{}", quoted(&patterns), quoted(&path), quoted(&trouble));
+            let error = row.error.clone().unwrap_or_default();
+            let _ = writeln!(text, ",{},{},{}", quoted(&patterns), quoted(&path), quoted(&error));
         }
         text
     }
@@ -293,7 +293,7 @@ mod tests {
         };
         let path = Some(PathBuf::from(format!("a, \"{isolation}\".edn")));
         let (isolation, promise) = (isolation.to_owned(), Some(Level::SnapshotIsolation));
-        Row { seed: 7, isolation, promise, path, snapshot: None, checked: Some(checked), trouble: None }
+        Row { seed: 7, isolation, promise, path, snapshot: None, checked: Some(checked), error: None }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::order::{self, Order, Purpose};
 use super::table::{Checked, Row, Sample, milliseconds};
 use crate::app::catalogue;
-use crate::app::conclusion::Conclusion;
+use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
 use crate::collect::{CollectError, Counts, Snapshot, Statistics};
 use crate::control::Control;
@@ -100,7 +100,7 @@ impl Work<'_> {
                         self.judge(&path, levels.as_deref(), &mut row);
                     }
                 }
-                Err(error) if compares => row.trouble = Some(one_line(&error.to_string())),
+                Err(error) if compares => row.error = Some(one_line(&error.to_string())),
                 Err(error) => return Err(error),
             }
             self.outbox.send(Message::Row(Box::new(row)));
@@ -172,7 +172,7 @@ impl Work<'_> {
             path: Some(path.to_owned()),
             snapshot: None,
             checked: None,
-            trouble: None,
+            error: None,
         }
     }
 
@@ -261,7 +261,7 @@ impl Work<'_> {
                 Some(judged)
             }
             Err(error) => {
-                row.trouble = Some(one_line(&error.to_string()));
+                row.error = Some(one_line(&error.to_string()));
                 None
             }
         }
@@ -270,7 +270,7 @@ impl Work<'_> {
 
 fn checked(judged: &Judged) -> Checked {
     let Judged { history, findings, seconds } = judged;
-    let violation = hunt::most_telling(findings);
+    let violation = hunt::simplest_violation(findings);
     Checked {
         transactions: history.recorded().transactions,
         levels: findings.levels.iter().map(|result| (result.level, Conclusion::of(&result.verdict))).collect(),

@@ -2,7 +2,7 @@
 
 use super::paint_triangle;
 use crate::app::command::{Command, Request, Requests};
-use crate::app::heaps::GroupBy;
+use crate::app::grouping::GroupBy;
 use crate::app::instances::AT_ONCE;
 use crate::app::state::{Attention, Document, Focus, Phase, State};
 use crate::app::style::{self, Palette, ROW};
@@ -238,20 +238,20 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
                 Branch::Level(_) => (0, palette.strong, style::BODY),
                 Branch::Pattern(_) => (1, palette.text, style::BODY),
                 Branch::Group(..) => (2, palette.weak, style::BODY),
-                Branch::Heap(..) => (0, palette.strong, style::BODY),
+                Branch::AnomalyGroup(..) => (0, palette.strong, style::BODY),
                 Branch::HeapPattern(..) => (1, palette.text, style::BODY),
             };
             let indent = depth as f32 * 14.0;
             let row = Row { text, end: grouped(*count), indent, colour, size, selected: false, triangle: Some(*open) };
-            let bold = matches!(branch, Branch::Level(_) | Branch::Heap(..));
+            let bold = matches!(branch, Branch::Level(_) | Branch::AnomalyGroup(..));
             let response = row.ui(ui, bold);
             let hover = match branch {
                 Branch::Level(level) => format!("{}: {}", level.code(), level.promise()),
-                Branch::Heap(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
-                Branch::Heap(GroupBy::Component, _) => {
+                Branch::AnomalyGroup(GroupBy::Cause, _) => "Anomalies with one root cause".to_owned(),
+                Branch::AnomalyGroup(GroupBy::Component, _) => {
                     "Anomalies that share transactions, directly or through others".to_owned()
                 }
-                Branch::Heap(..) => "Anomalies with this in common".to_owned(),
+                Branch::AnomalyGroup(..) => "Anomalies with this in common".to_owned(),
                 Branch::Pattern(pattern) | Branch::HeapPattern(_, _, pattern) => {
                     let row = pattern.row();
                     let adya = row.adya.map(|name| format!(" · {name}")).unwrap_or_default();

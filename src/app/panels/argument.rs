@@ -211,7 +211,7 @@ fn why_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &mut Re
         Some(edge) => {
             style::bold(ui, "Why is this edge here?", style::HEADING, palette.strong);
             edge_ui(ui, picture, edge, true, requests);
-            super::picks::pick_ui(ui, document, edge, violation.edges.len(), requests);
+            super::overrides::pick_ui(ui, document, edge, violation.edges.len(), requests);
             evidence_ui(ui, picture, edge, requests);
         }
         None => {

@@ -3,8 +3,8 @@
 use super::{paint_cross, paint_tick};
 use crate::app::batch::{Batch, Checked, Column, Outcome, patterns_of};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::conclusion::Conclusion;
 use crate::app::style::{self, Palette, ROW, counted, duration};
+use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Level;
 use crate::diagram::text_size::elide;
 use crate::report::grouped;

@@ -200,7 +200,7 @@ fn sessions_ui(ui: &mut Ui, history: &History, document: &Document, requests: &m
     });
     let sorted = document.browser.listing.as_ref().map(|listing| &listing.sessions);
     let place = document.browser.session.index();
-    // Looked for only when it is to be shown: there may be millions.
+    // Lookup for only when it is to be shown: there may be millions.
     let place_in = |sorted: &Vec<SessionId>| sorted.iter().position(|s| *s == document.browser.session);
     let scroll = document.browser.scroll.then(|| sorted.and_then(place_in).unwrap_or(place));
     list_ui(ui, "sessions", history.n_sessions(), scroll, |ui, place| {

@@ -4,10 +4,10 @@ use super::paint_relation;
 use crate::app::canvas::look::{Absent, Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::picking::part_of;
 use crate::app::picture::{LayoutKind, Picture};
 use crate::app::state::{Attention, Document, Focus, State};
 use crate::app::style::{self, Palette};
+use crate::app::visibility::part_of;
 use crate::export::Part;
 use crate::history::TransactionId;
 use crate::relations::Relation;
@@ -63,7 +63,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         forward(ui, &picture, document, answer, requests);
         response.context_menu(|ui| menu_ui(ui, &picture, document, menu, requests));
     }
-    super::picks::left_out_ui(ui, area, document, &picture, requests);
+    super::overrides::left_out_ui(ui, area, document, &picture, requests);
     let present = picture.drawn.iter().filter_map(|&e| picture.edges().get(e)).map(|edge| edge.relation).collect();
     legend_ui(ui, area, state, &present, requests);
     if document.drawing {
@@ -83,7 +83,7 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
     };
     let n_edges = example.violation.edges.len();
     if let Some(part @ (Part::Edge(_) | Part::Operation(_))) = at.and_then(|at| part_of(at, n_edges)) {
-        super::picks::menu_ui(ui, document, part, requests);
+        super::overrides::menu_ui(ui, document, part, requests);
         if matches!(part, Part::Edge(_)) {
             return;
         }
@@ -113,9 +113,9 @@ fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Atten
         far.map(|t| example.renaming.old_transaction(t)).collect()
     };
     let chosen = document.chosen.contains(&whole);
-    let kept = document.chosen_parts().is_some_and(|picks| picks.kept.contains(&Part::Transaction(small)));
+    let kept = document.chosen_parts().is_some_and(|overrides| overrides.kept.contains(&Part::Transaction(small)));
     if picture.foldable.contains(&session) {
-        let is_folded = picture.shows.picks.folded.contains(&session);
+        let is_folded = picture.shows.overrides.folded.contains(&session);
         let what = if is_folded { "Unfold session" } else { "Fold session" };
         if ui.button(format!("{what} {}", example.history.session_name(session))).clicked() {
             requests.push(Request::FoldSession(session));
@@ -275,7 +275,7 @@ fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
 /// Folds all sessions, or unfolds them; not there where no session has several transactions.
 fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(picture) = document.current_picture().filter(|picture| !picture.foldable.is_empty()) else { return };
-    let any = !picture.shows.picks.folded.is_empty();
+    let any = !picture.shows.overrides.folded.is_empty();
     let button = egui::Button::selectable(any, "Fold");
     let hint = "Fold sessions: draw all transactions of a session as one card; Z folds that of the pinned one";
     let response = ui.add(button).on_hover_text(hint);

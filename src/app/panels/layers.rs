@@ -2,7 +2,7 @@
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
-use crate::app::playing::Stage;
+use crate::app::playback::Stage;
 use crate::app::state::{Document, State};
 use crate::app::style::{self, Palette};
 use crate::counterexample::Layer;

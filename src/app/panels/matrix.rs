@@ -1,7 +1,7 @@
 //! Who depends on whom: rows depend on columns. For components too large to be drawn as a graph.
 
 use crate::app::command::{Request, Requests};
-use crate::app::group_graph::{Cell, Stands, Table};
+use crate::app::group_graph::{Cell, NodeTarget, Table};
 use crate::app::state::{Attention, Document, Page};
 use crate::app::style::{self, Palette};
 use crate::diagram::text_size::elide;
@@ -67,7 +67,7 @@ fn of_anomaly(document: &Document) -> Option<Table> {
     let place = |t: TransactionId| places.get(&t).copied().unwrap_or(0);
     let mut cells: BTreeMap<(usize, usize), Cell> = BTreeMap::new();
     for (index, edge) in edges.iter().enumerate() {
-        cells.entry((place(edge.from), place(edge.to))).or_default().push((edge.relation, Stands::Edge(index)));
+        cells.entry((place(edge.from), place(edge.to))).or_default().push((edge.relation, NodeTarget::Edge(index)));
     }
     let transactions = ends.iter().map(|t| example.renaming.old_transaction(*t)).collect();
     Some(Table { transactions, cells })
@@ -163,8 +163,8 @@ fn cell_ui(ui: &Ui, document: &Document, seen: Seen<'_>, requests: &mut Requests
     let palette = Palette::of(ui);
     let codes: Vec<&str> = cell.iter().map(|(relation, _)| relation.code()).collect();
     let lit = cell.iter().any(|(_, stands)| match stands {
-        Stands::Edge(edge) => document.attention() == Some(Attention::Edge(*edge)),
-        Stands::Anomaly(id) => document.selected == Some(*id),
+        NodeTarget::Edge(edge) => document.attention() == Some(Attention::Edge(*edge)),
+        NodeTarget::Anomaly(id) => document.selected == Some(*id),
     });
     let height = area.height() / cell.len() as f32;
     for (at, (relation, _)) in cell.iter().enumerate() {
@@ -193,11 +193,11 @@ fn cell_ui(ui: &Ui, document: &Document, seen: Seen<'_>, requests: &mut Requests
     }
     let Some((_, first)) = cell.first() else { return };
     let hint = match first {
-        Stands::Edge(edge) => {
+        NodeTarget::Edge(edge) => {
             super::attend(&response, document, Attention::Edge(*edge), requests);
             "Click to pin the edge"
         }
-        Stands::Anomaly(id) => {
+        NodeTarget::Anomaly(id) => {
             if response.clicked() {
                 requests.push(Request::Select(*id));
             }

@@ -13,8 +13,8 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
         style::bold_line(ui, "Raw lines", style::HEADING, palette.strong);
         style::note(ui, &document.title);
     });
-    if let Some(trouble) = &document.raw.trouble {
-        ui.colored_label(palette.caution, trouble);
+    if let Some(error) = &document.raw.error {
+        ui.colored_label(palette.caution, error);
     }
     let Some(picture) = document.current_picture() else { return };
     if document.raw.of != document.selected {
@@ -56,7 +56,7 @@ pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut 
             requests.push(Request::ShowOperation(*operation));
         }
     }
-    if document.raw.lines.is_empty() && document.raw.trouble.is_none() {
+    if document.raw.lines.is_empty() && document.raw.error.is_none() {
         style::note(ui, "This history does not say on which lines its operations are.");
     }
 }

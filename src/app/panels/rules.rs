@@ -171,8 +171,8 @@ fn again_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
             }
         }
     });
-    if let Some(trouble) = &document.form.trouble {
-        ui.colored_label(palette.bad, trouble);
+    if let Some(error) = &document.form.error {
+        ui.colored_label(palette.bad, error);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Checkers on generated histories of growing size: what to generate, and times and memory over the parameter.
 
-use super::contest::{self, styled};
+use super::checker_comparison::{self, styled};
 use crate::app::command::{Request, Requests};
-use crate::app::conclusion::Conclusion;
 use crate::app::style::{self, Palette, duration};
 use crate::app::sweep::{Parameter, Plan, Quantity, Sweep};
+use crate::app::verdict_summary::Conclusion;
 use crate::checkers::Checker;
 use crate::export::chart::Unit;
 use crate::generate::{Kind, Length, Model};
@@ -34,7 +34,7 @@ pub(super) fn plan_ui(ui: &mut Ui, sweep: &Sweep, requests: &mut Requests) {
     if plan != sweep.plan {
         requests.push(Request::PlanSweep(Box::new(plan)));
     }
-    if let Some(text) = &sweep.trouble {
+    if let Some(text) = &sweep.error {
         ui.colored_label(Palette::of(ui).bad, text);
     }
 }
@@ -132,7 +132,7 @@ fn table_ui(ui: &mut Ui, sweep: &Sweep) {
     }
 }
 
-fn cell_ui(ui: &mut Ui, value: u64, run: &crate::app::contest::Run) {
+fn cell_ui(ui: &mut Ui, value: u64, run: &crate::app::checker_comparison::Run) {
     let undecided = run.levels.iter().any(|(_, verdict, _)| *verdict == Conclusion::Open);
     let begin = if undecided { "> " } else { "" };
     let response = ui.label(format!("{begin}{}   {:.1} MB", duration(run.seconds), run.most_memory()));
@@ -153,7 +153,7 @@ fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quant
     let (log_x, log_y) = (sweep.is_logarithmic(), quantity == Quantity::Time);
     let drawn = |value: f64, log: bool| if log { value.max(1e-9).log10() } else { value };
     let meant = |value: f64, log: bool| if log { 10f64.powf(value) } else { value };
-    let plot = contest::still(title)
+    let plot = checker_comparison::still(title)
         .legend(Legend::default().position(egui_plot::Corner::LeftTop))
         .x_axis_formatter(move |mark, _| Unit::Number.text(meant(mark.value, log_x)))
         .y_axis_formatter(move |mark, _| unit.text(meant(mark.value, log_y)));
@@ -166,7 +166,7 @@ fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quant
             let name = series.label.as_str();
             let dots = Points::new(name, PlotPoints::from(points.clone())).shape(MarkerShape::Circle).radius(3.0);
             ui.line(styled(Line::new(name, PlotPoints::from(points)), place, &palette));
-            ui.points(dots.color(contest::colour(place, &palette)));
+            ui.points(dots.color(checker_comparison::colour(place, &palette)));
         }
     });
     let said = format!("Plot of the sweep: {title}");

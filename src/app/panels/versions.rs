@@ -35,8 +35,8 @@ pub fn versions_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         style::note(ui, "Choose a key: type its name above.");
         return;
     };
-    match (&view.chain, &view.trouble) {
-        (_, Some(trouble)) => drop(ui.colored_label(Palette::of(ui).caution, trouble)),
+    match (&view.chain, &view.error) {
+        (_, Some(error)) => drop(ui.colored_label(Palette::of(ui).caution, error)),
         (None, None) => drop(style::note(ui, "Looking for its versions…")),
         (Some(chain), None) => chain_ui(ui, history, document, chain, requests),
     }

@@ -1,7 +1,7 @@
 //! Making the lines of the anomaly list.
 
 use super::super::filter::{self, Term};
-use super::super::heaps::{GroupBy, Heaps};
+use super::super::grouping::{AnomalyGroups, GroupBy};
 use super::super::notes::Notes;
 use super::{Branch, Catalogue, Entry, Line};
 use crate::checkers::{Level, Pattern, ViolationId};
@@ -22,7 +22,7 @@ pub struct Wanted {
     pub filter: String,
     /// What is listed together.
     pub by: GroupBy,
-    /// Levels and patterns within heaps that are folded.
+    /// Levels and patterns within groupings that are folded.
     pub folded: BTreeSet<Branch>,
     /// Other lines that are open.
     pub opened: BTreeSet<Branch>,
@@ -101,8 +101,8 @@ impl Made {
             places = passing(&|term, entry| term.is_like(&entry.search, &entry.title, |word| own(entry, word)))?;
         }
         let mut making = Making { wanted, catalogue: &catalogue, control, lines: Vec::new(), order: Vec::new() };
-        match catalogue.heaps(wanted.by) {
-            Some(heaps) => making.push_heaps(heaps, &places)?,
+        match catalogue.groupings(wanted.by) {
+            Some(groupings) => making.push_heaps(groupings, &places)?,
             None => making.push_levels(&places, terms.is_empty())?,
         }
         let Making { lines, order, .. } = making;
@@ -155,13 +155,13 @@ impl Making<'_> {
         Level::ALL.into_iter().try_for_each(|level| self.push_level(level, &by_pattern, whole))
     }
 
-    fn push_heaps(&mut self, heaps: &Heaps, places: &[usize]) -> Result<(), Interrupt> {
+    fn push_heaps(&mut self, groupings: &AnomalyGroups, places: &[usize]) -> Result<(), Interrupt> {
         let catalogue = self.catalogue;
-        for (heap, members) in heaps.filled(places) {
+        for (heap, members) in groupings.filled(places) {
             self.control.check()?;
-            let branch = Branch::Heap(self.wanted.by, heap);
+            let branch = Branch::AnomalyGroup(self.wanted.by, heap);
             let open = self.wanted.is_open(branch);
-            let (text, count) = (heaps.name(heap).to_owned(), members.len() as u64);
+            let (text, count) = (groupings.name(heap).to_owned(), members.len() as u64);
             self.lines.push(Line::Branch { branch, text, count, open });
             let pattern_of = |&place: &usize| catalogue.entries[place].id.pattern;
             for some in members.chunk_by(|a, b| pattern_of(a) == pattern_of(b)) {

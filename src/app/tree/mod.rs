@@ -1,4 +1,4 @@
-//! The anomaly list: level → pattern → group → instance, or heaps by root cause, key or sessions, filtered and
+//! The anomaly list: level → pattern → group → instance, or groupings by root cause, key or sessions, filtered and
 //! flattened to lines.
 //!
 //! [`Tree`] holds what is open and what the filter says, and the flat list of lines that was made of it last, so that only
@@ -11,7 +11,7 @@ pub use super::catalogue::{Catalogue, Entry};
 pub use super::filter::toggle_word;
 pub use made::{Made, Wanted, start};
 
-use super::heaps::GroupBy;
+use super::grouping::GroupBy;
 use crate::checkers::{Level, Pattern, ViolationId};
 use crate::jobs;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum Branch {
     /// The instances of a pattern with one root cause.
     Group(Pattern, u32),
     /// All instances with one root cause, key, or set of sessions.
-    Heap(GroupBy, u32),
+    AnomalyGroup(GroupBy, u32),
     /// Those of one pattern.
     HeapPattern(GroupBy, u32, Pattern),
 }
@@ -150,9 +150,9 @@ impl Tree {
         let Some(place) = catalogue.place(id) else { return };
         let entry = &catalogue.entries[place];
         let (wanted, mut changed) = (&mut self.wanted, false);
-        if let Some(heaps) = catalogue.heaps(wanted.by) {
-            let heap = heaps.of(place);
-            changed |= wanted.opened.insert(Branch::Heap(wanted.by, heap));
+        if let Some(groupings) = catalogue.groupings(wanted.by) {
+            let heap = groupings.of(place);
+            changed |= wanted.opened.insert(Branch::AnomalyGroup(wanted.by, heap));
             changed |= wanted.folded.remove(&Branch::HeapPattern(wanted.by, heap, id.pattern));
         }
         changed |= wanted.folded.remove(&Branch::Level(catalogue.level_of(id.pattern)));
@@ -369,7 +369,7 @@ mod tests {
         }
         tree.group_by(GroupBy::Key);
         make(&mut tree, &catalogue, &Notes::default());
-        let heaps: Vec<(&str, u64)> = tree
+        let groupings: Vec<(&str, u64)> = tree
             .lines()
             .iter()
             .filter_map(|line| match line {
@@ -377,9 +377,9 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(heaps, [("key 4", 2), ("key 5", 2)]);
-        let n_heaps = heaps.len();
-        tree.toggle(Branch::Heap(GroupBy::Key, 0));
+        assert_eq!(groupings, [("key 4", 2), ("key 5", 2)]);
+        let n_heaps = groupings.len();
+        tree.toggle(Branch::AnomalyGroup(GroupBy::Key, 0));
         make(&mut tree, &catalogue, &Notes::default());
         assert!(tree.lines().len() > n_heaps);
     }

@@ -49,7 +49,7 @@ impl Run<'_> {
     /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
     pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let chooser = Chooser::new(self.history, resolution, index, self.manner.diligence(), self.control);
+        let chooser = Chooser::new(self.history, resolution, index, self.manner.search_limits(), self.control);
         let tears = self.tears_reads(resolution);
         let mut progress = Progress::default();
         for (&level, (decision, _)) in decisions {
@@ -155,7 +155,7 @@ impl Run<'_> {
     /// SSER where reads have several possible writers.
     pub(super) fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
-        let (effort, patience) = self.manner.diligence();
+        let (effort, patience) = self.manner.search_limits();
         let chooser = Chooser::new(self.history, resolution, index, (effort, patience), self.control);
         match chooser.ask_engine(Level::StrictSerializability, effort) {
             Ok(Found::Satisfied(solution)) => Verdict::Satisfied(solution.witness(Level::StrictSerializability)),

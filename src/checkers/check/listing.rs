@@ -218,7 +218,7 @@ pub fn count(
 /// Makes what was found hold for every possible writer of what the ambiguous reads returned.
 pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
     if resolution.has_multiple_sources() {
-        refutation::tell_hopeless_reads_apart(history, resolution, found);
+        refutation::split_impossible_reads(history, resolution, found);
         take_uncertain_off_cut_isolation(history, resolution, found);
     }
 }

@@ -4,8 +4,8 @@
 //! explains. It hardly ever is one, and without the assumption two updates of an initial value that was written down would
 //! go unnoticed, so the verdict stays; but each verdict that rests on the assumption says so.
 
-use super::{Manner, check_with};
-use crate::checkers::ambiguity::Patience;
+use super::{CheckMode, check_with};
+use crate::checkers::ambiguity::Budget;
 use crate::checkers::strong::Effort;
 use crate::checkers::{Checker, Findings, Level, LevelResult, Options, Verdict};
 use crate::control::Control;
@@ -21,7 +21,7 @@ const SMALL: usize = 5_000;
 /// A satisfied level never rests on it, and CI does not, where all writers of initial values count as one in either
 /// reading. What violates a level without the assumption violates all stronger ones, so mostly one level is checked once
 /// more, in large histories with little effort for ambiguous reads.
-pub(super) fn put_to_the_test(history: &History, options: &Options, control: &Control, findings: &mut Findings) {
+pub(super) fn verify_assumed_setup(history: &History, options: &Options, control: &Control, findings: &mut Findings) {
     let violated = |result: &&LevelResult| result.verdict == Verdict::Violated && result.level != Level::CutIsolation;
     let mut levels: Vec<Level> = findings.levels.iter().filter(violated).map(|result| result.level).collect();
     levels.sort_unstable();
@@ -79,7 +79,7 @@ impl Test<'_> {
     fn verdicts(&self, history: &History, levels: Vec<Level>) -> Vec<(Level, Verdict)> {
         let effort = if history.n_operations() <= SMALL { Effort::Any } else { Effort::Little };
         // Only a remark hangs on it: that is worth so much and no more.
-        let manner = Manner { effort, patience: Patience::Bounded, tests_set_up: false, ..Manner::WHOLE };
+        let manner = CheckMode { effort, patience: Budget::Bounded, tests_set_up: false, ..CheckMode::WHOLE };
         let options = Options { levels, ..self.options.clone() };
         let findings = check_with(history, None, &options, self.control, manner, &|_| {});
         findings.levels.into_iter().map(|result| (result.level, result.verdict)).collect()

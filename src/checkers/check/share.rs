@@ -1,6 +1,6 @@
 //! Checking a share of a history.
 
-use super::super::share::{SPREAD, Share, Shared, SharedOut, dealt_out, decide_mine};
+use super::super::share::{SPREAD, ShardAssignment, Share, Shared, assign_shards, decide_mine};
 use super::*;
 use crate::relations::Component;
 
@@ -15,12 +15,16 @@ impl Run<'_> {
     /// Checks what belongs to a share. What cannot be spread is left to the first shard.
     pub(super) fn check_share(&mut self, share: Share, prepared: Prepared) -> Instances {
         let Some(components) = self.components(&prepared) else {
-            self.shared = Some(SharedOut::whole(share, self.levels.clone()));
+            self.shared = Some(ShardAssignment::whole(share, self.levels.clone()));
             return if share.is_first() { self.check(prepared) } else { Instances::default() };
         };
-        let mine = dealt_out(&components, share);
-        self.shared =
-            Some(SharedOut { share, levels: self.levels.clone(), components: components.len(), mine: mine.clone() });
+        let mine = assign_shards(&components, share);
+        self.shared = Some(ShardAssignment {
+            share,
+            levels: self.levels.clone(),
+            components: components.len(),
+            mine: mine.clone(),
+        });
         self.check_components(share, prepared, &components, &mine)
     }
 

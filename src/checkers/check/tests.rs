@@ -166,9 +166,9 @@ fn choices_without_number_are_decided_by_what_contradicts() {
     let control = Control::new();
     let resolution = resolve(&history, &control).unwrap();
     assert_eq!(resolution.n_ambiguous(), 8);
-    let diligence = (Effort::Any, Patience::UntilDecided);
+    let search_limits = (Effort::Any, Budget::UntilDecided);
     let index = Index::build_with(&history, &resolution, &resolution.choice_of_none(), &control).unwrap();
-    let mut chooser = Chooser::new(&history, &resolution, &index, diligence, &control);
+    let mut chooser = Chooser::new(&history, &resolution, &index, search_limits, &control);
     assert!(matches!(chooser.search(Level::ReadCommitted), Ok(Found::Satisfied(..))));
     let by_answers = |most| chooser.by(Means::Answers(most), Level::ReadAtomic);
     assert!(matches!(by_answers(usize::MAX), Ok(Found::Violated(Why::Combinations(..)))));
@@ -208,8 +208,8 @@ fn each_of_the_means_says_what_all_choices_say() {
         let Some(choices) = all_choices(&resolution) else { continue };
         let none = resolution.choice_of_none();
         let index = Index::build_with(&history, &resolution, &none, &control).unwrap();
-        let diligence = (Effort::Any, Patience::UntilDecided);
-        let chooser = Chooser::new(&history, &resolution, &index, diligence, &control);
+        let search_limits = (Effort::Any, Budget::UntilDecided);
+        let chooser = Chooser::new(&history, &resolution, &index, search_limits, &control);
         let holds = |level, choice: &Choice| chooser.attempt(level, choice.clone()).unwrap().is_some();
         for level in Level::WITHOUT_TIMES.into_iter().skip(1).filter(|&level| holds(level, &none)) {
             let expected = choices.iter().any(|choice| holds(level, choice));

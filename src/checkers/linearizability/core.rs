@@ -1,7 +1,7 @@
 //! A few operations that no order explains, in a form that holds whatever else happened.
 
 use super::input::{Keyed, Op, Role};
-use super::sessions::{Weaving, Woven};
+use super::sessions::{MultiKeySearch, SearchOutcome};
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, Outcome, TransactionId, Value};
@@ -151,8 +151,8 @@ impl Asker<'_> {
         let all: Vec<Op> = chosen().chain(freed).collect();
         let is_loose =
             |place: usize| place >= core.len() && self.history.outcome(all[place].transaction) != Outcome::Unknown;
-        let weaving = Weaving::new(self.history, &all, is_loose, |_| 0, Some(BUDGET));
-        Ok(matches!(weaving.run(self.control)?, Woven::None { .. }))
+        let weaving = MultiKeySearch::new(self.history, &all, is_loose, |_| 0, Some(BUDGET));
+        Ok(matches!(weaving.run(self.control)?, SearchOutcome::None { .. }))
     }
 
     /// Does without parts of halving size as long as what is left cannot be ordered.

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a search ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Woven {
+pub(super) enum SearchOutcome {
     /// Places of all operations that must come, and of those optional ones that did, in an order that explains them.
     Order(Vec<u32>),
     /// There is none. Of the longest attempt the operation that should have come first of those left.
@@ -87,7 +87,7 @@ struct Frame {
 }
 
 /// A search for an order of operations that respects real time and sessions.
-pub(super) struct Weaving {
+pub(super) struct MultiKeySearch {
     steps: Vec<Step>,
     classes: Vec<Tally>,
     /// By key: the classes that the initial version reads like.
@@ -112,7 +112,7 @@ pub(super) struct Weaving {
     longest: (usize, u32),
 }
 
-impl Weaving {
+impl MultiKeySearch {
     /// Of operations of any keys, each with the rank that says which writes are tried first. Those that are not `loose` stand
     /// in the queue of their session; loose ones are optional writes that heed no session, and no end. All that is
     /// optional writes, and may come at any time after it began.
@@ -122,7 +122,7 @@ impl Weaving {
         is_loose: impl Fn(usize) -> bool,
         rank: impl Fn(usize) -> u32,
         budget: Option<u64>,
-    ) -> Weaving {
+    ) -> MultiKeySearch {
         let mut numbers =
             Numbers { history, keys: FxHashMap::default(), classes: FxHashMap::default(), tallies: vec![] };
         let steps: Vec<Step> = ops.iter().enumerate().map(|(place, op)| numbers.step(op, rank(place))).collect();
@@ -146,7 +146,7 @@ impl Weaving {
         let session = |place: &u32| history.session_of(ops[*place as usize].transaction);
         let queues: Vec<Vec<u32>> = queued.chunk_by(|a, b| session(a) == session(b)).map(<[u32]>::to_vec).collect();
         let first_ends = queues.iter().map(|queue| first_ends(&steps, queue)).collect();
-        Weaving {
+        MultiKeySearch {
             classes: tallies,
             initial,
             first_ends,
@@ -169,17 +169,17 @@ impl Weaving {
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
-    pub(super) fn run(mut self, control: &Control) -> Result<Woven, Interrupt> {
+    pub(super) fn run(mut self, control: &Control) -> Result<SearchOutcome, Interrupt> {
         self.settle();
         let mut next_check = WORK_PER_CHECK;
         let mut frames: Vec<Frame> = Vec::new();
         let mut is_new = true;
         loop {
             if self.n_left == 0 {
-                return Ok(Woven::Order(self.order.iter().map(|done| self.place_of(done.moved)).collect()));
+                return Ok(SearchOutcome::Order(self.order.iter().map(|done| self.place_of(done.moved)).collect()));
             }
             if self.budget.is_some_and(|budget| self.spent >= budget) {
-                return Ok(Woven::TooMuch);
+                return Ok(SearchOutcome::TooMuch);
             }
             if self.spent >= next_check {
                 control.check()?;
@@ -189,7 +189,7 @@ impl Weaving {
                 let choices = if self.is_known_to_fail() { Vec::new() } else { self.choices() };
                 frames.push(Frame { len: self.order.len(), choices });
             }
-            let Some(frame) = frames.last_mut() else { return Ok(Woven::None { stuck: self.longest.1 }) };
+            let Some(frame) = frames.last_mut() else { return Ok(SearchOutcome::None { stuck: self.longest.1 }) };
             let (len, choice) = (frame.len, frame.choices.pop());
             self.back_to(len);
             is_new = choice.is_some();

@@ -3,7 +3,7 @@
 use super::blocks::{self, Arranged};
 use super::input::Keyed;
 use super::search::{Search, Searched};
-use super::sessions::{Weaving, Woven};
+use super::sessions::{MultiKeySearch, SearchOutcome};
 use crate::control::Control;
 use crate::history::{Builder, History, Interval, KeyId, OperationKind, Origin, Outcome, Value};
 use crate::relations::resolve;
@@ -48,8 +48,8 @@ fn blocks_and_search_agree() {
         let keyed = Keyed::new(&history, &resolution);
         let ops = keyed.of(0);
         let search = Search::new(&history, KeyId(0), ops, vec![0; ops.len()]);
-        let weaving = Weaving::new(&history, ops, |_| false, |_| 0, None);
-        let woven = matches!(weaving.run(&control).expect("not stopped"), Woven::Order(_));
+        let weaving = MultiKeySearch::new(&history, ops, |_| false, |_| 0, None);
+        let woven = matches!(weaving.run(&control).expect("not stopped"), SearchOutcome::Order(_));
         let is_ordered = match (blocks::arrange(ops), search.run(&control).expect("not stopped")) {
             (Arranged::Order(order), Searched::Order(other)) => {
                 assert_eq!(order.len(), other.len());

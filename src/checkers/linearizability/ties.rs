@@ -2,7 +2,7 @@
 
 use super::input::{Keyed, Op};
 use super::merge::merge_groups;
-use super::sessions::{Weaving, Woven};
+use super::sessions::{MultiKeySearch, SearchOutcome};
 use super::{Conflict, Linear};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, TransactionId};
@@ -27,12 +27,12 @@ pub(in crate::checkers) fn decide_across(
     let keyed = Keyed::by_value(history, resolution);
     let mut rank = vec![u32::MAX; history.n_transactions()];
     strict.iter().zip(0..).for_each(|(t, nth)| rank[t.index()] = nth);
-    let found: Vec<(Vec<u32>, Woven)> = groups(history, &keyed)
+    let found: Vec<(Vec<u32>, SearchOutcome)> = groups(history, &keyed)
         .into_par_iter()
         .map(|group| {
             let ops: Vec<Op> = group.iter().map(|&place| keyed.all()[place as usize]).collect();
             let rank = |place: usize| rank[ops[place].transaction.index()];
-            let woven = Weaving::new(history, &ops, |_| false, rank, None).run(control)?;
+            let woven = MultiKeySearch::new(history, &ops, |_| false, rank, None).run(control)?;
             Ok((group, woven))
         })
         .collect::<Result<_, Interrupt>>()?;
@@ -41,14 +41,14 @@ pub(in crate::checkers) fn decide_across(
     for (group, woven) in found {
         let op = |place: u32| keyed.all()[group[place as usize] as usize];
         match woven {
-            Woven::Order(order) => orders.push(order.into_iter().map(|place| group[place as usize]).collect()),
-            Woven::None { stuck } => {
+            SearchOutcome::Order(order) => orders.push(order.into_iter().map(|place| group[place as usize]).collect()),
+            SearchOutcome::None { stuck } => {
                 let mut keys: Vec<KeyId> = (0..group.len() as u32).map(|place| op(place).key(history)).collect();
                 keys.sort_unstable();
                 keys.dedup();
                 conflicts.push(Conflict::NoOrderAcross(keys, op(stuck).transaction));
             }
-            Woven::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
+            SearchOutcome::TooMuch => unreachable!("a search without a budget ends with an answer or an interrupt"),
         }
     }
     Ok(match conflicts.is_empty() {

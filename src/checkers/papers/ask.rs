@@ -1,7 +1,7 @@
 //! From a checker and the levels asked for to results: each level on its own.
 
-use super::order::Means;
-use super::plume::{self, How};
+use super::order::Reachability;
+use super::plume::{self, PlumeVariant};
 use super::{C4Pattern, Stop, be_sat, c4, published, strong, vl_lwt};
 use crate::checkers::decide::Order;
 use crate::checkers::{
@@ -88,11 +88,11 @@ fn as_published(options: &Options) -> impl Iterator<Item = &'static str> {
 }
 
 /// How a variant of Plume finds out who precedes whom.
-fn plumes_means(checker: Checker) -> Means {
+fn plumes_means(checker: Checker) -> Reachability {
     match checker {
-        Checker::PlumeTreeClocks => Means::TreeClocks,
-        Checker::PlumeSearch => Means::Search,
-        _ => Means::Vectors,
+        Checker::PlumeTreeClocks => Reachability::TreeClocks,
+        Checker::PlumeSearch => Reachability::Search,
+        _ => Reachability::Vectors,
     }
 }
 
@@ -152,9 +152,9 @@ impl Run<'_> {
     /// A commit order for RC, RA or TCC, or none where it is violated.
     fn weak(&mut self, checker: Checker, level: Level) -> Result<Option<Vec<Node>>, Stop> {
         match checker {
-            Checker::C4 => self.c4(Means::Vectors),
-            Checker::C4TreeClocks => self.c4(Means::TreeClocks),
-            Checker::C4Search => self.c4(Means::Search),
+            Checker::C4 => self.c4(Reachability::Vectors),
+            Checker::C4TreeClocks => self.c4(Reachability::TreeClocks),
+            Checker::C4Search => self.c4(Reachability::Search),
             Checker::BiswasEneaSaturation => match self.violated_by_reads(level) {
                 true => Ok(None),
                 false => be_sat::check(self.input.index, level, self.control),
@@ -189,9 +189,9 @@ impl Run<'_> {
     }
 
     /// The commit order of a satisfied level. The counts of the strongest level asked for contain those of the others.
-    fn plume(&mut self, level: Level, means: Means) -> Result<Option<Vec<Node>>, Stop> {
+    fn plume(&mut self, level: Level, means: Reachability) -> Result<Option<Vec<Node>>, Stop> {
         let Options { one_commit_order, rc, .. } = *self.options;
-        let how = How { means, one_commit_order, rc };
+        let how = PlumeVariant { means, one_commit_order, rc };
         let found = plume::check(self.input.index, level, &how, self.control)?;
         for (&pattern, &count) in &found.counts {
             let known = self.asked.found.counts.entry(pattern).or_default();
@@ -202,7 +202,7 @@ impl Run<'_> {
         }
         let is_published = one_commit_order && level != Level::TransactionalCausalConsistency;
         if found.order.is_none() && is_published {
-            let how = How { one_commit_order: false, ..how };
+            let how = PlumeVariant { one_commit_order: false, ..how };
             if plume::check(self.input.index, level, &how, self.control)?.order.is_some() {
                 let name = level.long_name().replace('-', " ");
                 self.asked.assumptions.push(format!(
@@ -214,7 +214,7 @@ impl Run<'_> {
         Ok(found.order)
     }
 
-    fn c4(&mut self, means: Means) -> Result<Option<Vec<Node>>, Stop> {
+    fn c4(&mut self, means: Reachability) -> Result<Option<Vec<Node>>, Stop> {
         let Input { history, resolution, index, ref reads } = *self.input;
         let found = c4::check(c4::Input { history, resolution, index, reads }, means, self.control)?;
         if found.order.is_some() && self.occurs(Pattern::NotMyLastWrite) {

@@ -15,7 +15,7 @@
 
 use super::c4_pattern::C4Pattern;
 use super::commit::{Axiom, build_cm};
-use super::order::{Fixed, Means, Order};
+use super::order::{Fixed, Order, Reachability};
 use super::plume::add_cycles;
 use super::view::{Reader, Triple, View, tick};
 use super::{RcRule, Stop};
@@ -47,7 +47,7 @@ pub(super) struct Input<'a> {
 }
 
 /// Algorithm 2.
-pub(super) fn check(input: Input<'_>, means: Means, control: &Control) -> Result<Found, Stop> {
+pub(super) fn check(input: Input<'_>, means: Reachability, control: &Control) -> Result<Found, Stop> {
     let Input { resolution, index, reads, .. } = input;
     let mut counts = wrong_reads(input, control)?;
     let is_first = |read: usize| {

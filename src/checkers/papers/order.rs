@@ -18,7 +18,7 @@ const CLOCK_BYTES: u64 = 1 << 30;
 
 /// How to find out who precedes whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Means {
+pub(super) enum Reachability {
     /// A number per component and session.
     Vectors,
     /// The same numbers in trees, so that joining them passes over what is known already.
@@ -57,15 +57,15 @@ impl<'a> Order<'a> {
     pub(super) fn new(
         graph: &'a Digraph,
         index: &'a Index,
-        means: Means,
+        means: Reachability,
         control: &Control,
     ) -> Result<Order<'a>, Stop> {
         let components = strong_components(graph);
         let most = most_at_once(CLOCK_BYTES, control);
         let reach = match means {
-            Means::Vectors => Reach::Vectors(Vectors::new(graph, &components, index, most, control)?),
-            Means::TreeClocks => Reach::TreeClocks(TreeClocks::new(graph, &components, index, most, control)?),
-            Means::Search => Reach::Search(Box::new(Search::new(graph))),
+            Reachability::Vectors => Reach::Vectors(Vectors::new(graph, &components, index, most, control)?),
+            Reachability::TreeClocks => Reach::TreeClocks(TreeClocks::new(graph, &components, index, most, control)?),
+            Reachability::Search => Reach::Search(Box::new(Search::new(graph))),
         };
         Ok(Order { index, components, reach })
     }

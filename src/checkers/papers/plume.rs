@@ -10,7 +10,7 @@
 //!
 //! Corrected, each after design "Differences, traps, corner cases":
 //! * The published algorithm builds one commit order, with the causal axiom, for all levels, which reports violations of RC
-//!   and RA that do not exist. Here each level has its own, unless [`How::one_commit_order`] asks for the published one.
+//!   and RA that do not exist. Here each level has its own, unless [`PlumeVariant::one_commit_order`] asks for the published one.
 //! * Lines 11 and 32 lack t1 ≠ t2 ≠ t3, and inside a cycle of SO ∪ WR everything matches: both are left out.
 //! * k and l also hold where t2 precedes t3 in its session, as lines 12 and 33 have it and Table 1 lacks it.
 //! * Definition 4 (RC) leaves out pairs of reads of one key; [`RcRule::Plume`] asks for that. Otherwise a TAP-j whose
@@ -19,7 +19,7 @@
 //!   precede every other.
 
 use super::commit::{Axiom, build_cm};
-use super::order::{Fixed, Means, Order};
+use super::order::{Fixed, Order, Reachability};
 use super::view::{Reader, Sight, Triple, View};
 use super::{RcRule, Stop};
 use crate::checkers::{Level, Pattern};
@@ -30,8 +30,8 @@ use std::collections::BTreeMap;
 
 /// Variants of the algorithm.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    pub(super) means: Means,
+pub(super) struct PlumeVariant {
+    pub(super) means: Reachability,
     /// One commit order, built with the causal axiom, for all levels, as published.
     pub(super) one_commit_order: bool,
     pub(super) rc: RcRule,
@@ -57,7 +57,7 @@ const PATTERNS: [Pattern; 6] = [
 ];
 
 /// Algorithm 1 for RC, RA or TCC.
-pub(super) fn check(index: &Index, level: Level, how: &How, control: &Control) -> Result<Found, Stop> {
+pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &Control) -> Result<Found, Stop> {
     let view = View::new(index, &|_| true, control)?;
     let mut counts = BTreeMap::new();
     add_cycles(&view, &mut counts);

@@ -25,7 +25,7 @@
 
 use super::Stop;
 use super::commit::Edges;
-use super::order::{Fixed, Means, Order};
+use super::order::{Fixed, Order, Reachability};
 use super::view::tick;
 use crate::checkers::{Level, Pattern};
 use crate::control::Control;
@@ -41,7 +41,7 @@ pub(super) fn count(
     history: &History,
     index: &Index,
     levels: &[Level],
-    means: Means,
+    means: Reachability,
     control: &Control,
 ) -> Result<BTreeMap<Pattern, u64>, Stop> {
     let mut program = Program::new(history, index);

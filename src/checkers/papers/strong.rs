@@ -23,7 +23,7 @@ pub(super) fn decide(
 ) -> Result<Option<Order>, Cause> {
     match checker {
         _ if checker.is_polysi() => {
-            let how = polysi::How { prune: checker == Checker::PolySi, compact: checker != Checker::PolySiPlain };
+            let how = polysi::Variant { prune: checker == Checker::PolySi, compact: checker != Checker::PolySiPlain };
             let (found, sizes) = polysi::check(input.index, level, how, control)?;
             assumptions.push(format!("PolySI's check of {level}: {sizes}."));
             match found {

@@ -9,13 +9,13 @@
 //! from it; its own reads are told apart in those cases only.
 
 mod combinations;
-mod hopeless;
+mod impossible;
 mod merge;
 mod needs;
 
 use super::decide::{self, Decision, Decisions, Facts};
 use super::evidence::Sought;
-use super::weak::Ground;
+use super::weak::BaseOrder;
 use super::{Instances, Level, LevelSet, Pattern, Violation, evidence, read_consistency};
 use crate::control::{Control, Interrupt};
 use crate::history::{History, OperationId, TransactionId};
@@ -28,7 +28,7 @@ pub(super) use combinations::{Searched, refute_by, search};
 pub(super) use merge::{
     merged, merged_by_appends, merged_by_combinations, merged_by_outcomes, possible_writes, spelled_out,
 };
-pub(super) use needs::is_hopeless_read;
+pub(super) use needs::is_impossible_read;
 
 /// Most cases looked at, over the whole tree.
 const MOST_CASES: u64 = 2000;
@@ -85,7 +85,7 @@ fn without_cut_isolation(mut violation: Violation) -> Violation {
 
 /// Reads whose writers violate read committed by themselves, whichever of them is meant, count as reads from the first of
 /// them. Adds the other cases to the listed violations that rest on such reads.
-pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resolution, found: &mut Instances) {
+pub(super) fn split_impossible_reads(history: &History, resolution: &Resolution, found: &mut Instances) {
     if !resolution.has_multiple_sources() {
         return;
     }
@@ -103,22 +103,22 @@ pub(super) fn tell_hopeless_reads_apart(history: &History, resolution: &Resoluti
                 continue;
             }
         }
-        let mut hopeless: Vec<OperationId> =
-            needed.into_iter().filter(|&read| is_hopeless_read(history, resolution, read)).collect();
-        if hopeless.is_empty() {
+        let mut impossible: Vec<OperationId> =
+            needed.into_iter().filter(|&read| is_impossible_read(history, resolution, read)).collect();
+        if impossible.is_empty() {
             continue;
         }
         // The reader of an outer case must take part without the inner ones.
-        hopeless.sort_by_key(|&read| promotions.depth(history.transaction_of(read)));
-        if hopeless.len() > MOST_NESTED
-            && let Some(shorter) = hopeless::refutation(history, resolution, hopeless[0])
+        impossible.sort_by_key(|&read| promotions.depth(history.transaction_of(read)));
+        if impossible.len() > MOST_NESTED
+            && let Some(shorter) = impossible::refutation(history, resolution, impossible[0])
         {
             let &mut Violation { implied, group, place, .. } = violation;
             *violation = Violation { implied, group, place, ..shorter };
             continue;
         }
-        let wrap = |inner, &read: &OperationId| hopeless::with_other_writers(history, resolution, read, inner);
-        *violation = hopeless.iter().rev().fold(spelled, wrap);
+        let wrap = |inner, &read: &OperationId| impossible::with_other_writers(history, resolution, read, inner);
+        *violation = impossible.iter().rev().fold(spelled, wrap);
     }
 }
 
@@ -198,7 +198,7 @@ impl<'a> Refuter<'a> {
                 choice[place] = None;
                 part
             } else {
-                let violation = hopeless::contradiction(self.history, read, source);
+                let violation = impossible::contradiction(self.history, read, source);
                 violation.map(|violation| Part { violation, needs: BTreeSet::from([read]) })
             };
             let (Some(part), Some(writer)) = (part, source.writer()) else { return Ok(None) };
@@ -252,7 +252,7 @@ impl<'a> Refuter<'a> {
     fn is_violated(&self, index: &Index, listed: usize) -> Result<(Instances, bool), Interrupt> {
         let reads = read_consistency::instances(self.history, self.resolution, index, listed, self.control)?;
         let violates = Facts::of(reads.counts.keys().copied()).violate(self.level) || {
-            let ground = Ground::new(index, self.control)?;
+            let ground = BaseOrder::new(index, self.control)?;
             decide::ask(index, ground.as_ref(), self.level, self.control)?.is_violated()
         };
         Ok((reads, violates))
@@ -293,11 +293,11 @@ impl<'a> Refuter<'a> {
         let mut violation = spelled_out(history, resolution, violation);
         needs::without_doubtful_name(history, resolution, &mut violation);
         let needed = needs(history, resolution, &violation, promotions);
-        let hopeless = needed.iter().copied().filter(|&read| is_hopeless_read(history, resolution, read));
-        match hopeless.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {
+        let impossible = needed.iter().copied().filter(|&read| is_impossible_read(history, resolution, read));
+        match impossible.min_by_key(|&read| promotions.depth(history.transaction_of(read))) {
             None => Some(Part { violation, needs: needed }),
             Some(read) => {
-                let violation = hopeless::refutation(history, resolution, read)?;
+                let violation = impossible::refutation(history, resolution, read)?;
                 let mut needs = BTreeSet::new();
                 promotions.add_reads(history.transaction_of(read), &mut needs);
                 needs.retain(|read| self.reads.binary_search(read).is_ok());

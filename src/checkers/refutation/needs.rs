@@ -202,7 +202,7 @@ pub(super) fn without_doubtful_name(history: &History, resolution: &Resolution, 
 pub(super) fn is_open(history: &History, resolution: &Resolution, read: OperationId) -> bool {
     resolution.multiple_sources(read).is_some_and(|multiple| multiple.kept > 1)
         || resolution.is_open_after_own_write(read)
-        || is_hopeless_read(history, resolution, read)
+        || is_impossible_read(history, resolution, read)
 }
 
 /// Whether it matters to a contradiction by single reads whom they read from.
@@ -220,17 +220,17 @@ pub(super) fn rests_on_writers(resolution: &Resolution, proof: &Proof) -> bool {
 
 /// Whether a read has several possible writers, each of which violates read committed by itself; reads after own writes
 /// apart, of which no writer is taken.
-pub(in crate::checkers) fn is_hopeless_read(history: &History, resolution: &Resolution, read: OperationId) -> bool {
+pub(in crate::checkers) fn is_impossible_read(history: &History, resolution: &Resolution, read: OperationId) -> bool {
     resolution.multiple_sources(read).is_some_and(|multiple| {
         multiple.kept == 1
             && multiple.sources.len() > 1
             && !resolution.is_open_after_own_write(read)
-            && multiple.sources.iter().all(|&source| is_hopeless(history, multiple.reader, source))
+            && multiple.sources.iter().all(|&source| is_impossible_source(history, multiple.reader, source))
     })
 }
 
 /// Whether reading from a source violates read committed by itself.
-pub(super) fn is_hopeless(history: &History, reader: TransactionId, source: Source) -> bool {
+pub(super) fn is_impossible_source(history: &History, reader: TransactionId, source: Source) -> bool {
     match source {
         Source::Transaction { writer, intermediate, .. } => {
             intermediate || (writer > reader && history.session_of(writer) == history.session_of(reader))

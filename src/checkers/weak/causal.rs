@@ -5,10 +5,10 @@
 //! order does not change while commit orders are tried, so what a reader does not see is asked once.
 
 use super::SMALL_LIMITS;
+use super::base_order::{BaseOrder, Open, Replay};
 use super::causality::{Components, Forced, tick};
 use super::chains::Chains;
 use super::columns::{Block, Sweep};
-use super::ground::{Ground, Open, Replay};
 use super::order::LinearOrder;
 use super::replay::{Demands, between};
 use super::waves::Waves;
@@ -60,7 +60,7 @@ struct Questions {
 /// Answers for one history.
 pub(super) struct Causal<'a> {
     index: &'a Index,
-    ground: &'a Ground,
+    ground: &'a BaseOrder,
     /// Pairs (t2, t3) of which t3 is known not to see t2.
     unseen: FxHashSet<u64>,
     /// Made when needed first.
@@ -68,7 +68,7 @@ pub(super) struct Causal<'a> {
 }
 
 impl<'a> Causal<'a> {
-    pub(super) fn new(index: &'a Index, ground: &'a Ground) -> Causal<'a> {
+    pub(super) fn new(index: &'a Index, ground: &'a BaseOrder) -> Causal<'a> {
         Causal { index, ground, unseen: FxHashSet::default(), sweep: None }
     }
 

@@ -416,7 +416,7 @@ impl Block<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::causality::Components;
-    use super::super::order::{Before, Wish, linear_extension};
+    use super::super::order::{Before, Preference, linear_extension};
     use super::*;
     use crate::relations::{resolve, testing::history};
 
@@ -445,7 +445,7 @@ mod tests {
         let (mut told, mut open, mut moved) = (0, 0, 0);
         for seed in 0..300 {
             let index = long_sessions(&mut fastrand::Rng::with_seed(seed));
-            let extension = linear_extension(&index, &Before::default(), Wish::FirstCome, &control);
+            let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
             let order = extension.expect("not stopped").expect("reads are of earlier transactions");
             let chains = Chains::new(&index, &Components::trivial(&order), &control).expect("not stopped");
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");

@@ -1,8 +1,8 @@
 //! TAP-g: cycles of SO ∪ WR, one per component, each as short as it can be found.
 
 use super::causality::{Causality, Components, Forced, ForcedEdges, tick};
+use super::justification::Story;
 use super::paths::{Search, Step};
-use super::story::Story;
 use crate::checkers::{Instances, Level, LevelSet, Pattern, Place, Proof, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
 use crate::history::KeyId;

@@ -13,22 +13,22 @@
 //! A level is satisfied iff SO ∪ WR and the edges t2 → t1 that its axiom forces have no cycle. This module does not
 //! look at single reads (TAP-a to f and j); the caller has done that before.
 
-mod abreast;
+mod base_order;
 mod causal;
 mod causality;
 mod chains;
 mod columns;
 mod cycles;
-mod ground;
+mod incremental_order;
 mod instances;
-mod mend;
+mod justification;
 mod open;
 mod order;
 mod paths;
+mod pipeline;
 mod pool;
 mod replay;
 mod saturate;
-mod story;
 mod survey;
 mod vectors;
 mod waves;
@@ -58,13 +58,13 @@ pub enum WeakDecision {
 }
 
 /// One commit order of a history as a first guess, and the reads it does not explain: the levels' common ground.
-pub struct Ground(ground::Ground);
+pub struct BaseOrder(base_order::BaseOrder);
 
-impl Ground {
+impl BaseOrder {
     /// `None` when SO ∪ WR and the orders of versions that lists show have a cycle, which violates every level above CI.
     /// O(operations), times the logarithm of the number of sessions where times or lines in the file are followed.
-    pub fn new(index: &Index, control: &Control) -> Result<Option<Ground>, Interrupt> {
-        Ok(ground::Ground::new(index, control)?.map(Ground))
+    pub fn new(index: &Index, control: &Control) -> Result<Option<BaseOrder>, Interrupt> {
+        Ok(base_order::BaseOrder::new(index, control)?.map(BaseOrder))
     }
 
     /// The order, if it explains all reads. Then it is a serial execution: every level up to SER is satisfied by it.
@@ -80,17 +80,17 @@ impl Ground {
 /// transaction and thread for columns of causal order, and at most 2 GB for the vectors of saturation. The result does
 /// not depend on the number of threads.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDecision, Interrupt> {
-    decide_on(index, Ground::new(index, control)?.as_ref(), level, control)
+    decide_on(index, BaseOrder::new(index, control)?.as_ref(), level, control)
 }
 
 /// [`decide`] with the ground of the index, which levels can share; without one the level is violated.
 pub fn decide_on(
     index: &Index,
-    ground: Option<&Ground>,
+    ground: Option<&BaseOrder>,
     level: Level,
     control: &Control,
 ) -> Result<WeakDecision, Interrupt> {
-    let Some(Ground(ground)) = ground else { return Ok(WeakDecision::Violated) };
+    let Some(BaseOrder(ground)) = ground else { return Ok(WeakDecision::Violated) };
     Ok(match replay::decide(index, ground, level, control)? {
         Some(order) => WeakDecision::Satisfied(order.nodes),
         None => WeakDecision::Violated,

@@ -16,7 +16,7 @@ pub(super) const STRETCH: usize = if SMALL_LIMITS { 2 } else { 1 << 13 };
 
 /// Which of the transactions that may come next does.
 #[derive(Clone, Copy)]
-pub(super) enum Wish<'a> {
+pub(super) enum Preference<'a> {
     /// The one that could first: a breadth-first order, in which versions are read soon after they are written.
     FirstCome,
     /// The one of lowest rank, by node; ties by number.
@@ -77,7 +77,7 @@ pub(super) struct LinearOrder {
 pub(super) fn linear_extension(
     index: &Index,
     before: &Before,
-    wish: Wish<'_>,
+    wish: Preference<'_>,
     control: &Control,
 ) -> Result<Option<LinearOrder>, Interrupt> {
     linear_extension_told(index, before, wish, control, &mut |_| {})
@@ -87,7 +87,7 @@ pub(super) fn linear_extension(
 pub(super) fn linear_extension_told(
     index: &Index,
     before: &Before,
-    wish: Wish<'_>,
+    wish: Preference<'_>,
     control: &Control,
     tell: &mut dyn FnMut(&[Node]),
 ) -> Result<Option<LinearOrder>, Interrupt> {
@@ -102,8 +102,8 @@ pub(super) fn linear_extension_told(
         waiting_for: vec![NONE; n],
         waiting_next: vec![NONE; n_sessions],
         ready: match wish {
-            Wish::FirstCome => Ready::FirstCome(VecDeque::with_capacity(n_sessions)),
-            Wish::Rank(rank) => Ready::Rank(BinaryHeap::with_capacity(n_sessions), rank),
+            Preference::FirstCome => Ready::FirstCome(VecDeque::with_capacity(n_sessions)),
+            Preference::Rank(rank) => Ready::Rank(BinaryHeap::with_capacity(n_sessions), rank),
         },
     };
     for session in 0..n_sessions as u32 {

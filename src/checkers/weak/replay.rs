@@ -3,12 +3,12 @@
 //! or the edges form a cycle.
 
 use super::SMALL_LIMITS;
+use super::base_order::{BaseOrder, Open, Replay};
 use super::causal::Causal;
 use super::causality::{Causality, Components, Forced};
 use super::chains::Chains;
-use super::ground::{Ground, Open, Replay};
-use super::mend::next_order;
-use super::order::{Before, LinearOrder, Wish, linear_extension};
+use super::incremental_order::next_order;
+use super::order::{Before, LinearOrder, Preference, linear_extension};
 use super::saturate::{ReadsOfOne, causal_edges, edges_of_transaction, transaction_edges};
 use super::vectors::{Direction, Rows, Vectors};
 use crate::checkers::Level;
@@ -31,7 +31,7 @@ pub(super) type Demands = Option<Vec<Forced>>;
 /// A commit order that satisfies `level` (RC, RA or TCC), or `None` when there is none.
 pub(super) fn decide(
     index: &Index,
-    ground: &Ground,
+    ground: &BaseOrder,
     level: Level,
     control: &Control,
 ) -> Result<Option<LinearOrder>, Interrupt> {
@@ -66,12 +66,16 @@ pub(super) fn decide(
     if found.iter().any(|edge| edge.to == NONE) {
         return Ok(None);
     }
-    let wish = Wish::Rank(&ground.order.place);
+    let wish = Preference::Rank(&ground.order.place);
     linear_extension(index, &Before::new(index.n_nodes(), &found), wish, control)
 }
 
 /// SO ∪ WR without a cycle: each node is a component, numbered by the order.
-fn acyclic<'a>(index: &'a Index, ground: &Ground, control: &Control) -> Result<(Causality<'a>, Components), Interrupt> {
+fn acyclic<'a>(
+    index: &'a Index,
+    ground: &BaseOrder,
+    control: &Control,
+) -> Result<(Causality<'a>, Components), Interrupt> {
     Ok((Causality::new(index, control)?, Components::trivial(&ground.order)))
 }
 
@@ -103,7 +107,7 @@ impl<'a> Judge<'a> {
     fn demands(
         &mut self,
         index: &'a Index,
-        ground: &Ground,
+        ground: &BaseOrder,
         order: &LinearOrder,
         replay: &Replay,
         control: &Control,
@@ -128,7 +132,7 @@ pub(super) fn between<'a>(index: &'a Index, replay: &'a Replay, open: Open) -> i
 /// Walks are cut off where enumerating writers is cheaper, so the cost stays within that of saturation.
 fn by_marks(
     index: &Index,
-    ground: &Ground,
+    ground: &BaseOrder,
     atomic: bool,
     order: &LinearOrder,
     replay: &Replay,

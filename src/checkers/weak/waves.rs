@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::checkers::weak::causality::Components;
     use crate::checkers::weak::chains::Chains;
-    use crate::checkers::weak::order::{Before, Wish, linear_extension};
+    use crate::checkers::weak::order::{Before, Preference, linear_extension};
     use crate::checkers::weak::random::Tiny;
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         let mut answered = [0; 2];
         for seed in 0..500 {
             let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
-            let extension = linear_extension(&index, &Before::default(), Wish::FirstCome, &control);
+            let extension = linear_extension(&index, &Before::default(), Preference::FirstCome, &control);
             let Some(order) = extension.expect("not stopped") else { continue };
             let chains = Chains::new(&index, &Components::trivial(&order), &control).expect("not stopped");
             let sweep = Sweep::new(&index, &order, &chains, &control).expect("not stopped");

@@ -49,14 +49,14 @@ fn operations_of_every_kind_are_read() {
 fn initial_values_are_those_stated_or_any_that_nobody_wrote() {
     let stated = "{\"preBeginTS\": 1, \"value\": [[\"w\", 1, 10, true]], \"isInitial\": true, \"isFinal\": false}\n\
                   {\"preBeginTS\": 3, \"postCommitTS\": 9, \"value\": [[\"r\", 1, 11, false]]}\n";
-    let history = parse(stated).expect("valid").under(&Rules::default()).expect("default rules fit");
+    let history = parse(stated).expect("valid").with_rules(&Rules::default()).expect("default rules fit");
     let key = history.keys()[0];
     assert_eq!(history.set_up(), [TransactionId(0)]);
     assert!(history.may_be_initial(key, Value(10)) && !history.may_be_initial(key, Value(11)));
     assert_eq!(history.interval(TransactionId(0)), None);
     assert_eq!(history.interval(TransactionId(1)), Some(Interval { start: 3, end: 9 }));
     let unstated = stated.replace(", \"isInitial\": true", "");
-    let history = parse(&unstated).expect("valid").under(&Rules::default()).expect("default rules fit");
+    let history = parse(&unstated).expect("valid").with_rules(&Rules::default()).expect("default rules fit");
     assert!(history.may_be_initial(key, Value(11)) && !history.may_be_initial(key, Value(10)));
     assert!(history.assumptions()[0].contains("since the log states no initial values"), "{:?}", history.assumptions());
 }

@@ -281,7 +281,7 @@ impl<'a> Join<'a> {
             let writer = source.writer().filter(|writer| !writer.is_initial());
             writer.is_some_and(|writer| self.history.outcome(writer) == Outcome::Unknown)
         };
-        sources.sort_by_key(|source| (is_unknown(source), self.is_hopeless(source, reader)));
+        sources.sort_by_key(|source| (is_unknown(source), self.is_impossible_source(source, reader)));
         let code = match sources[0] {
             Source::Transaction { write, intermediate, .. } => {
                 if intermediate {
@@ -299,8 +299,8 @@ impl<'a> Join<'a> {
     /// Moves the sources that violate read committed by themselves behind the others; how many others there are. None
     /// is moved if all do.
     fn rule_out(&self, found: &mut [Source], reader: TransactionId) -> usize {
-        found.sort_by_key(|source| self.is_hopeless(source, reader));
-        match found.iter().filter(|source| !self.is_hopeless(source, reader)).count() {
+        found.sort_by_key(|source| self.is_impossible_source(source, reader));
+        match found.iter().filter(|source| !self.is_impossible_source(source, reader)).count() {
             0 => found.len().min(1),
             kept => kept,
         }
@@ -308,7 +308,7 @@ impl<'a> Join<'a> {
 
     /// Whether reading from a source violates read committed whatever else happened: the writer overwrote the version,
     /// or stands later in the reader's session.
-    fn is_hopeless(&self, source: &Source, reader: TransactionId) -> bool {
+    fn is_impossible_source(&self, source: &Source, reader: TransactionId) -> bool {
         let history = self.history;
         match *source {
             Source::Transaction { writer, intermediate, .. } => {

@@ -18,7 +18,7 @@ pub fn form_ui(ui: &mut Ui, collect: &Collecting, waiting: bool, requests: &mut 
     ui.take_available_width();
     let palette = Palette::of(ui);
     let form = &collect.form;
-    let mut fields = Fields { form, trouble: collect.trouble.as_ref(), requests };
+    let mut fields = Fields { form, error: collect.error.as_ref(), requests };
     ScrollArea::vertical().id_salt("collect form").auto_shrink(false).show(ui, |ui| {
         style::bold(ui, "Workload", style::HEADING, palette.strong);
         fields.choice_ui(ui, Field::Workload, &Kind::ALL.map(|kind| (kind.name(), about(kind).to_owned())));
@@ -46,7 +46,7 @@ pub fn form_ui(ui: &mut Ui, collect: &Collecting, waiting: bool, requests: &mut 
 
 struct Fields<'a> {
     form: &'a Form,
-    trouble: Option<&'a Trouble>,
+    error: Option<&'a Trouble>,
     requests: &'a mut Requests,
 }
 
@@ -68,9 +68,9 @@ impl Fields<'_> {
             });
             add(self, ui);
         });
-        if let Some(trouble) = self.trouble.filter(|trouble| trouble.field == Some(field)) {
-            let text = RichText::new(&trouble.text).size(style::SMALL).color(palette.bad);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(&trouble.text);
+        if let Some(error) = self.error.filter(|error| error.field == Some(field)) {
+            let text = RichText::new(&error.text).size(style::SMALL).color(palette.bad);
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(&error.text);
         }
     }
 

@@ -10,8 +10,8 @@ use crate::app::collecting::form::Field;
 use crate::app::collecting::order::Purpose;
 use crate::app::collecting::table::{Checked, Row, Run, Stage};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::conclusion::Conclusion;
 use crate::app::style::{self, Palette};
+use crate::app::verdict_summary::Conclusion;
 use crate::control::Progress;
 use egui::{RichText, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
 
@@ -65,10 +65,10 @@ fn buttons_ui(ui: &mut Ui, collect: &Collecting, requests: &mut Requests) {
 
 /// What is wrong where no field is to blame that is in sight.
 fn trouble_ui(ui: &mut Ui, collect: &Collecting) {
-    let Some(trouble) = &collect.trouble else { return };
-    let text = match trouble.field.filter(|field| *field != Field::Address) {
-        Some(field) => format!("{}: {}", field.row().name, trouble.text),
-        None => trouble.text.clone(),
+    let Some(error) = &collect.error else { return };
+    let text = match error.field.filter(|field| *field != Field::Address) {
+        Some(field) => format!("{}: {}", field.row().name, error.text),
+        None => error.text.clone(),
     };
     let label = egui::Label::new(RichText::new(&text).color(Palette::of(ui).bad)).truncate().selectable(true);
     ui.add(label).on_hover_text(text);

@@ -4,9 +4,9 @@ use super::progress::latency;
 use crate::app::collecting::order::Purpose;
 use crate::app::collecting::table::{Checked, Row, Run, milliseconds};
 use crate::app::command::{Request, Requests};
-use crate::app::conclusion::Conclusion;
 use crate::app::panels::{paint_cross, paint_tick};
 use crate::app::style::{self, Palette, duration};
+use crate::app::verdict_summary::Conclusion;
 use crate::report::grouped;
 use egui::{Color32, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
@@ -71,8 +71,8 @@ fn row_ui(ui: &mut Ui, run: &Run, place: usize, requests: &mut Requests) {
 
 /// A row in words.
 fn spoken(row: &Row, name: &str) -> String {
-    let verdict = match (&row.trouble, &row.checked) {
-        (Some(trouble), _) => trouble.clone(),
+    let verdict = match (&row.error, &row.checked) {
+        (Some(error), _) => error.clone(),
         (None, Some(checked)) => checked.text(),
         (None, None) => "not checked".to_owned(),
     };
@@ -83,8 +83,8 @@ fn spoken(row: &Row, name: &str) -> String {
 fn verdict_ui(ui: &mut Ui, row: &Row, compares: bool) {
     let palette = Palette::of(ui);
     let Some(checked) = &row.checked else {
-        let (text, colour) = match &row.trouble {
-            Some(trouble) => (trouble.as_str(), palette.bad),
+        let (text, colour) = match &row.error {
+            Some(error) => (error.as_str(), palette.bad),
             None => ("not checked", palette.weak),
         };
         ui.add(egui::Label::new(RichText::new(text).color(colour)).truncate()).on_hover_text(text);

@@ -8,7 +8,7 @@
 
 use super::questions::{Open, Question};
 use super::search::{Answer, Search, nobody_made};
-use super::world::World;
+use super::world::ElementAssignment;
 use crate::checkers::refutation::merged_by_combinations;
 use crate::checkers::{Supposed, Verdict, Violation};
 use crate::control::{Control, Interrupt};
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 /// What some answers lead to.
 enum Leads {
     /// To this world.
-    To(Box<World>),
+    To(Box<ElementAssignment>),
     /// Nowhere: no append can have made the element at this place.
     Nowhere((OperationId, usize)),
     /// Some list among them was read by a transaction that need not take part.
@@ -29,7 +29,7 @@ enum Leads {
 /// The search for one level.
 pub(super) struct Combinations<'s, 'a> {
     search: &'s mut Search<'a>,
-    root: &'s World,
+    root: &'s ElementAssignment,
     control: &'a Control,
     picks: Picks<'a>,
     /// By question the first of its options, which follow each other.
@@ -41,7 +41,11 @@ pub(super) struct Combinations<'s, 'a> {
 
 impl<'s, 'a> Combinations<'s, 'a> {
     /// Everything is open that is open in `root`.
-    pub(super) fn new(search: &'s mut Search<'a>, root: &'s World, control: &'a Control) -> Combinations<'s, 'a> {
+    pub(super) fn new(
+        search: &'s mut Search<'a>,
+        root: &'s ElementAssignment,
+        control: &'a Control,
+    ) -> Combinations<'s, 'a> {
         let picks = Picks::new(control);
         Combinations {
             search,
@@ -118,7 +122,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
 
     /// Supposes what is picked, of all outcomes at once and else question by question, until nothing is open or something does
     /// not fit: the world, if there is one, and what was supposed.
-    fn follow(&mut self, picked: &[OptionId]) -> Result<(Vec<OptionId>, Option<World>), Interrupt> {
+    fn follow(&mut self, picked: &[OptionId]) -> Result<(Vec<OptionId>, Option<ElementAssignment>), Interrupt> {
         let mut supposed: Vec<OptionId> = Vec::new();
         let mut world = self.root.clone();
         loop {

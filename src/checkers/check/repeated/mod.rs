@@ -14,7 +14,7 @@ mod questions;
 mod search;
 mod world;
 
-use super::{Elements, Manner, add, check_with};
+use super::{CheckMode, Elements, add, check_with};
 use crate::checkers::page::Counted;
 use crate::checkers::{
     Cause, Findings, Instances, Level, LevelResult, LevelSet, Options, Pattern, Verdict, Violation, Witness, evidence,
@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use search::{Answer, Guess, Search, guess, nobody_made};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use world::World;
+use world::ElementAssignment;
 
 pub(super) use questions::concerns;
 
@@ -35,9 +35,9 @@ pub(super) use questions::concerns;
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Checks a history with such elements. Also tells whether transactions are only assumed to set up the initial state.
-pub(super) fn check(history: &History, options: &Options, control: &Control, manner: Manner) -> (Findings, bool) {
-    let open = Manner { elements: Elements::LeftOpen, tests_set_up: false, ..manner };
-    let world = match World::settled(history.clone(), control) {
+pub(super) fn check(history: &History, options: &Options, control: &Control, manner: CheckMode) -> (Findings, bool) {
+    let open = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..manner };
+    let world = match ElementAssignment::settled(history.clone(), control) {
         Ok(world) => world,
         Err(_) => return (check_with(history, None, options, control, open, &|_| {}), false),
     };
@@ -92,7 +92,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
 }
 
 /// One sentence for each kind of open question.
-fn what_is_open(world: &World) -> Vec<String> {
+fn what_is_open(world: &ElementAssignment) -> Vec<String> {
     let mut sentences = Vec::new();
     let places = world.open.iter().filter(|open| matches!(open.question, Question::Place(..))).count();
     if places > 0 {
@@ -114,7 +114,7 @@ fn what_is_open(world: &World) -> Vec<String> {
 }
 
 /// Whether read committed is violated with all that is open left open.
-fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: Manner) -> bool {
+fn violates_read_committed(history: &History, options: &Options, control: &Control, manner: CheckMode) -> bool {
     let level = Level::ReadCommitted;
     let options = Options { levels: vec![level], max_instances: 0, ..options.clone() };
     let findings = check_with(history, None, &options, control, manner, &|_| {});
@@ -125,7 +125,7 @@ struct Whole<'a> {
     history: &'a History,
     options: &'a Options,
     control: &'a Control,
-    manner: Manner,
+    manner: CheckMode,
     /// Where nothing is supposed.
     resolution: Arc<Resolution>,
     verdicts: BTreeMap<Level, LevelResult>,
@@ -182,7 +182,7 @@ impl Whole<'_> {
         levels.iter().for_each(|&level| self.set(level, Verdict::Violated));
     }
 
-    fn search(&mut self, world: World, levels: &[Level]) -> Result<(), Interrupt> {
+    fn search(&mut self, world: ElementAssignment, levels: &[Level]) -> Result<(), Interrupt> {
         if self.open().is_empty() {
             return Ok(());
         }
@@ -225,7 +225,7 @@ impl Whole<'_> {
     }
 
     /// Takes over what is satisfied in a world where nothing is open.
-    fn try_on(&mut self, world: &World) {
+    fn try_on(&mut self, world: &ElementAssignment) {
         let options = Options { levels: self.open(), max_instances: 0, ..self.options.clone() };
         let resolution = Some(world.resolution.clone());
         let findings = check_with(&world.history, resolution, &options, self.control, self.manner, &|_| {});
@@ -239,7 +239,12 @@ impl Whole<'_> {
 
     /// The writers of reads that are ambiguous where nothing is supposed, as far as the order of the witness does not say
     /// them: in the world of the witness they may be known.
-    fn sources(&self, world: &World, result: &LevelResult, witness: &Witness) -> Vec<(OperationId, TransactionId)> {
+    fn sources(
+        &self,
+        world: &ElementAssignment,
+        result: &LevelResult,
+        witness: &Witness,
+    ) -> Vec<(OperationId, TransactionId)> {
         let Witness::CommitOrder(order) = witness else { return Vec::new() };
         if result.level > Level::TransactionalCausalConsistency {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Who takes part, and of whom that is open.
 
 use super::questions::Repeated;
-use crate::checkers::refutation::is_hopeless_read;
+use crate::checkers::refutation::is_impossible_read;
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 use crate::relations::{Resolution, Standing, list_from_outside};
 use rustc_hash::FxHashMap;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 /// it. O(operations + elements read).
 pub(super) fn participants(history: &History, resolution: &Resolution) -> Vec<bool> {
     let multiple = resolution.reads_with_multiple_sources();
-    let is_sure = !multiple.iter().any(|multiple| is_hopeless_read(history, resolution, multiple.read));
+    let is_sure = !multiple.iter().any(|multiple| is_impossible_read(history, resolution, multiple.read));
     let takes_part = |t: TransactionId| match resolution.standing(t) {
         Standing::Committed => true,
         Standing::Promoted => is_sure,
@@ -27,7 +27,7 @@ pub(super) fn participants(history: &History, resolution: &Resolution) -> Vec<bo
     let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| participants[t.index()]).collect();
     while let Some(t) = waiting.pop() {
         for o in history.operations_of(t) {
-            let is_open = resolution.is_open_after_own_write(o) || is_hopeless_read(history, resolution, o);
+            let is_open = resolution.is_open_after_own_write(o) || is_impossible_read(history, resolution, o);
             let writer = resolution.source_in(t, o).writer().filter(|writer| !is_open && !writer.is_initial());
             let list = list_from_outside(history, t, o).or_else(|| history.lists().read_by(o)).unwrap_or_default();
             let key = history.keys()[o.index()];

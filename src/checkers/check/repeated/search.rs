@@ -7,8 +7,8 @@
 
 use super::combinations::Combinations;
 use super::questions::{Open, Question};
-use super::world::World;
-use super::{Elements, Manner, check_with};
+use super::world::ElementAssignment;
+use super::{CheckMode, Elements, check_with};
 use crate::checkers::refutation::{merged_by_appends, merged_by_outcomes, spelled_out};
 use crate::checkers::{Findings, Level, LevelSet, Options, Pattern, Proof, Supposed, Verdict, Violation, ViolationId};
 use crate::control::{Control, Interrupt};
@@ -34,7 +34,7 @@ const LISTED: usize = 8;
 /// What is found of a level.
 pub(super) enum Answer {
     /// This choice of appends satisfies it.
-    Satisfied(Box<World>),
+    Satisfied(Box<ElementAssignment>),
     /// No choice does; with the evidence, unless a contradiction has none.
     Violated(Option<Box<Violation>>),
     /// There are too many to try one by one, or too many cases to tell.
@@ -61,7 +61,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// [`Interrupt`] when the control ends the work first.
-    pub(super) fn decide(&mut self, world: &World) -> Result<Answer, Interrupt> {
+    pub(super) fn decide(&mut self, world: &ElementAssignment) -> Result<Answer, Interrupt> {
         match self.decide_by_cases(world.clone(), 0)? {
             Answer::Unknown | Answer::Violated(None) => Combinations::new(self, world, self.control).decide(),
             answer => Ok(answer),
@@ -69,7 +69,7 @@ impl<'a> Search<'a> {
     }
 
     /// A tree of cases for a world. Recursion is bounded by [`MOST_NESTED`].
-    fn decide_by_cases(&mut self, world: World, depth: usize) -> Result<Answer, Interrupt> {
+    fn decide_by_cases(&mut self, world: ElementAssignment, depth: usize) -> Result<Answer, Interrupt> {
         if let Some(place) = world.impossible {
             return Ok(Answer::Violated(Some(Box::new(nobody_made(&world.history, place)))));
         }
@@ -100,32 +100,32 @@ impl<'a> Search<'a> {
     }
 
     /// The verdict at the level, as far as it does not depend on what is open.
-    pub(super) fn verdict(&mut self, world: &World) -> Result<Option<Verdict>, Interrupt> {
+    pub(super) fn verdict(&mut self, world: &ElementAssignment) -> Result<Option<Verdict>, Interrupt> {
         let mut findings = self.ask(world, 0)?;
         self.control.check()?;
         Ok(findings.levels.pop().map(|result| result.verdict))
     }
 
     /// What violates the level in a world, if anything does.
-    pub(super) fn violation(&mut self, world: &World) -> Result<Option<Violation>, Interrupt> {
+    pub(super) fn violation(&mut self, world: &ElementAssignment) -> Result<Option<Violation>, Interrupt> {
         let mut findings = self.ask(world, LISTED)?;
         self.control.check()?;
         Ok(self.shortest(world, &mut findings))
     }
 
     /// The verdict at the level, as far as it does not depend on what is open.
-    fn ask(&mut self, world: &World, listed: usize) -> Result<Findings, Interrupt> {
+    fn ask(&mut self, world: &ElementAssignment, listed: usize) -> Result<Findings, Interrupt> {
         self.control.check()?;
         self.left = self.left.saturating_sub(1);
         let options = Options { levels: vec![self.level], max_instances: listed, ..self.options.clone() };
-        let manner = Manner { elements: Elements::LeftOpen, tests_set_up: false, ..Manner::WHOLE };
+        let manner = CheckMode { elements: Elements::LeftOpen, tests_set_up: false, ..CheckMode::WHOLE };
         let resolution = Some(world.resolution.clone());
         Ok(check_with(&world.history, resolution, &options, self.control, manner, &|_| {}))
     }
 
     /// The question to tell apart next: of the first outcomes and of places with the fewest answers the one with the fewest
     /// that do not contradict the level at once.
-    fn narrowest(&mut self, world: &World) -> Result<Option<Open>, Interrupt> {
+    fn narrowest(&mut self, world: &ElementAssignment) -> Result<Option<Open>, Interrupt> {
         let (outcomes, mut places): (Vec<&Open>, Vec<&Open>) =
             world.open.iter().partition(|open| matches!(open.question, Question::Outcome(_)));
         places.sort_by_key(|open| open.answers.len());
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
     }
 
     /// The violation of the level that is easiest to follow.
-    fn shortest(&self, world: &World, findings: &mut Findings) -> Option<Violation> {
+    fn shortest(&self, world: &ElementAssignment, findings: &mut Findings) -> Option<Violation> {
         let of_level = findings.violations.drain(..).filter(|violation| violation.levels.contains(self.level));
         let shortest = of_level.min_by_key(|v| (v.implied, v.size(), v.edges.len(), v.id))?;
         let mut violation = spelled_out(&world.history, &world.resolution, shortest);
@@ -194,7 +194,12 @@ pub(super) struct Guess {
 }
 
 /// A choice of appends for all open places and of outcomes that are open.
-pub(super) fn guess(world: World, how: Guess, attempts: u64, control: &Control) -> Result<Option<World>, Interrupt> {
+pub(super) fn guess(
+    world: ElementAssignment,
+    how: Guess,
+    attempts: u64,
+    control: &Control,
+) -> Result<Option<ElementAssignment>, Interrupt> {
     let mut world = world;
     for _ in 0..attempts {
         if world.impossible.is_some() {
@@ -209,7 +214,7 @@ pub(super) fn guess(world: World, how: Guess, attempts: u64, control: &Control) 
 }
 
 /// Answers to open questions that say nothing of each other: to the first place of each key, or else to all outcomes.
-fn guessed(world: &World, how: Guess) -> Vec<Supposed> {
+fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
     let history = &world.history;
     let began = |supposed: &Supposed| {
         let &Supposed::Append { append, .. } = supposed else { return None };

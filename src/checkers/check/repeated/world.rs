@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// is open, each element of a list has one append that can have made it, under every choice of writers that lets the reader
 /// of the list take part.
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct ElementAssignment {
     pub(super) history: History,
     pub(super) resolution: Arc<Resolution>,
     /// By transaction: whether it takes part, whatever is open.
@@ -33,9 +33,9 @@ pub(super) struct World {
     pub(super) impossible: Option<(OperationId, usize)>,
 }
 
-impl World {
+impl ElementAssignment {
     /// Names everything that follows. O((operations + elements read) · rounds); a round names at least one append.
-    pub(super) fn settled(mut history: History, control: &Control) -> Result<World, Interrupt> {
+    pub(super) fn settled(mut history: History, control: &Control) -> Result<ElementAssignment, Interrupt> {
         loop {
             control.check()?;
             let resolution = Arc::new(resolve(&history, control)?);
@@ -47,7 +47,7 @@ impl World {
                 _ => None,
             });
             if impossible.is_some() {
-                return Ok(World { history, resolution, participants, open: Vec::new(), impossible });
+                return Ok(ElementAssignment { history, resolution, participants, open: Vec::new(), impossible });
             }
             let forced = places.iter().filter(|open| open.answers.len() == 1);
             let forced: Vec<Supposed> = forced.map(|open| open.answers[0]).collect();
@@ -55,7 +55,7 @@ impl World {
                 let outcomes = in_doubt(&history, &resolution, &repeated).into_iter().map(Question::Outcome);
                 let outcomes = outcomes.map(|question| Open { question, answers: question.answers(&history) });
                 let open = outcomes.chain(each_once(&history, places)).collect();
-                return Ok(World { history, resolution, participants, open, impossible });
+                return Ok(ElementAssignment { history, resolution, participants, open, impossible });
             }
             history = with(&history, &forced);
         }
@@ -67,8 +67,8 @@ impl World {
     }
 
     /// The same where all this holds.
-    pub(super) fn with(&self, supposed: &[Supposed], control: &Control) -> Result<World, Interrupt> {
-        World::settled(with(&self.history, supposed), control)
+    pub(super) fn with(&self, supposed: &[Supposed], control: &Control) -> Result<ElementAssignment, Interrupt> {
+        ElementAssignment::settled(with(&self.history, supposed), control)
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) enum Found {
 
 /// Which parts of the algorithm are used.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
+pub(super) struct Variant {
     /// Step 2.
     pub(super) prune: bool,
     /// One constraint per pair of writers; else one for their order and one for each reader of either.
@@ -83,7 +83,7 @@ impl fmt::Display for Sizes {
 }
 
 /// Algorithm 1 for SI; any other level is taken for SER.
-pub(super) fn check(index: &Index, level: Level, how: How, control: &Control) -> Result<(Found, Sizes), Stop> {
+pub(super) fn check(index: &Index, level: Level, how: Variant, control: &Control) -> Result<(Found, Sizes), Stop> {
     let mut polygraph = Polygraph::new(index, level == Level::SnapshotIsolation, control)?;
     let mut sizes = Sizes { before: polygraph.size(how.compact), after: None };
     if how.prune {

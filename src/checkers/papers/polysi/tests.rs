@@ -11,7 +11,7 @@ fn agrees(index: &Index, control: &Control) -> [bool; 2] {
         let expected = strong::decide(index, level, control).unwrap();
         let violated = matches!(expected, StrongDecision::Violated { .. });
         for (prune, compact) in [(true, true), (false, true), (false, false)] {
-            let (found, sizes) = check(index, level, How { prune, compact }, control).unwrap();
+            let (found, sizes) = check(index, level, Variant { prune, compact }, control).unwrap();
             match &found {
                 Found::Violated(cycle) => assert!(violated && cycle.len() > 1, "{level}: {found:?}"),
                 Found::Satisfied(_) => assert!(!violated, "{level}: {found:?}"),

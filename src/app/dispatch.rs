@@ -8,7 +8,7 @@ use super::dialogs::{self, Purpose};
 use super::exporting;
 use super::palette::Move;
 use super::picture::LayoutKind;
-use super::playing::Stage;
+use super::playback::Stage;
 use super::state::{Attention, Document, ExportForm, Focus, Page, Phase, Source};
 use super::versions::Wanted;
 use crate::export::ExportKind;
@@ -62,15 +62,15 @@ impl App {
             Request::ShowCase(place) => self.show_case(place),
             Request::ToggleCase(place) => self.toggle_case(place),
             Request::ReplayStep(step) => self.go_to_replay_step(step, false),
-            Request::Keep(part) => self.pick(|picks| picks.keep(part)),
-            Request::LeaveOut(part) => self.pick(|picks| picks.leave_out(part)),
-            Request::KeepNothing => self.pick(|picks| picks.kept.clear()),
-            Request::FoldSession(session) => self.pick(|picks| picks.fold(session)),
+            Request::Keep(part) => self.pick(|overrides| overrides.keep(part)),
+            Request::LeaveOut(part) => self.pick(|overrides| overrides.leave_out(part)),
+            Request::KeepNothing => self.pick(|overrides| overrides.kept.clear()),
+            Request::FoldSession(session) => self.pick(|overrides| overrides.fold(session)),
             Request::MoveCard(transaction, at) => {
                 let style = self.state.layout;
-                self.pick(|picks| picks.put(style, transaction, (at.x, at.y)));
+                self.pick(|overrides| overrides.put(style, transaction, (at.x, at.y)));
             }
-            Request::PutCardsBack => self.pick(|picks| picks.moved.clear()),
+            Request::PutCardsBack => self.pick(|overrides| overrides.moved.clear()),
             Request::FoldSessions(all) => self.fold_all(all),
             Request::Layout(kind) => self.set_layout(kind),
             Request::Browse(transaction) => self.browse(transaction),
@@ -98,24 +98,24 @@ impl App {
             }),
             Request::BatchSort(column) => self.with_batch(|batch| batch.sort_by(column)),
             Request::ToggleChecker(checker) => {
-                if let Some(contest) = self.contest_mut()
-                    && !contest.chosen.remove(&checker)
+                if let Some(comparison) = self.comparison_mut()
+                    && !comparison.chosen.remove(&checker)
                 {
-                    contest.chosen.insert(checker);
+                    comparison.chosen.insert(checker);
                 }
             }
             Request::Sweep(is_sweep) => {
-                if let Some(contest) = self.contest_mut() {
-                    contest.is_sweep = is_sweep;
+                if let Some(comparison) = self.comparison_mut() {
+                    comparison.is_sweep = is_sweep;
                 }
             }
             Request::PlanSweep(plan) => {
-                if let Some(contest) = self.contest_mut() {
-                    contest.sweep.plan = *plan;
-                    contest.sweep.trouble = None;
+                if let Some(comparison) = self.comparison_mut() {
+                    comparison.sweep.plan = *plan;
+                    comparison.sweep.error = None;
                 }
             }
-            Request::WriteContest(ending) => self.write_contest(ending),
+            Request::WriteComparison(ending) => self.write_comparison(ending),
             Request::FillIn(field, word) => self.fill_in(field, word),
             Request::SetPassword(password) => self.state.collect.form.set_password(password),
             Request::HidePasswords => self.state.collect.form.hide_passwords(),
@@ -268,7 +268,7 @@ impl App {
             Command::ShowCheckers => self.show(Page::Checkers),
             Command::RunCheckers => {
                 self.show(Page::Checkers);
-                self.start_contest();
+                self.start_comparison();
             }
             Command::ShowBatch => {
                 let covered = std::mem::take(&mut self.state.show_collect);
@@ -383,7 +383,7 @@ impl App {
 
     /// Stops what is at work; whether anything was.
     fn stop_work(&mut self) -> bool {
-        if self.stop_contest() || self.stop_asking() {
+        if self.stop_comparison() || self.stop_asking() {
             return true;
         }
         if !std::mem::take(&mut self.exporting).is_empty() {

@@ -1,11 +1,11 @@
 //! Checkers beside each other: verdicts, times and memory.
 
 use super::{paint_cross, paint_tick, sweep};
+use crate::app::checker_comparison::{CheckerComparison, Run, Used};
 use crate::app::command::{Command, Request, Requests};
-use crate::app::conclusion::Conclusion;
-use crate::app::contest::{Contest, Run, Used};
 use crate::app::state::Document;
 use crate::app::style::{self, Palette, duration};
+use crate::app::verdict_summary::Conclusion;
 use crate::checkers::{Checker, Level};
 use crate::control::Stage;
 use egui::{Color32, FontId, ScrollArea, Sense, Ui, WidgetInfo, WidgetType, vec2};
@@ -15,11 +15,11 @@ use egui_plot::{Bar, BarChart, Legend, Line, LineStyle, Plot, PlotPoints};
 const HEIGHT: f32 = 170.0;
 
 /// Draws the page.
-pub fn contest_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
-    let contest = &document.contest;
-    choose_ui(ui, contest, requests);
-    if contest.has_nothing() {
-        let text = match contest.is_sweep {
+pub fn comparison_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
+    let comparison = &document.comparison;
+    choose_ui(ui, comparison, requests);
+    if comparison.has_nothing() {
+        let text = match comparison.is_sweep {
             false => {
                 "Choose checkers and let them run on this history: the engines of this program, or algorithms as published."
             }
@@ -31,29 +31,35 @@ pub fn contest_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         return;
     }
     ScrollArea::vertical().id_salt("contest").auto_shrink(false).show(ui, |ui| {
-        if contest.is_sweep {
-            sweep::results_ui(ui, &contest.sweep);
+        if comparison.is_sweep {
+            sweep::results_ui(ui, &comparison.sweep);
             return;
         }
-        table_ui(ui, contest);
+        table_ui(ui, comparison);
         ui.add_space(10.0);
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
-            times_ui(left, contest);
-            used_ui(right, contest, "Memory", "megabytes more than before, over seconds", Used::Memory);
-            used_ui(left, contest, "Processor time", "seconds, over seconds since the start of each", Used::Processor);
-            stages_ui(right, contest);
+            times_ui(left, comparison);
+            used_ui(right, comparison, "Memory", "megabytes more than before, over seconds", Used::Memory);
+            used_ui(
+                left,
+                comparison,
+                "Processor time",
+                "seconds, over seconds since the start of each",
+                Used::Processor,
+            );
+            stages_ui(right, comparison);
         });
     });
 }
 
-fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
+fn choose_ui(ui: &mut Ui, comparison: &CheckerComparison, requests: &mut Requests) {
     ui.horizontal(|ui| {
         for (is_sweep, name, hint) in [
             (false, "This history", "Checkers on the open history"),
             (true, "Sweep", "Checkers on generated histories, one parameter of which grows"),
         ] {
-            let button = egui::Button::selectable(contest.is_sweep == is_sweep, name);
+            let button = egui::Button::selectable(comparison.is_sweep == is_sweep, name);
             if ui.add(button).on_hover_text(hint).clicked() {
                 requests.push(Request::Sweep(is_sweep));
             }
@@ -62,7 +68,7 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 5.0);
         for checker in Checker::ALL {
-            let on = contest.chosen.contains(&checker);
+            let on = comparison.chosen.contains(&checker);
             let codes: Vec<&str> = checker.levels().iter().map(|level| level.code()).collect();
             let hint = format!("Decides {}", codes.join(", "));
             if ui.add(egui::Button::selectable(on, checker.name())).on_hover_text(hint).clicked() {
@@ -70,11 +76,11 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
             }
         }
     });
-    if contest.is_sweep {
-        sweep::plan_ui(ui, &contest.sweep, requests);
+    if comparison.is_sweep {
+        sweep::plan_ui(ui, &comparison.sweep, requests);
     }
     ui.horizontal(|ui| {
-        match contest.running {
+        match comparison.running {
             None => drop(super::command_button_ui(ui, Command::RunCheckers, requests)),
             Some((checker, value)) => {
                 if ui.button("Cancel").on_hover_text(super::tooltip(Command::Escape)).clicked() {
@@ -85,11 +91,11 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
                 style::note(ui, format!("{checker} is at work{at}…"));
             }
         }
-        if !contest.has_nothing() {
+        if !comparison.has_nothing() {
             for ending in ["csv", "svg"] {
                 let name = format!("Save as {}", ending.to_uppercase());
                 if ui.button(name).on_hover_text("Written beside the history").clicked() {
-                    requests.push(Request::WriteContest(ending));
+                    requests.push(Request::WriteComparison(ending));
                 }
             }
         }
@@ -98,12 +104,12 @@ fn choose_ui(ui: &mut Ui, contest: &Contest, requests: &mut Requests) {
 }
 
 /// A row per checker; levels on which two of them differ stand out.
-fn table_ui(ui: &mut Ui, contest: &Contest) {
+fn table_ui(ui: &mut Ui, comparison: &CheckerComparison) {
     let palette = Palette::of(ui);
-    let disputed = contest.disputed();
+    let disputed = comparison.disputed();
     let shown: Vec<Level> = Level::ALL
         .into_iter()
-        .filter(|level| contest.runs.iter().any(|run| run.conclusion(*level).is_some()))
+        .filter(|level| comparison.runs.iter().any(|run| run.conclusion(*level).is_some()))
         .collect();
     egui::Grid::new("contest").num_columns(shown.len() + 5).spacing(vec2(14.0, 5.0)).show(ui, |ui| {
         style::bold_line(ui, "Checker", style::BODY, palette.strong);
@@ -115,7 +121,7 @@ fn table_ui(ui: &mut Ui, contest: &Contest) {
             style::note(ui, heading);
         }
         ui.end_row();
-        for run in &contest.runs {
+        for run in &comparison.runs {
             ui.colored_label(palette.strong, run.checker.name());
             for level in &shown {
                 cell_ui(ui, run, *level, disputed.contains(level));
@@ -129,7 +135,7 @@ fn table_ui(ui: &mut Ui, contest: &Contest) {
             ui.end_row();
         }
     });
-    let text = match (disputed.is_empty(), contest.runs.len()) {
+    let text = match (disputed.is_empty(), comparison.runs.len()) {
         (false, _) => {
             let codes: Vec<&str> = disputed.iter().map(|level| level.code()).collect();
             format!("They disagree about {}.", codes.join(", "))
@@ -166,20 +172,20 @@ fn cell_ui(ui: &mut Ui, run: &Run, level: Level, disputed: bool) {
     response.on_hover_text(text);
 }
 
-fn times_ui(ui: &mut Ui, contest: &Contest) {
+fn times_ui(ui: &mut Ui, comparison: &CheckerComparison) {
     let palette = Palette::of(ui);
     style::bold(ui, "Time", style::HEADING, palette.strong);
     style::note(ui, "seconds, from the first checker to the last; the index in front of the levels");
     let bars = |of: &dyn Fn(&Run) -> f64, colour: Color32| -> Vec<Bar> {
         let bar =
             |(place, run): (usize, &Run)| Bar::new(place as f64, of(run)).width(0.7).fill(colour).name(run.checker);
-        contest.runs.iter().enumerate().map(bar).collect()
+        comparison.runs.iter().enumerate().map(bar).collect()
     };
     let index =
         BarChart::new("index", bars(&|run| run.index_seconds.min(run.seconds), palette.weak)).color(palette.weak);
     let levels = bars(&|run| (run.seconds - run.index_seconds).max(0.0), palette.accent);
     let levels = BarChart::new("levels", levels).color(palette.accent).stack_on(&[&index]);
-    let names: Vec<&str> = contest.runs.iter().map(|run| run.checker.name()).collect();
+    let names: Vec<&str> = comparison.runs.iter().map(|run| run.checker.name()).collect();
     let name = move |mark: egui_plot::GridMark, _: &std::ops::RangeInclusive<f64>| {
         let is_whole = mark.value >= 0.0 && mark.value.fract() == 0.0;
         names.get(mark.value as usize).filter(|_| is_whole).map_or(String::new(), |name| (*name).to_owned())
@@ -192,7 +198,7 @@ fn times_ui(ui: &mut Ui, contest: &Contest) {
 }
 
 /// What each used over its time.
-fn used_ui(ui: &mut Ui, contest: &Contest, title: &'static str, about: &str, used: Used) {
+fn used_ui(ui: &mut Ui, comparison: &CheckerComparison, title: &'static str, about: &str, used: Used) {
     let palette = Palette::of(ui);
     style::bold(ui, title, style::HEADING, palette.strong);
     style::note(ui, about);
@@ -201,7 +207,7 @@ fn used_ui(ui: &mut Ui, contest: &Contest, title: &'static str, about: &str, use
         .include_x(0.0)
         .legend(Legend::default().position(egui_plot::Corner::LeftTop))
         .show(ui, |plot| {
-            for (place, run) in contest.runs.iter().enumerate() {
+            for (place, run) in comparison.runs.iter().enumerate() {
                 let points: PlotPoints<'_> = used.line(run).into_iter().map(|(x, y)| [x, y]).collect();
                 plot.line(styled(Line::new(run.checker.name(), points), place, &palette));
             }
@@ -211,7 +217,7 @@ fn used_ui(ui: &mut Ui, contest: &Contest, title: &'static str, about: &str, use
 }
 
 /// Time of each stage, where a checker has stages.
-fn stages_ui(ui: &mut Ui, contest: &Contest) {
+fn stages_ui(ui: &mut Ui, comparison: &CheckerComparison) {
     let palette = Palette::of(ui);
     style::bold(ui, "Stages", style::HEADING, palette.strong);
     style::note(ui, "of what PC, SI, SER and SSER need, on all threads together");
@@ -221,7 +227,7 @@ fn stages_ui(ui: &mut Ui, contest: &Contest) {
             style::note(ui, stage.name());
         }
         ui.end_row();
-        for run in contest.runs.iter().filter(|run| run.stages.iter().any(|seconds| *seconds > 0.0)) {
+        for run in comparison.runs.iter().filter(|run| run.stages.iter().any(|seconds| *seconds > 0.0)) {
             ui.colored_label(palette.strong, run.checker.name());
             for (stage, seconds) in Stage::ALL.into_iter().zip(run.stages) {
                 let said = format!("{} spent {} on {}", run.checker, duration(seconds), stage.name());

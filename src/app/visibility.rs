@@ -2,19 +2,19 @@
 
 use super::App;
 use super::state::{Attention, Document};
-use crate::export::{Part, Picks};
+use crate::export::{Overrides, Part};
 use std::collections::BTreeSet;
 
 impl Document {
     /// What stays and what is left out of the pictures of the chosen anomaly.
-    pub fn chosen_parts(&self) -> Option<&Picks> {
-        self.identity().and_then(|identity| self.picks.get(identity))
+    pub fn chosen_parts(&self) -> Option<&Overrides> {
+        self.identity().and_then(|identity| self.overrides.get(identity))
     }
 
     /// The same, to be changed.
-    pub(super) fn picks_mut(&mut self) -> Option<&mut Picks> {
+    pub(super) fn overrides_mut(&mut self) -> Option<&mut Overrides> {
         let identity = self.identity()?.to_owned();
-        Some(self.picks.entry(identity).or_default())
+        Some(self.overrides.entry(identity).or_default())
     }
 
     /// The part of the counterexample that is pinned, if a single one is.
@@ -36,12 +36,12 @@ pub fn part_of(attention: Attention, n_edges: usize) -> Option<Part> {
 
 impl App {
     /// Changes what stays and what is left out, and draws that.
-    pub(super) fn pick(&mut self, change: impl FnOnce(&mut Picks)) {
+    pub(super) fn pick(&mut self, change: impl FnOnce(&mut Overrides)) {
         let Some(document) = &mut self.state.document else { return };
-        if let Some(picks) = document.picks_mut() {
-            change(picks);
+        if let Some(overrides) = document.overrides_mut() {
+            change(overrides);
         }
-        document.picks.retain(|_, picks| !picks.is_empty());
+        document.overrides.retain(|_, overrides| !overrides.is_empty());
         let expanded = document.evidence.clone();
         self.redraw(expanded);
     }
@@ -49,7 +49,7 @@ impl App {
     /// Keeps what is pinned in the picture, or no longer.
     pub(super) fn keep_pinned(&mut self) {
         match self.state.document.as_ref().and_then(Document::pinned_part) {
-            Some(part) => self.pick(|picks| picks.keep(part)),
+            Some(part) => self.pick(|overrides| overrides.keep(part)),
             None => {
                 self.state.tell(false, "Click an edge, an operation or a transaction of the picture to keep it there")
             }
@@ -68,12 +68,12 @@ impl App {
             _ => None,
         };
         match pinned {
-            Some(session) if picture.foldable.contains(&session) => self.pick(|picks| picks.fold(session)),
+            Some(session) if picture.foldable.contains(&session) => self.pick(|overrides| overrides.fold(session)),
             Some(_) => {
                 self.state.tell(false, "This session has one transaction in the picture: there is nothing to fold");
             }
             None => {
-                let is_none = picture.shows.picks.folded.is_empty();
+                let is_none = picture.shows.overrides.folded.is_empty();
                 self.fold_all(is_none);
             }
         }
@@ -87,7 +87,7 @@ impl App {
             self.state.tell(false, "Every session has one transaction in the picture: there is nothing to fold");
             return;
         }
-        self.pick(|picks| picks.folded = if all { foldable } else { BTreeSet::new() });
+        self.pick(|overrides| overrides.folded = if all { foldable } else { BTreeSet::new() });
     }
 
     /// Leaves what is pinned out of the picture: an edge or an operation of this anomaly, a transaction in all pictures.
@@ -96,7 +96,7 @@ impl App {
         match document.pinned_part() {
             Some(part @ (Part::Edge(_) | Part::Operation(_))) => {
                 document.pinned = None;
-                self.pick(|picks| picks.leave_out(part));
+                self.pick(|overrides| overrides.leave_out(part));
             }
             _ => {
                 let attended = document.attended();

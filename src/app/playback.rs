@@ -26,7 +26,7 @@ pub fn reading_time(letters: usize) -> f64 {
 impl Document {
     /// What pictures of the chosen violation show beside the contradiction and its evidence.
     pub fn shows(&self, alternatives: bool) -> Shows {
-        let picks = self.identity().and_then(|identity| self.picks.get(identity)).cloned().unwrap_or_default();
+        let overrides = self.identity().and_then(|identity| self.overrides.get(identity)).cloned().unwrap_or_default();
         let scope = match self.stage {
             Stage::Argument => Scope::Argument,
             Stage::Layer(_) => Scope::Layers,
@@ -36,7 +36,7 @@ impl Document {
                 _ => Scope::Case(place),
             },
         };
-        Shows { scope, alternatives, picks }
+        Shows { scope, alternatives, overrides }
     }
 
     /// The layer shown and the picture of it, once that is drawn.

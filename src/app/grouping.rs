@@ -52,16 +52,16 @@ impl GroupBy {
 
 /// One way to heap up all anomalies.
 #[derive(Clone, Debug)]
-pub struct Heaps {
+pub struct AnomalyGroups {
     /// By anomaly: its heap.
     heap_of: Vec<u32>,
     /// By heap, the largest first.
     names: Vec<String>,
 }
 
-impl Heaps {
-    /// Heaps up what was found. O(anomalies · log anomalies).
-    pub fn new(history: &History, findings: &Findings, by: GroupBy) -> Heaps {
+impl AnomalyGroups {
+    /// AnomalyGroups up what was found. O(anomalies · log anomalies).
+    pub fn new(history: &History, findings: &Findings, by: GroupBy) -> AnomalyGroups {
         let names: Vec<String> = match by {
             GroupBy::Pattern => findings.violations.iter().map(|v| v.id.pattern.row().title.to_owned()).collect(),
             GroupBy::Cause => names(history, &findings.violations, groups(history, &findings.violations)),
@@ -75,7 +75,7 @@ impl Heaps {
         order.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
         let place: BTreeMap<&str, u32> = order.iter().zip(0..).map(|((name, _), place)| (*name, place)).collect();
         let heap_of = names.iter().map(|name| place[name.as_str()]).collect();
-        Heaps { heap_of, names: order.into_iter().map(|(name, _)| name.to_owned()).collect() }
+        AnomalyGroups { heap_of, names: order.into_iter().map(|(name, _)| name.to_owned()).collect() }
     }
 
     /// The heap of the anomaly at a place.
@@ -88,7 +88,7 @@ impl Heaps {
         self.names.get(heap as usize).map_or("", String::as_str)
     }
 
-    /// The heaps that contain some of `places`, which are ascending, with those.
+    /// The groupings that contain some of `places`, which are ascending, with those.
     pub fn filled(&self, places: &[usize]) -> BTreeMap<u32, Vec<usize>> {
         let mut filled: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         places.iter().for_each(|&place| filled.entry(self.heap_of[place]).or_default().push(place));

@@ -6,7 +6,7 @@
 
 use super::SMALL_LIMITS;
 use super::causality::Forced;
-use super::order::{Before, LinearOrder, Wish, linear_extension};
+use super::order::{Before, LinearOrder, Preference, linear_extension};
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, Node, Slot, n_pieces};
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ const PIECE: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
 const BEFORE: Slot = u32::MAX - 1;
 
 /// The levels' common ground.
-pub(super) struct Ground {
+pub(super) struct BaseOrder {
     /// The edges that lists show: part of every commit order.
     pub(super) listed: Vec<Forced>,
     /// The first guess.
@@ -32,23 +32,23 @@ pub(super) struct Ground {
     pub(super) replay: Replay,
 }
 
-impl Ground {
+impl BaseOrder {
     /// Guesses an order and replays it; `None` when SO ∪ WR and the orders that lists show have a cycle.
     ///
     /// The guess is the order of the recorded times, else of the lines in the file, where these agree with what was
     /// read; else breadth-first. O(n + reads), times the logarithm of the number of sessions where times or lines are
     /// followed.
-    pub(super) fn new(index: &Index, control: &Control) -> Result<Option<Ground>, Interrupt> {
+    pub(super) fn new(index: &Index, control: &Control) -> Result<Option<BaseOrder>, Interrupt> {
         let places = index.read_key.len() as u32..;
         let listed = index.listed();
         let listed: Vec<Forced> =
             places.zip(&listed).map(|(read, pair)| Forced { from: pair.older, to: pair.newer, read }).collect();
         let before = Before::new(index.n_nodes(), &listed);
         let recorded = recorded_ranks(index);
-        let wish = recorded.as_deref().map_or(Wish::FirstCome, Wish::Rank);
+        let wish = recorded.as_deref().map_or(Preference::FirstCome, Preference::Rank);
         let Some(order) = linear_extension(index, &before, wish, control)? else { return Ok(None) };
         let replay = Replay::new(index, &order, control)?;
-        Ok(Some(Ground { listed, order, replay }))
+        Ok(Some(BaseOrder { listed, order, replay }))
     }
 }
 

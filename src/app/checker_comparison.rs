@@ -2,8 +2,8 @@
 //! beside each other, so that it is seen where two of them differ.
 
 use super::App;
-use super::conclusion::Conclusion;
 use super::sweep::{self, Sweep};
+use super::verdict_summary::Conclusion;
 use crate::audit;
 use crate::checkers::{Cause, Checker, Level, LevelResult, Options, Verdict};
 use crate::control::{Control, Stage};
@@ -93,9 +93,9 @@ impl Used {
     }
 }
 
-/// A contest: who takes part, and what is known.
+/// A comparison: who takes part, and what is known.
 #[derive(Clone, Debug, Default)]
-pub struct Contest {
+pub struct CheckerComparison {
     /// Those that were chosen.
     pub chosen: BTreeSet<Checker>,
     /// Results, in the order of finishing.
@@ -108,7 +108,7 @@ pub struct Contest {
     pub sweep: Sweep,
 }
 
-impl Contest {
+impl CheckerComparison {
     /// Whether there is nothing to show of what the page is about.
     pub fn has_nothing(&self) -> bool {
         if self.is_sweep { self.sweep.points.is_empty() } else { self.runs.is_empty() }
@@ -172,7 +172,7 @@ pub fn start(
     revision: Revision,
     wake: Wake,
 ) -> Job<Message> {
-    Job::start("contest", revision, wake, move |control, outbox| {
+    Job::start("comparison", revision, wake, move |control, outbox| {
         for checker in checkers {
             if control.check().is_err() {
                 return;
@@ -262,67 +262,67 @@ fn cpu_seconds() -> Option<f64> {
 
 impl App {
     /// Lets the chosen checkers run, on the open history or over what the sweep's plan says.
-    pub(super) fn start_contest(&mut self) {
+    pub(super) fn start_comparison(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let Some(history) = document.history.clone() else { return };
-        let contest = &mut document.contest;
-        if contest.chosen.is_empty() {
+        let comparison = &mut document.comparison;
+        if comparison.chosen.is_empty() {
             self.state.tell(true, "Choose at least one checker");
             return;
         }
-        let checkers: Vec<Checker> = contest.chosen.iter().copied().collect();
+        let checkers: Vec<Checker> = comparison.chosen.iter().copied().collect();
         let (pool, number, wake) = (self.pool.clone(), self.revision.advance(), Arc::clone(&self.wake));
-        self.stop_contest();
-        let Some(contest) = self.contest_mut() else { return };
-        if !contest.is_sweep {
-            contest.runs.clear();
-            self.contest = Some(start(history, checkers, pool, number, wake));
+        self.stop_comparison();
+        let Some(comparison) = self.comparison_mut() else { return };
+        if !comparison.is_sweep {
+            comparison.runs.clear();
+            self.comparison = Some(start(history, checkers, pool, number, wake));
             return;
         }
-        let plan = contest.sweep.plan.clone();
+        let plan = comparison.sweep.plan.clone();
         match plan.generations() {
             Ok(generations) => {
-                contest.sweep = Sweep { ran: plan.clone(), plan, ..Sweep::default() };
+                comparison.sweep = Sweep { ran: plan.clone(), plan, ..Sweep::default() };
                 self.sweeping = Some(sweep::start(generations, checkers, pool, number, wake));
             }
-            Err(text) => contest.sweep.trouble = Some(text),
+            Err(text) => comparison.sweep.error = Some(text),
         }
     }
 
-    pub(super) fn contest_mut(&mut self) -> Option<&mut Contest> {
-        self.state.document.as_mut().map(|document| &mut document.contest)
+    pub(super) fn comparison_mut(&mut self) -> Option<&mut CheckerComparison> {
+        self.state.document.as_mut().map(|document| &mut document.comparison)
     }
 
     /// Ends what the page of checkers has started; whether there was anything.
-    pub(super) fn stop_contest(&mut self) -> bool {
-        let any = self.contest.take().is_some() | self.sweeping.take().is_some();
-        if let Some(contest) = self.contest_mut() {
-            contest.running = None;
+    pub(super) fn stop_comparison(&mut self) -> bool {
+        let any = self.comparison.take().is_some() | self.sweeping.take().is_some();
+        if let Some(comparison) = self.comparison_mut() {
+            comparison.running = None;
         }
         any
     }
 
     /// Takes in how checkers did.
-    pub(super) fn take_in_contest(&mut self) {
-        let (runs, run_state) = poll(&mut self.contest);
+    pub(super) fn poll_comparison(&mut self) {
+        let (runs, run_state) = poll(&mut self.comparison);
         let (points, sweep_state) = poll(&mut self.sweeping);
-        let Some(contest) = self.contest_mut() else { return };
+        let Some(comparison) = self.comparison_mut() else { return };
         for message in runs {
             match message {
-                Message::Begun(checker) => contest.running = Some((checker, None)),
-                Message::Ended(run) => contest.runs.push(*run),
+                Message::Begun(checker) => comparison.running = Some((checker, None)),
+                Message::Ended(run) => comparison.runs.push(*run),
             }
         }
         for message in points {
             match message {
-                sweep::Message::Begun(value, checker) => contest.running = Some((checker, Some(value))),
-                sweep::Message::Ended(point) => contest.sweep.points.push(*point),
-                sweep::Message::Failed(text) => contest.sweep.trouble = Some(text),
+                sweep::Message::Begun(value, checker) => comparison.running = Some((checker, Some(value))),
+                sweep::Message::Ended(point) => comparison.sweep.points.push(*point),
+                sweep::Message::Failed(text) => comparison.sweep.error = Some(text),
             }
         }
         for state in [run_state, sweep_state].into_iter().flatten() {
-            if let Some(contest) = self.contest_mut() {
-                contest.running = None;
+            if let Some(comparison) = self.comparison_mut() {
+                comparison.running = None;
             }
             if let JobState::Failed(text) = state {
                 self.state.tell(true, format!("A checker ended unexpectedly: {text}"));
@@ -331,14 +331,14 @@ impl App {
     }
 
     /// Writes the results beside the history, under its name with another ending.
-    pub(super) fn write_contest(&mut self, ending: &str) {
+    pub(super) fn write_comparison(&mut self, ending: &str) {
         let Some(document) = &self.state.document else { return };
-        let contest = &document.contest;
-        let (text, what) = match (ending, contest.is_sweep) {
-            ("csv", false) => (contest.csv(), "checkers"),
-            ("csv", true) => (contest.sweep.csv(), "sweep"),
-            (_, false) => (contest.svg(), "checkers"),
-            (_, true) => (contest.sweep.svg(), "sweep"),
+        let comparison = &document.comparison;
+        let (text, what) = match (ending, comparison.is_sweep) {
+            ("csv", false) => (comparison.csv(), "checkers"),
+            ("csv", true) => (comparison.sweep.csv(), "sweep"),
+            (_, false) => (comparison.svg(), "checkers"),
+            (_, true) => (comparison.sweep.svg(), "sweep"),
         };
         let folder = super::dialogs::folder_of(Some(&document.source));
         let stem = document.title.split('.').next().unwrap_or("history");
@@ -368,15 +368,16 @@ mod tests {
         let text = "a: [w x 1] [w x 2, w y 1]\nb: [r y 1, r x 1]\n";
         let history = crate::formats::text::parse(text).expect("a history in our notation");
         let run = |checker| measure(&history, checker, &Pool::new(), &Control::new());
-        let contest = Contest { runs: vec![run(Checker::Fast), run(Checker::Plume)], ..Contest::default() };
-        assert!(contest.disputed().is_empty(), "{:?}", contest.runs);
-        let verdict = contest.runs[1].conclusion(Level::ReadAtomic).map(Conclusion::word);
+        let comparison =
+            CheckerComparison { runs: vec![run(Checker::Fast), run(Checker::Plume)], ..CheckerComparison::default() };
+        assert!(comparison.disputed().is_empty(), "{:?}", comparison.runs);
+        let verdict = comparison.runs[1].conclusion(Level::ReadAtomic).map(Conclusion::word);
         assert_eq!(verdict, Some("violated"));
-        assert!(contest.csv().contains("plume,RA,violated,") && contest.csv().starts_with("checker,level,"));
-        assert!(contest.svg().contains(">plume, ") && contest.svg().ends_with("</svg>\n"));
+        assert!(comparison.csv().contains("plume,RA,violated,") && comparison.csv().starts_with("checker,level,"));
+        assert!(comparison.svg().contains(">plume, ") && comparison.svg().ends_with("</svg>\n"));
         let n_fields = |line: &str| line.split(',').count();
-        let lines: Vec<usize> = contest.csv().lines().map(n_fields).collect();
-        assert!(lines.iter().all(|n| *n == lines[0]), "{}", contest.csv());
+        let lines: Vec<usize> = comparison.csv().lines().map(n_fields).collect();
+        assert!(lines.iter().all(|n| *n == lines[0]), "{}", comparison.csv());
     }
 
     #[test]
@@ -392,6 +393,6 @@ mod tests {
             stages: Default::default(),
         };
         let runs = vec![run(Checker::Fast, Conclusion::Broken), run(Checker::Plume, Conclusion::Holds)];
-        assert_eq!(Contest { runs, ..Contest::default() }.disputed(), [Level::ReadAtomic]);
+        assert_eq!(CheckerComparison { runs, ..CheckerComparison::default() }.disputed(), [Level::ReadAtomic]);
     }
 }

@@ -4,7 +4,7 @@ use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
 use crate::app::state::Document;
 use crate::app::style::{self, Palette};
-use crate::export::{Part, Picks};
+use crate::export::{Overrides, Part};
 use crate::relations::EdgeIndex;
 use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
@@ -37,14 +37,14 @@ pub fn menu_ui(ui: &mut Ui, document: &Document, part: Part, requests: &mut Requ
 }
 
 fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request); 2] {
-    let none = Picks::default();
-    let picks = document.chosen_parts().unwrap_or(&none);
+    let none = Overrides::default();
+    let overrides = document.chosen_parts().unwrap_or(&none);
     let what = if matches!(part, Part::Edge(_)) { 0 } else { 1 };
-    let keep = match picks.kept.contains(&part) {
+    let keep = match overrides.kept.contains(&part) {
         true => "Keep no longer",
         false => ["Keep this edge", "Keep this operation"][what],
     };
-    let leave_out = match picks.left_out.contains(&part) {
+    let leave_out = match overrides.left_out.contains(&part) {
         true => "Take it back in",
         false => ["Leave this edge out", "Leave this operation out"][what],
     };
@@ -54,24 +54,24 @@ fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request)
 /// What is left out and what is kept, on the picture; a click takes it back.
 pub fn left_out_ui(ui: &Ui, area: Rect, document: &Document, picture: &Picture, requests: &mut Requests) {
     let Some(history) = document.history.as_ref() else { return };
-    let none = Picks::default();
-    let picks = document.chosen_parts().unwrap_or(&none);
+    let none = Overrides::default();
+    let overrides = document.chosen_parts().unwrap_or(&none);
     let palette = Palette::of(ui);
     let mut at = area.left_top() + vec2(10.0, 6.0);
     let hidden = document.hidden.iter().map(|t| history.transaction_name(*t));
-    let hidden: Vec<String> = hidden.chain(picks.left_out.iter().map(|part| name(picture, *part))).collect();
+    let hidden: Vec<String> = hidden.chain(overrides.left_out.iter().map(|part| name(picture, *part))).collect();
     if !hidden.is_empty() {
         let text = format!("hidden: {} ×", listed(&hidden));
         let request = Request::Run(Command::ShowHidden);
         at.y += chip_ui(ui, at, &text, palette.caution, &super::tooltip(Command::ShowHidden), request, requests);
     }
-    let kept: Vec<String> = picks.kept.iter().map(|part| name(picture, *part)).collect();
+    let kept: Vec<String> = overrides.kept.iter().map(|part| name(picture, *part)).collect();
     if !kept.is_empty() {
         let text = format!("kept: {} ×", listed(&kept));
         let request = Request::KeepNothing;
         at.y += chip_ui(ui, at, &text, palette.accent, "Keep nothing in particular", request, requests);
     }
-    let folded = &picture.shows.picks.folded;
+    let folded = &picture.shows.overrides.folded;
     let small = &picture.argument.counterexample.history;
     let folded = folded.iter().filter(|session| picture.foldable.contains(session));
     let folded: Vec<String> = folded.map(|session| small.session_name(*session)).collect();
@@ -80,7 +80,7 @@ pub fn left_out_ui(ui: &Ui, area: Rect, document: &Document, picture: &Picture, 
         let request = Request::FoldSessions(false);
         at.y += chip_ui(ui, at, &text, palette.accent, "Draw each transaction by itself", request, requests);
     }
-    let n_moved = picks.moved.get(&picture.kind).map_or(0, |moved| moved.len());
+    let n_moved = overrides.moved.get(&picture.kind).map_or(0, |moved| moved.len());
     if n_moved > 0 {
         let text = format!("moved: {} ×", style::counted(n_moved, "card"));
         chip_ui(ui, at, &text, palette.weak, "Put all cards back where they stood", Request::PutCardsBack, requests);

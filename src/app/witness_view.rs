@@ -91,7 +91,7 @@ impl App {
     }
 
     /// Takes in the run that was made, and what it says of a long transaction.
-    pub(super) fn take_in_order(&mut self) {
+    pub(super) fn poll_order(&mut self) {
         if let Some(job) = &mut self.telling {
             let rows = job.poll().into_iter().last();
             let ended = job.state().clone();

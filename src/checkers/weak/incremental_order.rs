@@ -7,10 +7,10 @@
 //! moves a write past another access.
 
 use super::SMALL_LIMITS;
-use super::abreast::order_and_replay;
+use super::base_order::{BaseOrder, Open, Previous, Replay};
 use super::causality::{Forced, tick};
-use super::ground::{Ground, Open, Previous, Replay};
-use super::order::{Before, LinearOrder, Wish};
+use super::order::{Before, LinearOrder, Preference};
+use super::pipeline::order_and_replay;
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ const ONE_IN: usize = if SMALL_LIMITS { 2 } else { 4 };
 /// a small part of the time of a replay.
 pub(super) fn next_order(
     index: &Index,
-    ground: &Ground,
+    ground: &BaseOrder,
     last: Option<(LinearOrder, Replay)>,
     forced: &[Forced],
     control: &Control,
@@ -42,7 +42,7 @@ pub(super) fn next_order(
     let concerned: usize = intervals.iter().map(Interval::len).sum();
     if concerned > index.n_nodes() / ONE_IN {
         let before = Before::new(index.n_nodes(), forced);
-        return order_and_replay(index, &before, Wish::Rank(&order.place), control);
+        return order_and_replay(index, &before, Preference::Rank(&order.place), control);
     }
     let Some(turned) = turned(index, order, intervals, control)? else { return Ok(None) };
     let (mut order, replay) = last.unwrap_or_else(|| (ground.order.clone(), ground.replay.clone()));
@@ -388,10 +388,11 @@ mod tests {
             let random = &mut fastrand::Rng::with_seed(seed);
             let index = history(random).index();
             let n = index.n_nodes();
-            let order = linear_extension(&index, &Before::default(), Wish::FirstCome, &control).expect("not stopped");
+            let order =
+                linear_extension(&index, &Before::default(), Preference::FirstCome, &control).expect("not stopped");
             let order = order.expect("reads go back in a hidden order");
             let replay = Replay::new(&index, &order, &control).expect("not stopped");
-            let ground = Ground { listed: Vec::new(), order, replay };
+            let ground = BaseOrder { listed: Vec::new(), order, replay };
             let (mut last, mut forced) = (None, Vec::new());
             for round in 0..4 {
                 let order: &LinearOrder = last.as_ref().map_or(&ground.order, |(order, _)| order);
@@ -402,7 +403,7 @@ mod tests {
                     forced.push(Forced { from: order.nodes[from], to: order.nodes[to], read: 0 });
                 }
                 let before = Before::new(n, &forced);
-                let expected = linear_extension(&index, &before, Wish::Rank(&order.place), &control);
+                let expected = linear_extension(&index, &before, Preference::Rank(&order.place), &control);
                 let concerned: usize = intervals(order, &forced).iter().map(Interval::len).sum();
                 *if concerned > n / ONE_IN { &mut anew } else { &mut mended } += 1;
                 let found = next_order(&index, &ground, last.take(), &forced, &control).expect("not stopped");

@@ -64,7 +64,7 @@ impl TryFrom<String> for Part {
 /// What stays in a picture, and what is left out of it, whatever else is asked for. Nothing is both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Picks {
+pub struct Overrides {
     /// Drawn although the evidence that it belongs to is folded.
     pub kept: BTreeSet<Part>,
     /// Not drawn; the picture says how much is not.
@@ -75,7 +75,7 @@ pub struct Picks {
     pub moved: BTreeMap<LayoutStyle, BTreeMap<TransactionId, (i32, i32)>>,
 }
 
-impl Picks {
+impl Overrides {
     /// Keeps a part, or gives it free again.
     pub fn keep(&mut self, part: Part) {
         self.left_out.remove(&part);
@@ -156,14 +156,14 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_not_left_out() {
-        let mut picks = Picks::default();
-        picks.keep(Part::Edge(1));
-        picks.leave_out(Part::Edge(1));
-        picks.leave_out(Part::Edge(2));
-        assert!(picks.kept.is_empty());
-        assert_eq!(picks.others(), ["+ 2 other edges"]);
-        picks.leave_out(Part::Edge(2));
-        picks.keep(Part::Edge(1));
-        assert_eq!((picks.others(), picks.kept.len()), (Vec::new(), 1));
+        let mut overrides = Overrides::default();
+        overrides.keep(Part::Edge(1));
+        overrides.leave_out(Part::Edge(1));
+        overrides.leave_out(Part::Edge(2));
+        assert!(overrides.kept.is_empty());
+        assert_eq!(overrides.others(), ["+ 2 other edges"]);
+        overrides.leave_out(Part::Edge(2));
+        overrides.keep(Part::Edge(1));
+        assert_eq!((overrides.others(), overrides.kept.len()), (Vec::new(), 1));
     }
 }

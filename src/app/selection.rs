@@ -1,10 +1,10 @@
 //! The list of anomalies and the chosen one: filters, notes, what is drawn and how.
 
 use super::App;
-use super::heaps::GroupBy;
+use super::grouping::GroupBy;
 use super::notes::Note;
 use super::picture::{self, LayoutKind, Material, Order};
-use super::playing::Stage;
+use super::playback::Stage;
 use super::state::{Attention, Page};
 use super::tree::{self, Made, Tree};
 use crate::checkers::ViolationId;
@@ -37,7 +37,7 @@ impl App {
     }
 
     /// Takes in the lines that a job has made.
-    pub(super) fn take_in_list(&mut self) {
+    pub(super) fn poll_list(&mut self) {
         let Some(job) = &mut self.arranging else { return };
         let made = job.poll().into_iter().last();
         let ended = job.state().clone();
@@ -269,7 +269,7 @@ mod tests {
         let started = Instant::now();
         while app.arranging.is_some() {
             assert!(started.elapsed() < Duration::from_secs(20));
-            app.take_in_list();
+            app.poll_list();
         }
     }
 

@@ -1,16 +1,16 @@
 //! Writers that no transaction can have read from: they overwrote the version themselves, or come later in the reader's session.
 
 use super::merge::merged;
-use super::needs::is_hopeless;
+use super::needs::is_impossible_source;
 use crate::checkers::{Level, LevelSet, Pattern, Proof, Violation, ViolationId};
 use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, Reason, Relation, Resolution, Source, last_write};
 
-/// Why a read cannot have read from a hopeless source; `None` for other sources.
+/// Why a read cannot have read from an impossible source; `None` for other sources.
 pub(super) fn contradiction(history: &History, read: OperationId, source: Source) -> Option<Violation> {
     let Source::Transaction { writer, write, intermediate, .. } = source else { return None };
     let reader = history.transaction_of(read);
-    if !is_hopeless(history, reader, source) {
+    if !is_impossible_source(history, reader, source) {
         return None;
     }
     let key = history.keys()[read.index()];
@@ -46,14 +46,14 @@ pub(super) fn contradiction(history: &History, read: OperationId, source: Source
     })
 }
 
-/// Why a read all of whose sources are hopeless cannot be.
+/// Why a read all of whose sources are impossible cannot be.
 pub(super) fn refutation(history: &History, resolution: &Resolution, read: OperationId) -> Option<Violation> {
     let sources = resolution.multiple_sources(read)?.sources.iter();
     let mut cases = sources.filter_map(|&source| Some((source.writer()?, contradiction(history, read, source)?)));
     Some(merged(read, cases.next()?, cases))
 }
 
-/// What follows from the first source of a read all of whose sources are hopeless, beside the other cases.
+/// What follows from the first source of a read all of whose sources are impossible, beside the other cases.
 pub(super) fn with_other_writers(
     history: &History,
     resolution: &Resolution,

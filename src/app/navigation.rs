@@ -1,8 +1,8 @@
 //! Turning to other views of what is selected, and finding things.
 
 use super::App;
+use super::nav_history::Place;
 use super::palette::{self, Palette};
-use super::places::Place;
 use super::state::{Document, KeyView, Page};
 use super::versions::{self, Question, Wanted};
 use super::{figures, group_graph, listing, panels, timeline};
@@ -134,7 +134,7 @@ impl App {
             wanted: wanted.clone(),
             violation: violation.and_then(|(id, catalogue)| catalogue.violation(id).cloned()),
         };
-        let view = KeyView { wanted, chain: None, trouble: None, of: document.selected };
+        let view = KeyView { wanted, chain: None, error: None, of: document.selected };
         jobs::replace(&mut document.key, Some(view));
         let number = self.revision.advance();
         self.chaining = Some(versions::start(question, number, Arc::clone(&self.wake)));
@@ -149,14 +149,14 @@ impl App {
     }
 
     /// Takes in what the jobs of the views have found out.
-    pub(super) fn take_in_views(&mut self) {
+    pub(super) fn poll_views(&mut self) {
         let mut troubles = Vec::new();
         let timeline = last(&mut self.timing, Page::Lanes, &mut troubles);
         let chain = last(&mut self.chaining, Page::Key, &mut troubles);
         let listing = last(&mut self.listing, Page::Browser, &mut troubles);
         let figures = last(&mut self.counting, Page::Statistics, &mut troubles);
         let group = last(&mut self.gathering, Page::Matrix, &mut troubles);
-        self.take_in_found();
+        self.poll_found();
         if let Some(document) = &mut self.state.document {
             keep(&mut document.timeline, timeline);
             keep(&mut document.browser.listing, listing);
@@ -165,7 +165,7 @@ impl App {
             if let (Some(view), Some(chain)) = (&mut document.key, chain) {
                 match chain {
                     Ok(chain) => view.chain = Some(chain),
-                    Err(text) => view.trouble = Some(text),
+                    Err(text) => view.error = Some(text),
                 }
             }
         }
@@ -176,13 +176,13 @@ impl App {
     pub(super) fn fail(&mut self, page: Page, cause: String) {
         let Some(document) = &mut self.state.document else { return };
         match &mut document.key {
-            Some(view) if page == Page::Key => view.trouble = Some(format!("This could not be found out: {cause}")),
+            Some(view) if page == Page::Key => view.error = Some(format!("This could not be found out: {cause}")),
             _ => drop(document.failed.insert(page, cause)),
         }
     }
 
     /// Takes in what was found for the palette.
-    fn take_in_found(&mut self) {
+    fn poll_found(&mut self) {
         let Some(job) = &mut self.finding else { return };
         let found = job.poll().into_iter().last();
         let ended = job.state().clone();
@@ -308,7 +308,7 @@ mod tests {
             let started = std::time::Instant::now();
             while app.timing.is_some() || app.counting.is_some() {
                 assert!(started.elapsed().as_secs() < 20, "{page:?}");
-                app.take_in_views();
+                app.poll_views();
             }
         };
         app.state.page = Page::Lanes;

@@ -18,29 +18,29 @@ const KEPT_PICTURES: usize = 48;
 
 impl App {
     /// Takes in all messages of all jobs.
-    pub(super) fn take_in_messages(&mut self) {
-        self.take_in_loading();
-        self.take_in_looked();
-        self.take_in_missing();
-        self.take_in_drawing();
-        self.take_in_raw_lines();
-        self.take_in_files_written();
-        self.take_in_exports();
-        self.take_in_order();
-        self.take_in_run();
-        self.take_in_views();
-        self.take_in_what_if();
-        self.take_in_batch();
-        self.take_in_contest();
-        self.take_in_collecting();
-        self.take_in_watching();
-        self.take_in_instances();
-        self.take_in_list();
+    pub(super) fn poll_messages(&mut self) {
+        self.poll_loading();
+        self.poll_looked();
+        self.poll_missing();
+        self.poll_drawing();
+        self.poll_raw_lines();
+        self.poll_files_written();
+        self.poll_exports();
+        self.poll_order();
+        self.poll_run();
+        self.poll_views();
+        self.poll_what_if();
+        self.poll_batch();
+        self.poll_comparison();
+        self.poll_collecting();
+        self.poll_watching();
+        self.poll_instances();
+        self.poll_list();
         self.prepare_list();
     }
 
     /// Reads the open file again when it has changed.
-    fn take_in_watching(&mut self) {
+    fn poll_watching(&mut self) {
         let changed = self.watching.as_mut().is_some_and(|job| !job.poll().is_empty());
         if changed && self.state.document.as_ref().is_some_and(|document| !document.is_busy()) {
             self.reload();
@@ -48,13 +48,13 @@ impl App {
         }
     }
 
-    fn take_in_loading(&mut self) {
+    fn poll_loading(&mut self) {
         let Some(job) = &mut self.loading else { return };
         let messages = job.poll();
         let state = job.state().clone();
         let cancelled = job.is_cancelled();
         for message in messages {
-            self.take_in_load_message(message);
+            self.poll_load_message(message);
         }
         let Some(document) = &mut self.state.document else { return };
         match state {
@@ -75,7 +75,7 @@ impl App {
         }
     }
 
-    fn take_in_load_message(&mut self, message: Message) {
+    fn poll_load_message(&mut self, message: Message) {
         let cancelled = self.loading.as_ref().is_some_and(Job::is_cancelled);
         let Some(document) = &mut self.state.document else { return };
         match message {
@@ -125,7 +125,7 @@ impl App {
                     }
                     document.phase = if cancelled { Phase::Cancelled } else { Phase::Done };
                 }
-                self.take_in_catalogue(catalogue, complete);
+                self.poll_catalogue(catalogue, complete);
             }
             Message::Failed(text) => {
                 document.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// Shows new findings; the selection stays with its violation, whose number may have changed.
-    pub(super) fn take_in_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
+    pub(super) fn poll_catalogue(&mut self, catalogue: Arc<Catalogue>, complete: bool) {
         let Some(document) = &mut self.state.document else { return };
         let before = document.catalogue.take();
         let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
@@ -193,7 +193,7 @@ impl App {
         jobs::discard(before);
     }
 
-    fn take_in_drawing(&mut self) {
+    fn poll_drawing(&mut self) {
         let Some(job) = &mut self.drawing else { return };
         let pictures = job.poll();
         let ended = job.state().clone();
@@ -243,7 +243,7 @@ impl App {
         }
     }
 
-    fn take_in_raw_lines(&mut self) {
+    fn poll_raw_lines(&mut self) {
         if let Some(job) = &mut self.raw {
             let lines = job.poll().into_iter().last();
             let ended = !job.is_running();
@@ -266,7 +266,7 @@ impl App {
     }
 
     /// Opens what was chosen in a dialog or dropped on the window.
-    pub(super) fn take_in_files(&mut self, ctx: &egui::Context) {
+    pub(super) fn poll_files(&mut self, ctx: &egui::Context) {
         self.state.waiting_for_dialog = self.dialogs.is_waiting();
         match self.dialogs.update(ctx) {
             Some((Purpose::Open | Purpose::OpenFolder, path)) => self.open_path(path),

@@ -4,8 +4,8 @@
 //! order. So the replay runs behind the order while that grows; when it is complete, what the replay has not reached yet
 //! is cut into pieces for all threads.
 
-use super::ground::{Piece, Previous, Replay, pieces};
-use super::order::{Before, LinearOrder, Wish, linear_extension, linear_extension_told};
+use super::base_order::{Piece, Previous, Replay, pieces};
+use super::order::{Before, LinearOrder, Preference, linear_extension, linear_extension_told};
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Node};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) fn order_and_replay(
     index: &Index,
     before: &Before,
-    wish: Wish<'_>,
+    wish: Preference<'_>,
     control: &Control,
 ) -> Result<Option<(LinearOrder, Replay)>, Interrupt> {
     if pieces(index, index.n_nodes()).len() == 1 {
@@ -25,7 +25,7 @@ pub(super) fn order_and_replay(
         return Ok(Some((order, replay)));
     }
     let previous = Previous::new(index);
-    let belt = Belt::default();
+    let belt = Channel::default();
     let lead = || -> Result<Option<(LinearOrder, Vec<Piece>)>, Interrupt> {
         let end = End(&belt);
         let order = linear_extension_told(index, before, wish, control, &mut |nodes| belt.put(nodes))?;
@@ -60,7 +60,7 @@ pub(super) fn order_and_replay(
 
 /// Stretches of an order on their way from who makes it to who replays it.
 #[derive(Default)]
-struct Belt {
+struct Channel {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -73,7 +73,7 @@ struct State {
 }
 
 /// Ends a belt, also when the order is given up.
-struct End<'a>(&'a Belt);
+struct End<'a>(&'a Channel);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
@@ -82,7 +82,7 @@ impl Drop for End<'_> {
     }
 }
 
-impl Belt {
+impl Channel {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,8 +128,8 @@ mod tests {
         for seed in 0..2000 {
             let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
             let before = Before::default();
-            let abreast = pool.install(|| order_and_replay(&index, &before, Wish::FirstCome, &control));
-            let alone = linear_extension(&index, &before, Wish::FirstCome, &control).expect("not stopped");
+            let abreast = pool.install(|| order_and_replay(&index, &before, Preference::FirstCome, &control));
+            let alone = linear_extension(&index, &before, Preference::FirstCome, &control).expect("not stopped");
             let Some((order, replay)) = abreast.expect("not stopped") else {
                 assert!(alone.is_none(), "seed {seed}");
                 cyclic += 1;
@@ -154,7 +154,7 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
         for seed in 0..50 {
             let index = Tiny::random(&mut fastrand::Rng::with_seed(seed)).index();
-            let made = pool.install(|| order_and_replay(&index, &Before::default(), Wish::FirstCome, &control));
+            let made = pool.install(|| order_and_replay(&index, &Before::default(), Preference::FirstCome, &control));
             // Where no thread can come first there is nothing to interrupt.
             assert!(index.n_nodes() == 0 || !matches!(made, Ok(Some(_))), "seed {seed}");
         }

@@ -12,7 +12,7 @@ impl History {
     /// changes what it means. Ids change only where failed statements are dropped or split off.
     ///
     /// O(operations). Errors: a rule names a value or transaction that is not there.
-    pub fn under(mut self, rules: &Rules) -> Result<History, String> {
+    pub fn with_rules(mut self, rules: &Rules) -> Result<History, String> {
         let recorded = self.figures();
         self.rules = rules.clone();
         self.settle_failed(rules.failed);
