@@ -58,23 +58,26 @@ pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     drawn
 }
 
-/// The transactions to draw: all of the scenario, but of a log of clauses only those that the edges to draw touch.
+/// The transactions to draw: all of the scenario, but where only a part of it is drawn, and of a log of clauses, those that
+/// the edges to draw touch.
 pub fn transactions_to_draw(violation: &Violation) -> Vec<TransactionId> {
     let mut transactions = violation.transactions.clone();
-    if matches!(violation.proof, Proof::Clauses { .. } | Proof::Combinations { .. }) {
-        let edges = edges_to_draw(violation).into_iter().filter_map(|e| violation.edges.get(e));
+    let drawn = edges_to_draw(violation);
+    let is_partial = drawn.len() < violation.edges.len() && !drawn.is_empty();
+    if is_partial || matches!(violation.proof, Proof::Clauses { .. } | Proof::Combinations { .. }) {
+        let edges = drawn.into_iter().filter_map(|e| violation.edges.get(e));
         let touched: BTreeSet<TransactionId> = edges.flat_map(|edge| [edge.from, edge.to]).collect();
         transactions.retain(|t| touched.contains(t));
     }
     transactions
 }
 
-/// What is drawn, if it is not everything: "arrows of the first case".
+/// What is drawn, if it is not everything: "the first case".
 pub fn drawn_part(violation: &Violation) -> Option<&'static str> {
     let part = match violation.proof {
-        Proof::Clauses { .. } => "arrows of the first of many cycles",
-        Proof::Combinations { .. } => "arrows of the first of many combinations",
-        _ => "first case",
+        Proof::Clauses { .. } => "the first of many cycles",
+        Proof::Combinations { .. } => "the first of many combinations",
+        _ => "the first case",
     };
     (edges_to_draw(violation).len() < violation.edges.len()).then_some(part)
 }

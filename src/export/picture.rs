@@ -227,7 +227,7 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
     footer.extend(match case {
         Some(label) => Some(format!("drawn is case {label}")),
-        None => drawn_part(&example.violation).map(|part| format!("drawn are the {part}")),
+        None => drawn_part(&example.violation).map(|part| format!("only {part} is drawn")),
     });
     footer.push(format!("IsoScope {}", env!("CARGO_PKG_VERSION")));
     footer
