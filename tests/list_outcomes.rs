@@ -137,7 +137,7 @@ fn a_part_that_the_verifier_refuses_is_not_shown() {
     );
     let of_three = "a: [r z 1, r l [1]] [w z 1]? [r l [], w y 1] [r y 1, a l 1, w z 1]?\nb: [a l 1, a l 1, a l 1]?\n";
     for text in [of_two.as_str(), of_three] {
-        let history = parse(text);
+        let history = parse(&format!("initial: none\n{text}"));
         let findings = examine::check(&history);
         let parts = |v| counterexample::minimize(&history, v, &Control::new());
         assert!(findings.violations.iter().map(parts).any(|part| !isoscope::audit::holds(&part)), "{text}");

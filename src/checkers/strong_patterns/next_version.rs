@@ -8,6 +8,7 @@ use crate::checkers::strong::CausalPast;
 use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, topological_order};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
+use rayon::prelude::*;
 
 /// How it is known that a version is newer than the one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,36 +50,45 @@ pub(super) fn anti_dependencies(
     past: Option<&CausalPast>,
     control: &Control,
 ) -> Result<Vec<AntiDependency>, Interrupt> {
-    let mut found = Vec::new();
+    /// Keys per piece of parallel work.
+    const CHUNK: usize = 1024;
     if topological_order(graph).is_none() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
     let mut reader_of = vec![0; index.read_key.len()];
     for t in 0..index.n_nodes() as Node {
         index.reads_of(t).for_each(|read| reader_of[read] = t);
     }
-    for key in 0..index.n_keys() as u32 {
-        if key % 1024 == 0 {
-            control.check()?;
+    let of_chunk = |chunk: usize| -> Result<Vec<AntiDependency>, Interrupt> {
+        control.check()?;
+        let mut found = Vec::new();
+        for key in chunk * CHUNK..index.n_keys().min((chunk + 1) * CHUNK) {
+            of_key(index, past, &reader_of, key as u32, &mut found);
         }
-        let versions = index.slots_of(key).map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
-        for (writer, readers) in std::iter::once((NONE, index.readers_of_initial(key))).chain(versions) {
-            if readers.is_empty() {
-                continue;
+        Ok(found)
+    };
+    let chunks = (0..index.n_keys().div_ceil(CHUNK)).into_par_iter().map(of_chunk);
+    Ok(chunks.collect::<Result<Vec<_>, Interrupt>>()?.concat())
+}
+
+/// The anti-dependencies of the readers of one key.
+fn of_key(index: &Index, past: Option<&CausalPast>, reader_of: &[Node], key: u32, found: &mut Vec<AntiDependency>) {
+    let versions = index.slots_of(key).map(|slot| (index.slot_node[slot], index.readers_of(slot as u32)));
+    for (writer, readers) in std::iter::once((NONE, index.readers_of_initial(key))).chain(versions) {
+        if readers.is_empty() {
+            continue;
+        }
+        let Some((next, newer)) = next_version(index, past, reader_of, key, writer, readers) else { continue };
+        let others = readers.iter().map(|&read| (reader_of[read as usize], read)).filter(|&(t, _)| t != next);
+        // A transaction that reads the version twice depends once.
+        let mut last = NONE;
+        for (reader, read) in others {
+            if reader != last {
+                found.push(AntiDependency { reader, read, next, newer });
             }
-            let Some((next, newer)) = next_version(index, past, &reader_of, key, writer, readers) else { continue };
-            let others = readers.iter().map(|&read| (reader_of[read as usize], read)).filter(|&(t, _)| t != next);
-            // A transaction that reads the version twice depends once.
-            let mut last = NONE;
-            for (reader, read) in others {
-                if reader != last {
-                    found.push(AntiDependency { reader, read, next, newer });
-                }
-                last = reader;
-            }
+            last = reader;
         }
     }
-    Ok(found)
 }
 
 /// The writer of the version certainly next after that of `writer`.
