@@ -1,4 +1,4 @@
-//! How the user has arranged things: what undo takes back and what a project file keeps.
+//! How the user has arranged things: what undo reverts and what a project file stores.
 
 use super::App;
 use super::grouping::GroupBy;
@@ -10,16 +10,16 @@ use crate::relations::Relation;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most changes that can be taken back.
+/// Maximum number of changes that can be undone.
 const MAX: usize = 200;
 
-/// Everything that the user arranges around a history. Finding out is no arranging: selection and pages are not in it.
+/// Everything the user arranges around a history. The selection and the current page are not part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Arrangement {
     /// What the anomaly list is filtered by.
     pub filter: String,
-    /// What it lists together: a word of [`GroupBy`].
+    /// What the list is grouped by: a word of [`GroupBy`].
     pub group_by: String,
     /// Codes of the relations whose edges are not drawn.
     pub hidden_relations: BTreeSet<String>,
@@ -34,18 +34,18 @@ pub struct Arrangement {
     pub notes: Notes,
 }
 
-/// Changes that can be taken back, and those that were.
+/// Changes that can be undone, and those that were.
 #[derive(Clone, Debug, Default)]
 pub struct Undo {
     past: Vec<Arrangement>,
     future: Vec<Arrangement>,
     now: Option<Arrangement>,
-    /// The last change was typing into the filter or a note.
+    /// The last change was typing in the filter or a note.
     typing: bool,
 }
 
 impl Undo {
-    /// Takes note of how things are arranged now. Typing is one change, however many letters.
+    /// Records the current arrangement. Typing is one change, however many letters.
     pub fn note(&mut self, arrangement: Arrangement) {
         let Some(before) = self.now.take() else {
             self.now = Some(arrangement);
@@ -63,12 +63,12 @@ impl Undo {
         self.now = Some(arrangement);
     }
 
-    /// Takes note of an arrangement that is no change of the user's, and nothing to be taken back.
+    /// Records an arrangement that the user did not make and cannot undo.
     pub fn settle(&mut self, arrangement: Arrangement) {
         self.now = Some(arrangement);
     }
 
-    /// The next change is one of its own.
+    /// The next change is not merged with the last one.
     pub fn pause(&mut self) {
         self.typing = false;
     }
@@ -81,7 +81,7 @@ impl Undo {
         Some(before)
     }
 
-    /// The arrangement that was taken back last.
+    /// The arrangement that was undone last.
     pub fn redo(&mut self) -> Option<Arrangement> {
         let after = self.future.pop()?;
         self.past.extend(self.now.replace(after.clone()));
@@ -89,12 +89,12 @@ impl Undo {
         Some(after)
     }
 
-    /// Whether there is anything to take back.
+    /// Whether there is anything to undo.
     pub fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }
 
-    /// Whether anything was taken back.
+    /// Whether anything was undone.
     pub fn can_redo(&self) -> bool {
         !self.future.is_empty()
     }
@@ -108,7 +108,7 @@ impl Undo {
 /// Whether only the text of the filter, or of one note, differs.
 fn is_typing(before: &Arrangement, after: &Arrangement) -> bool {
     let same_but_filter = Arrangement { filter: after.filter.clone(), ..before.clone() } == *after;
-    // A word that a click adds or takes away is no typing.
+    // A word that a click adds or removes is not typing.
     let letters = before.filter.len().abs_diff(after.filter.len()) <= 1;
     let texts = |arrangement: &Arrangement| {
         let mut without = arrangement.clone();
@@ -120,7 +120,7 @@ fn is_typing(before: &Arrangement, after: &Arrangement) -> bool {
 }
 
 impl App {
-    /// How things are arranged now.
+    /// The current arrangement.
     pub(super) fn arrangement(&self) -> Option<Arrangement> {
         let document = self.state.document.as_ref()?;
         let name = |t: &TransactionId| document.history.as_ref().map(|history| history.transaction_name(*t));
@@ -141,7 +141,7 @@ impl App {
         })
     }
 
-    /// Arranges things in this way.
+    /// Restores this arrangement.
     pub(super) fn arrange(&mut self, arrangement: Arrangement) {
         let hidden = |relation: &Relation| arrangement.hidden_relations.contains(relation.code());
         self.state.hidden = Relation::ALL.into_iter().filter(hidden).collect();
@@ -167,14 +167,14 @@ impl App {
         }
     }
 
-    /// Takes note of how things are before requests are carried out.
+    /// Records the arrangement before requests are carried out.
     pub(super) fn note_arrangement(&mut self) {
         if let Some(arrangement) = self.arrangement() {
             self.state.undo.settle(arrangement);
         }
     }
 
-    /// Takes note of what requests have changed.
+    /// Records what requests have changed.
     pub(super) fn note_changes(&mut self, typing: bool) {
         if !typing {
             self.state.undo.pause();
@@ -184,7 +184,7 @@ impl App {
         }
     }
 
-    /// Takes back the last change, or does it again.
+    /// Undoes the last change, or redoes it.
     pub(super) fn undo(&mut self, forward: bool) {
         let arrangement = if forward { self.state.undo.redo() } else { self.state.undo.undo() };
         if let Some(arrangement) = arrangement {
@@ -202,7 +202,7 @@ pub fn layout_word(kind: LayoutKind) -> &'static str {
     }
 }
 
-/// The layout of this name; of any other the usual one.
+/// The layout of this name; the default one for any other name.
 pub fn layout_of(word: &str) -> LayoutKind {
     let all = [LayoutKind::Auto, LayoutKind::Lanes, LayoutKind::Layered];
     all.into_iter().find(|kind| layout_word(*kind) == word).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What was found, together with what the anomaly list looks at. Made once, off the frame.
+//! What was found, together with the data for the anomaly list. Built once, off the frame.
 
 use super::grouping::{AnomalyGroups, GroupBy};
 use crate::checkers::{Findings, Level, Pattern, Proof, Violation, ViolationId, add_instances};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// One violation as the list sees it.
+/// One violation as the list shows it.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its name.
@@ -21,24 +21,24 @@ pub struct Entry {
     pub may_shrink: bool,
     /// Root cause.
     pub group: u32,
-    /// The simpler one that it contains.
+    /// The simpler violation that it contains.
     pub simpler: Option<ViolationId>,
-    /// Its name in project files: the same as long as its pattern, key and transactions are.
+    /// Its name in project files: unchanged as long as its pattern, key and transactions are.
     pub identity: String,
-    /// What the filter looks at, lower case, fields between bars: `|tap-k|key:4|session:2|`.
+    /// The text the filter searches, in lower case, fields between bars: `|tap-k|key:4|session:2|`.
     pub search: String,
-    /// What the filter looks at when nothing is found: lower case.
+    /// The text the filter searches when nothing is found, in lower case.
     pub title: String,
 }
 
 /// Findings, ready to be listed.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// What the checkers found, and instances that were listed since.
+    /// What the checkers found, and instances that were listed later.
     pub findings: Findings,
-    /// What they found, where more was listed since.
+    /// What the checkers found, if more was listed later.
     as_checked: Option<Arc<Findings>>,
-    /// By place in [`Findings::violations`].
+    /// By index in [`Findings::violations`].
     pub entries: Vec<Entry>,
     /// By pattern: the weakest level that a listed instance violates, which may be stronger than the weakest level that
     /// the pattern can violate.
@@ -46,15 +46,15 @@ pub struct Catalogue {
     /// Other ways to heap them up.
     groupings: [AnomalyGroups; 4],
     places: BTreeMap<ViolationId, usize>,
-    /// Hash of the identity and place, ascending.
+    /// Hash of the identity and index, ascending.
     identities: Vec<(u64, u32)>,
     /// The one that a window shows first.
     first: Option<ViolationId>,
-    /// By level: the smallest that breaks it.
+    /// By level: the smallest that violates it.
     smallest: [Option<ViolationId>; Level::ALL.len()],
 }
 
-/// Most transactions named in one line.
+/// Maximum number of transactions named in one line.
 const NAMED: usize = 4;
 
 impl Catalogue {
@@ -79,7 +79,7 @@ impl Catalogue {
         Catalogue { findings, as_checked: None, entries, levels, groupings, places, identities, first, smallest }
     }
 
-    /// What the checkers found, without the instances that were listed since.
+    /// What the checkers found, without the instances that were listed later.
     pub fn as_checked(&self) -> &Findings {
         self.as_checked.as_deref().unwrap_or(&self.findings)
     }
@@ -92,7 +92,7 @@ impl Catalogue {
         Catalogue { as_checked: Some(as_checked), ..Catalogue::new(history, findings) }
     }
 
-    /// The first instance of a pattern, from 0, that is counted and not listed. O(listed instances).
+    /// The first instance of a pattern, from 0, that is counted but not listed. O(listed instances).
     pub fn first_unlisted(&self, pattern: Pattern) -> Option<u64> {
         let listed = self.entries.iter().map(|entry| entry.id).filter(|id| id.pattern == pattern);
         let first = listed.zip(1..).find(|(id, ordinal)| id.ordinal != *ordinal).map(|(_, ordinal)| ordinal - 1);
@@ -121,13 +121,14 @@ impl Catalogue {
         self.place(id).and_then(|place| self.findings.violations.get(place))
     }
 
-    /// The violation that a window shows first: one that is no consequence of another and breaks the weakest level, the
-    /// smallest of those, in the order of the list; those with edges are preferred since they have more to show.
+    /// The violation that a window shows first: one that is not a consequence of another and violates the weakest
+    /// level, the smallest of those, in the order of the list; those with edges are preferred because they have more to
+    /// show.
     pub fn first(&self) -> Option<ViolationId> {
         self.first
     }
 
-    /// The smallest listed violation that breaks `level`: rather one that breaks no weaker level.
+    /// The smallest listed violation that violates `level`, preferably one that violates no weaker level.
     pub fn smallest_of(&self, level: Level) -> Option<ViolationId> {
         Level::ALL.iter().position(|other| *other == level).and_then(|place| self.smallest[place])
     }
@@ -137,7 +138,7 @@ impl Catalogue {
         self.place(id).map(|place| (id, self.entries[place].identity.clone()))
     }
 
-    /// Its place in [`entries`](Self::entries). O(log violations).
+    /// Its index in [`entries`](Self::entries). O(log violations).
     pub fn place(&self, id: ViolationId) -> Option<usize> {
         self.places.get(&id).copied()
     }
@@ -187,7 +188,7 @@ fn smallest_of(violations: &[Violation], level: Level) -> Option<ViolationId> {
     breaking.min_by_key(rank).map(|violation| violation.id)
 }
 
-/// Within one run of the program, the same for the same text.
+/// The same for the same text within one run of the program.
 fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -234,7 +235,7 @@ fn entry(history: &History, violation: &Violation) -> Entry {
     }
 }
 
-/// What a line says: the transactions and the key; of a contradiction inside one transaction, the operation.
+/// The text of a line: the transactions and the key; for a contradiction inside one transaction, the operation.
 fn label(history: &History, violation: &Violation) -> String {
     if let ([only], [.., operation]) = (&violation.transactions[..], &violation.operations[..]) {
         return format!("{} · {}", history.transaction_name(*only), history.operation_text(*operation));

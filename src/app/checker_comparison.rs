@@ -1,5 +1,5 @@
-//! Several checkers on the open history: what each says, how long it takes, and how much memory. Their answers stand
-//! beside each other, so that it is seen where two of them differ.
+//! Several checkers on the open history: the verdicts, time and memory of each, side by side, so that disagreements are
+//! visible.
 
 use super::App;
 use super::sweep::{self, Sweep};
@@ -16,30 +16,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long one checker may take; what is not known then is undecided.
+/// Time limit for one checker; what is not known by then is undecided.
 const EACH: Duration = Duration::from_secs(60);
-/// Time between two looks at what is used.
+/// Interval between two samples.
 const SAMPLE: Duration = Duration::from_millis(10);
-/// Most samples kept of one run.
+/// Maximum number of samples kept of one run.
 const SAMPLES: usize = 2000;
 
-/// What the process used at a moment of a run.
+/// Resources used by the process at a moment of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Seconds since the run began.
     pub at: f64,
-    /// Megabytes more than before.
+    /// Megabytes more than before the run.
     pub megabytes: f64,
-    /// Processor time since the run began, seconds; zero where the system does not tell.
+    /// Processor time since the run began, seconds; zero if the system does not report it.
     pub cpu: f64,
 }
 
-/// How one checker did.
+/// The result of one checker.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Which.
+    /// The checker.
     pub checker: Checker,
-    /// By level that it decides: what the verdict comes to, and the seconds it took.
+    /// By level that it decides: the conclusion, and the seconds it took.
     pub levels: Vec<(Level, Conclusion, f64)>,
     /// Why levels were not decided.
     pub causes: BTreeMap<Level, Cause>,
@@ -47,11 +47,11 @@ pub struct Run {
     pub index_seconds: f64,
     /// Wall time of all, seconds.
     pub seconds: f64,
-    /// Processor time of the process meanwhile, seconds, where the system tells.
+    /// Processor time of the process during the run, seconds, if the system reports it.
     pub cpu: Option<f64>,
-    /// What was used over time.
+    /// Resources used over time.
     pub samples: Vec<Sample>,
-    /// Seconds that the engines spent in each stage, in the order of [`Stage::ALL`], on all threads together; zeros where
+    /// Seconds that the engines spent in each stage, in the order of [`Stage::ALL`], summed over all threads; zeros if
     /// a checker has no such stages.
     pub stages: [f64; Stage::ALL.len()],
 }
@@ -62,21 +62,21 @@ impl Run {
         format!("{}, {}", self.checker, Unit::Seconds.text(self.seconds))
     }
 
-    /// What it says of a level.
+    /// Its conclusion on a level.
     pub fn conclusion(&self, level: Level) -> Option<Conclusion> {
         self.levels.iter().find(|(other, ..)| *other == level).map(|(_, conclusion, _)| *conclusion)
     }
 
-    /// Most memory more than before, megabytes.
+    /// Peak memory in excess of that before the run, megabytes.
     pub fn most_memory(&self) -> f64 {
         self.samples.iter().fold(0.0, |most, sample| f64::max(most, sample.megabytes))
     }
 }
 
-/// What is drawn over the time of a run.
+/// What is plotted over the time of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Used {
-    /// Megabytes more than before.
+    /// Megabytes more than before the run.
     Memory,
     /// Processor time, seconds.
     Processor,
@@ -98,13 +98,13 @@ impl Used {
 pub struct CheckerComparison {
     /// Those that were chosen.
     pub chosen: BTreeSet<Checker>,
-    /// Results, in the order of finishing.
+    /// Results, in the order in which they finished.
     pub runs: Vec<Run>,
-    /// The one at work, and at which value of a sweep.
+    /// The running checker, and the current value of a sweep.
     pub running: Option<(Checker, Option<u64>)>,
-    /// Whether the page is about generated histories rather than the open one.
+    /// Whether the page is about generated histories instead of the open one.
     pub is_sweep: bool,
-    /// On generated histories.
+    /// Results on generated histories.
     pub sweep: Sweep,
 }
 
@@ -114,7 +114,7 @@ impl CheckerComparison {
         if self.is_sweep { self.sweep.points.is_empty() } else { self.runs.is_empty() }
     }
 
-    /// Levels on which two checkers that both know an answer give different ones.
+    /// Levels on which two checkers with a known answer disagree.
     pub fn disputed(&self) -> Vec<Level> {
         let differs = |level: &Level| {
             let known = self.runs.iter().filter_map(|run| run.conclusion(*level)).map(Conclusion::word);
@@ -155,16 +155,16 @@ impl CheckerComparison {
     }
 }
 
-/// What comes while checkers run.
+/// Messages sent while checkers run.
 #[derive(Debug)]
 pub enum Message {
-    /// It begins.
+    /// A checker has started.
     Begun(Checker),
-    /// It has ended.
+    /// A checker has finished.
     Ended(Box<Run>),
 }
 
-/// Starts the checkers one after the other.
+/// Starts the checkers, one after another.
 pub fn start(
     history: Arc<History>,
     checkers: Vec<Checker>,
@@ -190,7 +190,7 @@ fn report(outbox: &Outbox<Message>, run: Run) {
     outbox.send(Message::Ended(Box::new(run)));
 }
 
-/// Lets a checker decide all its levels that this kind of history can be asked for, for at most a minute.
+/// Runs a checker on all of its levels that apply to this kind of history, for at most a minute.
 pub(super) fn measure(history: &History, checker: Checker, pool: &Pool, control: &Control) -> Run {
     let possible = Level::of(history);
     let levels: Vec<Level> = checker.levels().iter().copied().filter(|level| possible.contains(level)).collect();
@@ -241,7 +241,7 @@ fn watch(ended: &AtomicBool, started: Instant) -> Vec<Sample> {
             cpu: cpu_seconds().zip(cpu_before).map_or(0.0, |(now, before)| now - before),
         });
         if samples.len() > SAMPLES {
-            // Every second one is enough from here on.
+            // From here on, every second one is enough.
             samples = samples.into_iter().step_by(2).collect();
         }
         if last {
@@ -251,7 +251,7 @@ fn watch(ended: &AtomicBool, started: Instant) -> Vec<Sample> {
     }
 }
 
-/// Processor time of this process so far, where the system tells.
+/// Processor time of this process so far, if the system reports it.
 fn cpu_seconds() -> Option<f64> {
     // Fields 14 and 15 of the second part of this file are ticks of a hundredth of a second in user and kernel code.
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -347,7 +347,7 @@ impl App {
     }
 }
 
-/// The messages of a job, and how it ended; one that has ended is forgotten.
+/// The messages of a job, and its state; a job that has ended is dropped.
 fn poll<T: Send + 'static>(slot: &mut Option<Job<T>>) -> (Vec<T>, Option<JobState>) {
     let Some(job) = slot else { return (Vec::new(), None) };
     let messages = job.poll();

@@ -1,8 +1,8 @@
 //! Every action of the window: name, explanation and keys in one table.
 //!
-//! Menus, shortcuts, the help sheet and the hints in the status bar are made from the table, so they cannot disagree.
-//! Actions that carry a value (select this violation, open that file) are [`Request`]s: panels only push requests, the
-//! app carries them out between frames.
+//! Menus, shortcuts, the help sheet and the hints in the status bar are built from the table, so they cannot disagree.
+//! Actions that carry a value (select this violation, open that file) are [`Request`]s: panels only push requests, and
+//! the app carries them out between frames.
 
 use super::grouping::GroupBy;
 use super::notes::Note;
@@ -28,83 +28,83 @@ pub enum Command {
     Export,
     /// Write everything about the anomaly for an issue tracker.
     Report,
-    /// Put the argument on the clipboard.
+    /// Copy the argument to the clipboard.
     CopyMarkdown,
     /// Close the window.
     Quit,
-    /// Take back the last change.
+    /// Undo the last change.
     Undo,
-    /// Do again what was taken back.
+    /// Redo the change that was undone.
     Redo,
-    /// Write the project file beside the history.
+    /// Write the project file next to the history.
     SaveProject,
-    /// Put a link to what is looked at on the clipboard.
+    /// Copy a link to the current view to the clipboard.
     CopyLink,
-    /// Mark the anomaly to be found again.
+    /// Bookmark the anomaly.
     Bookmark,
-    /// Write something beside the anomaly.
+    /// Write a note on the anomaly.
     EditNote,
     /// Group the list by something else.
     GroupBy,
-    /// Go on with the list of the selected anomaly's pattern.
+    /// List more instances of the selected anomaly's pattern.
     ListMore,
-    /// Choose the pinned transaction for a what-if.
+    /// Select the pinned transaction for a what-if.
     Choose,
-    /// Check only the chosen transactions.
+    /// Check only the selected transactions.
     CheckOnly,
-    /// Check all but the chosen transactions.
+    /// Check all but the selected transactions.
     CheckWithout,
     /// Leave the pinned transaction out of the picture.
     Hide,
     /// Put all transactions back into the picture.
     ShowHidden,
-    /// Stop work, close what is open, release the selection: whatever comes first.
+    /// Stop work, close what is open, release the selection: whichever applies first.
     Escape,
     /// Select the next listed anomaly.
     NextAnomaly,
-    /// Select the one before.
+    /// Select the previous listed anomaly.
     PreviousAnomaly,
     /// Next step of the argument.
     NextStep,
-    /// Step before.
+    /// Previous step of the argument.
     PreviousStep,
-    /// Back to where one looked before.
+    /// Go back to the previous view.
     Back,
-    /// Forward again.
+    /// Go forward again.
     Forward,
     /// Find a command, an anomaly, a transaction or a key by its name.
     Palette,
     /// Show the next layer of the interpretation.
     NextLayer,
-    /// Show the layer before.
+    /// Show the previous layer.
     PreviousLayer,
     /// Play layers or steps one after another, or pause.
     Play,
     /// Open the next case of the case tree.
     NextCase,
-    /// Open the case before.
+    /// Open the previous case.
     PreviousCase,
     /// Step through the operations of the counterexample.
     Replay,
     /// Draw the orders that were ruled out.
     Alternatives,
-    /// Keep what is pinned in the picture.
+    /// Keep the pinned part in the picture.
     Keep,
     /// Draw a session as one card.
     FoldSession,
-    /// The anomaly, or all of its component.
+    /// Switch between the anomaly and its whole component.
     SwitchScope,
     /// Show or fold the evidence behind inferred edges.
     ExpandEvidence,
-    /// Type into the anomaly filter.
+    /// Focus the anomaly filter.
     FocusFilter,
     /// Show everything.
     Fit,
-    /// Larger.
+    /// Zoom in.
     ZoomIn,
-    /// Smaller.
+    /// Zoom out.
     ZoomOut,
-    /// Session columns or layers.
+    /// Switch between session columns and layers.
     SwitchLayout,
     /// The graph.
     ShowGraph,
@@ -112,7 +112,7 @@ pub enum Command {
     ShowLanes,
     /// The versions of a key.
     ShowKey,
-    /// Who depends on whom, as a table.
+    /// Which transaction depends on which, as a table.
     ShowMatrix,
     /// The whole history.
     ShowBrowser,
@@ -126,11 +126,11 @@ pub enum Command {
     ShowStatistics,
     /// Several checkers side by side.
     ShowCheckers,
-    /// Let the chosen checkers run.
+    /// Run the selected checkers.
     RunCheckers,
     /// The table of the open folder.
     ShowBatch,
-    /// Make a history with a workload.
+    /// The page that makes a history with a workload.
     ShowCollect,
     /// Run the workload once.
     RunWorkload,
@@ -138,26 +138,26 @@ pub enum Command {
     Hunt,
     /// Run it at every isolation level.
     CompareLevels,
-    /// Open what was recorded.
+    /// Open the recorded history.
     OpenCollected,
     /// Save the table of rounds.
     WriteRounds,
-    /// True or compressed time.
+    /// Switch between true and compressed time.
     SwitchTime,
-    /// Dark or light.
+    /// Switch between dark and light.
     SwitchTheme,
     /// A tour of five steps.
     Tour,
-    /// The keys.
+    /// The help sheet with the keys.
     Help,
 }
 
-/// Where a command stands in the menus and the help sheet.
+/// Where a command is in the menus and the help sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// File menu.
     File,
-    /// What is changed, and taken back.
+    /// Changes, undo and redo.
     Edit,
     /// Moving through anomalies and arguments.
     Go,
@@ -188,13 +188,13 @@ impl Group {
 pub struct CommandRow {
     /// The command.
     pub command: Command,
-    /// Menu it belongs to.
+    /// The menu it belongs to.
     pub group: Group,
-    /// Name; `…` when it asks for more.
+    /// Its name; ends with `…` if the command needs more input.
     pub name: &'static str,
     /// What it does.
     pub tooltip: &'static str,
-    /// Keys that start it; the first is the one shown.
+    /// Keys that trigger it; the first is the one shown.
     pub keys: &'static [KeyboardShortcut],
 }
 
@@ -301,7 +301,7 @@ impl Command {
         self.row().keys.first().map(key_text).unwrap_or_default()
     }
 
-    /// Whether it means anything only while a history is open.
+    /// Whether it only makes sense while a history is open.
     pub fn needs_history(self) -> bool {
         !matches!(
             self,
@@ -325,12 +325,12 @@ impl Command {
         )
     }
 
-    /// The command whose keys were pressed in this frame; consumes them. While a text field is being typed into
+    /// The command whose keys were pressed in this frame; consumes them. While the user is typing in a text field
     /// (`typing`), plain keys belong to the field, except Esc.
     pub fn pressed(input: &mut egui::InputState, typing: bool) -> Option<Command> {
         let usable = |keys: &&KeyboardShortcut| !typing || !belongs_to_field(keys);
-        // Those with Shift come first: when a key is pressed and released within one frame, only its event still knows of
-        // Shift, and one without would take it.
+        // Those with Shift come first: when a key is pressed and released within one frame, only its event still knows
+        // about Shift, and a shortcut without Shift would take it.
         let hit = |shift: bool, input: &mut egui::InputState| {
             let has = |keys: &&KeyboardShortcut| keys.modifiers.shift == shift;
             ROWS.iter().find(|row| row.keys.iter().filter(usable).filter(has).any(|keys| consume(input, keys)))
@@ -339,8 +339,7 @@ impl Command {
     }
 }
 
-/// Whether a text field that is typed into has its own use for some keys: letters, moving by a word, deleting one,
-/// taking back.
+/// Whether a text field with the keyboard focus uses some keys itself: letters, moving by a word, deleting one, undo.
 fn belongs_to_field(keys: &KeyboardShortcut) -> bool {
     match (keys.modifiers.command, keys.modifiers.alt) {
         (true, _) => matches!(keys.logical_key, Key::W | Key::K | Key::Z | Key::Y),
@@ -349,7 +348,7 @@ fn belongs_to_field(keys: &KeyboardShortcut) -> bool {
     }
 }
 
-/// Like `InputState::consume_shortcut`, but a plain key does not answer to Alt, and one with Ctrl not to Shift.
+/// Like `InputState::consume_shortcut`, but a plain key does not match with Alt, nor one with Ctrl with Shift.
 fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
     let other = match keys.modifiers.command {
         true => input.modifiers.shift && !keys.modifiers.shift,
@@ -358,7 +357,7 @@ fn consume(input: &mut egui::InputState, keys: &KeyboardShortcut) -> bool {
     !other && input.consume_shortcut(keys)
 }
 
-/// How a key combination is written: single letters small, as they are typed.
+/// How a key combination is written: single letters in lower case, as they are typed.
 pub fn key_text(keys: &KeyboardShortcut) -> String {
     let name = match keys.logical_key {
         Key::Escape => "Esc",
@@ -382,14 +381,14 @@ pub fn key_text(keys: &KeyboardShortcut) -> String {
     }
 }
 
-/// What a panel asks the app to do.
+/// A request from a panel to the app.
 #[derive(Clone, Debug)]
 pub enum Request {
     /// An action of the table.
     Run(Command),
     /// Read and check this file.
     OpenFile(PathBuf),
-    /// Read and check the bundled sample at this place of the table.
+    /// Read and check the bundled sample at this index of the table.
     OpenSample(usize),
     /// Show this violation.
     Select(ViolationId),
@@ -399,33 +398,33 @@ pub enum Request {
     Filter(String),
     /// Show or hide edges of a relation.
     ToggleRelation(Relation),
-    /// Put the pointer's or the keyboard's attention on this part of the picture.
+    /// Give the pointer's or the keyboard's attention to this part of the picture.
     Focus(super::state::Focus),
     /// Show or fold the evidence of one inferred edge.
     ToggleEvidence(EdgeIndex),
     /// Show this layer of the interpretation, or the argument as a whole.
     ShowLayer(Option<usize>),
-    /// Show this case: its place in the tree of cases.
+    /// Show this case, by its index in the tree of cases.
     ShowCase(usize),
     /// Open or fold the cases inside this one.
     ToggleCase(usize),
     /// Go to this step of the replay.
     ReplayStep(usize),
-    /// Keep this part in the picture, or no longer.
+    /// Keep this part in the picture, or stop keeping it.
     Keep(Part),
-    /// Leave this part out of the picture, or take it back in.
+    /// Leave this part out of the picture, or put it back.
     LeaveOut(Part),
-    /// Keep nothing in particular.
+    /// Clear the parts to keep.
     KeepNothing,
     /// Draw this session of the counterexample as one card, or unfold it.
     FoldSession(SessionId),
-    /// The card of this transaction of the counterexample was dragged: its upper left corner is here now.
+    /// The card of this transaction of the counterexample was dragged: this is its new upper left corner.
     MoveCard(TransactionId, egui::Pos2),
-    /// Cards stand where the layout puts them.
+    /// Put all cards back where the layout placed them.
     PutCardsBack,
-    /// Draw every session as one card, or each transaction by itself.
+    /// Draw every session as one card, or each transaction separately.
     FoldSessions(bool),
-    /// Draw the graph in this way.
+    /// Draw the graph with this layout.
     Layout(super::picture::LayoutKind),
     /// Show this transaction in the history browser.
     Browse(TransactionId),
@@ -435,15 +434,15 @@ pub enum Request {
     SelectLevel(Level),
     /// Show the versions of this key.
     ShowKey(KeyId),
-    /// Show the versions of the key of this name, if there is one.
+    /// Show the versions of the key of this name, if it exists.
     FindKey(String),
-    /// Show the transaction in the view of lanes.
+    /// Show the transaction in the lanes.
     ShowInLanes(TransactionId),
-    /// Which sessions have a lane: those of the anomaly, or all.
+    /// Show lanes for all sessions, or only for those of the anomaly.
     AllLanes(bool),
-    /// What the matrix is about: the anomaly, or all of its component.
+    /// Switch the matrix between the anomaly and its whole component.
     WholeGroup(bool),
-    /// Change what is typed into the palette.
+    /// Change the text in the palette.
     PaletteText(String),
     /// Group the list by this.
     GroupBy(GroupBy),
@@ -451,35 +450,35 @@ pub enum Request {
     ListMore(crate::checkers::Pattern),
     /// Show this instance, listed or not.
     ShowInstance(ViolationId),
-    /// Write this beside the anomaly of this identity.
+    /// Set the note on the anomaly of this identity.
     SetNote(String, Note),
-    /// Choose these transactions of the whole history for a what-if; those that are chosen are taken out again.
+    /// Select these transactions of the whole history for a what-if; those already selected are deselected.
     Choose(Vec<TransactionId>),
-    /// Choose these as well.
+    /// Add these to the selection for a what-if.
     ChooseMore(Vec<TransactionId>),
-    /// Take the answers about parts of the history away.
+    /// Remove the answers about parts of the history.
     ClearWhatIf,
     /// Go to this step of the tour, or end it.
     Tour(Option<usize>),
-    /// Choose no transaction.
+    /// Clear the selection for a what-if.
     ChooseNone,
     /// Leave these transactions of the whole history out of the picture.
     Hide(Vec<TransactionId>),
-    /// Only the histories of the folder that contain these words.
+    /// Show only the histories of the folder that contain these words.
     BatchFilter(String),
     /// Sort the table of the folder.
     BatchSort(super::batch::Column),
-    /// Let this checker take part, or not.
+    /// Include this checker, or exclude it.
     ToggleChecker(crate::checkers::Checker),
-    /// Whether checkers run on generated histories rather than on the open one.
+    /// Whether checkers run on generated histories instead of the open one.
     Sweep(bool),
-    /// What checkers run on, when it is generated.
+    /// What checkers run on when it is generated.
     PlanSweep(Box<super::sweep::Plan>),
     /// Fill in a field of the page Collect.
     FillIn(super::collecting::form::Field, String),
-    /// Set the password for the chosen database.
+    /// Set the password for the selected database.
     SetPassword(super::collecting::address::Secret),
-    /// Take passwords in addresses out of sight.
+    /// Hide passwords in addresses.
     HidePasswords,
     /// Open the system's dialog for the file to record to.
     ChooseRecording,
@@ -491,21 +490,21 @@ pub enum Request {
     WriteComparison(&'static str),
     /// Sort and search the history browser.
     ArrangeBrowser(super::listing::Wanted),
-    /// Lay this history of the folder beside another one.
+    /// Compare this history of the folder with another one.
     Compare(usize),
-    /// Move the choice in the palette, or choose.
+    /// Move the selection in the palette, or run the selected entry.
     PaletteKey(super::palette::Move),
-    /// Do what stands at this place of the palette.
+    /// Run the entry at this index of the palette.
     PaletteChoose(usize),
-    /// Choose a step of the order shown.
+    /// Go to a step of the order shown.
     GoToStep(usize),
     /// Show this operation of the whole history: its raw line.
     ShowOperation(OperationId),
-    /// List what this finding is about, or stop listing it.
+    /// List the operations of this finding, or stop listing them.
     OpenFinding(usize),
-    /// Choose a word for a rule, without reading again.
+    /// Select a word for a rule, without reading again.
     SetRule(&'static str, String),
-    /// Read the open history again by the chosen rules.
+    /// Read the open history again by the selected rules.
     ReadAgain,
     /// Write an export.
     WriteExport(ExportKind, PathBuf),
@@ -513,15 +512,15 @@ pub enum Request {
     ChooseExportPath(ExportKind),
     /// Use the dialog drawn by this program.
     UseOwnDialog,
-    /// Take away the message at this place.
+    /// Dismiss the message at this index.
     Dismiss(usize),
-    /// Stop the work in sight, whatever else is open or being typed.
+    /// Stop the visible work, whatever else is open or being typed.
     Stop,
-    /// Put text on the clipboard.
+    /// Copy text to the clipboard.
     Copy(String),
 }
 
-/// Where panels push what they ask for.
+/// Where panels push their requests.
 pub type Requests = Vec<Request>;
 
 #[cfg(test)]
@@ -561,7 +560,7 @@ mod tests {
         assert_eq!(pressed(Modifiers::COMMAND), Some(Command::Open));
         assert_eq!(pressed(Modifiers::COMMAND | Modifiers::SHIFT), Some(Command::OpenFolder));
         assert_eq!(pressed(Modifiers::NONE), Some(Command::CheckOnly));
-        // Shift is up again by the end of the frame.
+        // Shift is released by the end of the frame.
         let mut input = egui::InputState::default();
         let (key, modifiers) = (Key::O, Modifiers::COMMAND | Modifiers::SHIFT);
         input.events.push(egui::Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers });

@@ -1,8 +1,8 @@
-//! File dialogs: the system's where there is one, else one drawn by this program.
+//! File dialogs: the system's if there is one, else one drawn by this program.
 //!
 //! A system dialog may never answer (its portal may die while it is open), so nothing waits for it: the answer comes
-//! over a channel and late answers are told by their number. `None` within half a second means that there is no
-//! dialog on this system; then the own one opens.
+//! over a channel, and late answers are recognized by their number. `None` within half a second means that there is no
+//! dialog on this system; then our own opens.
 
 use super::state::Source;
 use crate::export::ExportKind;
@@ -11,10 +11,10 @@ use egui_file_dialog::{DialogState, FileDialog};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A `None` faster than any hand can press Cancel.
+/// A `None` faster than anyone can press Cancel.
 const NO_DIALOG: Duration = Duration::from_millis(500);
 
-/// What a path is asked for.
+/// Why a path is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A history to open.
@@ -48,7 +48,7 @@ impl Default for Dialogs {
 impl Dialogs {
     /// Opens the system's dialog; a second call leaves the first one unanswered.
     pub fn ask(&mut self, purpose: Purpose, suggestion: &Path, wake: Wake) {
-        // The future is made here, on the thread of the window, as some systems demand.
+        // The future is created here, on the thread of the window, as some systems require.
         let dialog = rfd::AsyncFileDialog::new();
         let mut name = suggestion.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let dialog = match suggestion.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -93,12 +93,12 @@ impl Dialogs {
         self.pending.is_some()
     }
 
-    /// Whether the own dialog is open.
+    /// Whether our own dialog is open.
     pub fn own_is_open(&self) -> bool {
         self.own_purpose.is_some()
     }
 
-    /// Opens the own dialog instead of waiting any longer.
+    /// Opens our own dialog instead of waiting any longer.
     pub fn use_own(&mut self) {
         if let Some((purpose, _)) = self.pending.take() {
             self.open_own(purpose);
@@ -114,7 +114,7 @@ impl Dialogs {
         }
     }
 
-    /// Draws the own dialog where it is open, and returns a path that was chosen in this frame.
+    /// Draws our own dialog if it is open, and returns a path that was selected in this frame.
     pub fn update(&mut self, ctx: &egui::Context) -> Option<(Purpose, PathBuf)> {
         if let Some(answer) = self.system_answer() {
             return Some(answer);

@@ -332,7 +332,7 @@ impl App {
         self.state.export = None;
     }
 
-    /// Writes everything about the chosen anomaly into a new folder beside the history.
+    /// Writes everything about the selected anomaly into a new folder next to the history.
     fn write_report(&mut self) {
         let Some(document) = &self.state.document else { return };
         let (Some(picture), Some(catalogue)) = (document.current_picture().cloned(), document.catalogue.clone()) else {
@@ -349,7 +349,7 @@ impl App {
         self.exporting.push(exporting::start_report(what, number, Arc::clone(&self.wake)));
     }
 
-    /// Whatever Esc means now: the topmost thing is closed, else work stops, else the selection is released.
+    /// Handles Esc: closes the topmost thing, else stops work, else releases the selection.
     fn escape(&mut self, ctx: &egui::Context) {
         if self.state.palette.take().is_some() {
             self.finding = None;
@@ -359,10 +359,10 @@ impl App {
         } else if self.state.export.is_some() {
             self.state.export = None;
         } else if self.was_typing {
-            // egui itself lets go of the field when it sees Esc; this frame's Esc must do no more than that.
+            // egui itself releases the field when it sees Esc; this frame's Esc must do no more than that.
             ctx.memory_mut(|memory| memory.stop_text_input());
         } else if self.state.show_collect {
-            // A run goes on in the background when one looks at something else; only its own page stops it.
+            // A run goes on in the background while the user looks at something else; only its own page stops it.
             self.state.show_collect = self.cancel_collecting();
         } else if self.stop_work() {
         } else if let Some(document) = &mut self.state.document {
@@ -381,7 +381,7 @@ impl App {
         }
     }
 
-    /// Stops what is at work; whether anything was.
+    /// Stops the current work; returns whether there was any.
     fn stop_work(&mut self) -> bool {
         if self.stop_comparison() || self.stop_asking() {
             return true;
@@ -401,7 +401,7 @@ impl App {
             self.state.looking = None;
             return true;
         }
-        // The window shows it at once; the threads come to their next look at the flag soon after.
+        // The window shows it at once; the threads check the flag soon after.
         if let Some(job) = self.loading.as_ref().filter(|job| !job.is_cancelled()) {
             job.cancel();
             if let Some(document) = &mut self.state.document {

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What to write, and where to.
+/// What to write, and where.
 pub struct What {
     /// The kind of file.
     pub kind: ExportKind,
-    /// Where to.
+    /// Where to write it.
     pub path: PathBuf,
     /// The argument.
     pub picture: Arc<Picture>,
@@ -29,7 +29,7 @@ pub struct What {
     pub hidden: BTreeSet<Relation>,
 }
 
-/// Starts writing. The message says how it went: the path written, or what went wrong.
+/// Starts writing. The message is the result: the path written, or what went wrong.
 pub fn start(what: What, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
     Job::start("export", revision, wake, move |control, outbox| {
         outbox.send(write(&what, control).map(|()| what.path.clone()));
@@ -45,14 +45,14 @@ fn write(what: &What, control: &Control) -> Result<(), String> {
     };
     let page = compose(&argument.counterexample, &argument.explanation, &what.history, &options);
     let bytes = export(what.kind, &page).map_err(|error| error.to_string())?;
-    // What was cancelled in time leaves no file.
+    // A job cancelled in time leaves no file.
     control.check().map_err(|interrupt| interrupt.to_string())?;
     write_whole(&what.path, &bytes)
 }
 
 /// A report to write.
 pub struct Report {
-    /// A folder that is not there yet; where it is, another name beside it is taken.
+    /// A new folder; if it exists, another name next to it is used.
     pub folder: PathBuf,
     /// The argument.
     pub picture: Arc<Picture>,
@@ -62,11 +62,11 @@ pub struct Report {
     pub catalogue: Arc<Catalogue>,
     /// Whether it can be trusted.
     pub health: Arc<Health>,
-    /// The history's file, for the command line that the report names.
+    /// The history's file, for the command line in the report.
     pub file: String,
 }
 
-/// Starts writing a report. The message says how it went: the folder written, or what went wrong.
+/// Starts writing a report. The message is the result: the folder written, or what went wrong.
 pub fn start_report(what: Report, revision: Revision, wake: Wake) -> Job<Result<PathBuf, String>> {
     Job::start("report", revision, wake, move |control, outbox| outbox.send(write_report(&what, control)))
 }
@@ -98,7 +98,7 @@ fn write_report(what: &Report, control: &Control) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The path, or the first with a number behind it that is not there yet.
+/// The path, or the first numbered one that does not exist yet.
 fn free_name(path: &Path) -> PathBuf {
     let numbered = |n: u32| {
         let mut name = path.file_name().unwrap_or_default().to_owned();

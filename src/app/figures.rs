@@ -1,5 +1,5 @@
 //! Figures of a history for plots: how skewed access to keys is, how large transactions are, how many abort, and where
-//! anomalies lie. Made off the frame, small enough to draw.
+//! anomalies are. Computed off the frame, small enough to draw.
 
 use super::sorting::{going, sort_by};
 use super::tree::Catalogue;
@@ -8,7 +8,7 @@ use crate::history::{History, Outcome, Statistics, TransactionId};
 use crate::jobs::{Job, Revision, Wake};
 use std::sync::Arc;
 
-/// Most points of a plot.
+/// Maximum number of points in a plot.
 const POINTS: usize = 120;
 
 /// The figures.
@@ -16,11 +16,12 @@ const POINTS: usize = 120;
 pub struct Figures {
     /// As in `stats` on the command line.
     pub statistics: Statistics,
-    /// Rank of a key, from 1, and its operations, most used first; of many keys some.
+    /// Rank of a key, from 1, and its operations, most used first; a sample if there are many keys.
     pub skew: Vec<(f64, f64)>,
-    /// Number of operations and how many transactions have so many; the last counts all larger ones, too.
+    /// Number of operations and how many transactions have that many; the last also counts all larger ones.
     pub sizes: Vec<(f64, f64)>,
-    /// By stretch of the history: place of its middle among all transactions, and the share that aborted, in percent.
+    /// By stretch of the history: position of its middle among all transactions, and the share that aborted, in
+    /// percent.
     pub aborted: Vec<(f64, f64)>,
     /// The same for those of unknown outcome.
     pub unknown: Vec<(f64, f64)>,
@@ -85,7 +86,7 @@ impl Figures {
     }
 }
 
-/// The transactions by their start where there are times, else by their places in their sessions.
+/// The transactions by start if there are times, else by their position in their sessions.
 fn order(history: &History, control: &Control) -> Result<Vec<TransactionId>, Interrupt> {
     let mut order: Vec<TransactionId> = history.transactions().collect();
     let start = |t: &TransactionId| history.interval(*t).map(|interval| interval.start);

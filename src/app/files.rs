@@ -1,5 +1,5 @@
-//! Writing files off the frame, one after another, each whole or not at all. On quitting, what is still to be written is
-//! waited for.
+//! Writing files off the frame, one after another, each whole or not at all. On quitting, the window waits for files
+//! still to be written.
 
 use super::App;
 use crate::files;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 /// How long quitting waits for exports, which may have much to draw first.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a file went, for the user: what to say, and whether that is bad. Of some files nothing is said.
+/// The result of writing a file, for the user: whether it is bad, and the message. Some files have no message.
 pub type Said = Option<(bool, String)>;
 
-/// The files that are to be written.
+/// The queue of files to write.
 pub type Files = Queue<Said>;
 
-/// No files.
+/// An empty queue.
 pub fn none() -> Files {
     Queue::new("files")
 }
@@ -28,7 +28,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), String> {
 }
 
 impl App {
-    /// Writes a file; `done` is said when it is written, and what went wrong otherwise.
+    /// Writes a file and reports `done` when it is written, or what went wrong.
     pub(super) fn write_file(&mut self, path: PathBuf, text: String, done: &str) {
         let done = format!("{done}: {}", path.display());
         self.files.push(Arc::clone(&self.wake), move || match write_whole(&path, text.as_bytes()) {
@@ -37,8 +37,7 @@ impl App {
         });
     }
 
-    /// Writes a file that makes life easier, in a folder that is made if need be. Failing to write it does not
-    /// matter.
+    /// Writes a file for convenience, in a folder that is created if needed. Failing to write it does not matter.
     pub(super) fn write_quietly(&mut self, path: PathBuf, text: String) {
         self.files.push(Arc::clone(&self.wake), move || {
             let made = path.parent().map(std::fs::create_dir_all);
@@ -75,7 +74,7 @@ impl App {
         });
     }
 
-    /// Waits for everything that is being written: the window is about to go.
+    /// Waits for everything that is being written: the window is about to close.
     pub(super) fn finish_writing(&mut self) {
         let started = Instant::now();
         while !self.exporting.is_empty() && started.elapsed() < PATIENCE {

@@ -1,4 +1,4 @@
-//! The filter of the anomaly list: words that must all be found, some of them fields that must match whole.
+//! The filter of the anomaly list: words that must all be found; some are fields that must match whole.
 
 use crate::history::as_typed;
 
@@ -7,7 +7,7 @@ use crate::history::as_typed;
 pub enum Term {
     /// `key:4`: the whole field.
     Field(String),
-    /// `is:bookmarked`, `is:noted`, `tag:x`: what the user wrote beside it.
+    /// `is:bookmarked`, `is:noted`, `tag:x`: what the user wrote about it.
     Own(String),
     /// Anywhere.
     Part(String),
@@ -17,7 +17,7 @@ pub enum Term {
 const FIELDS: [&str; 6] = ["key", "session", "txn", "edge", "level", "pattern"];
 
 impl Term {
-    /// Understands one word.
+    /// Parses one word.
     pub fn parse(word: &str) -> Term {
         let word = as_typed(word).to_lowercase();
         match word.split_once(':').filter(|(_, value)| !value.is_empty()) {
@@ -27,7 +27,7 @@ impl Term {
         }
     }
 
-    /// Whether an anomaly with these fields passes; `own` tells the words about what the user wrote.
+    /// Whether an anomaly with these fields passes; `own` decides the words about what the user wrote.
     pub fn matches(&self, search: &str, own: impl FnOnce(&str) -> bool) -> bool {
         match self {
             Term::Field(text) | Term::Part(text) => search.contains(text),
@@ -35,7 +35,7 @@ impl Term {
         }
     }
 
-    /// Whether it passes when a letter may be missing, too many or wrong; fields must still match whole.
+    /// Whether it passes if a letter may be missing, extra or wrong; fields must still match whole.
     pub fn is_like(&self, search: &str, title: &str, own: impl FnOnce(&str) -> bool) -> bool {
         match self {
             Term::Part(word) => search.contains(word) || (word.chars().count() >= 4 && is_nearly_in(word, title)),
@@ -44,7 +44,7 @@ impl Term {
     }
 }
 
-/// Whether `word` is in `text` up to one edit (Sellers' algorithm). O(length · length).
+/// Whether `word` is in `text` with at most one edit (Sellers' algorithm). O(length · length).
 fn is_nearly_in(word: &str, text: &str) -> bool {
     let word: Vec<char> = word.chars().collect();
     let mut column: Vec<usize> = (0..=word.len()).collect();
@@ -61,7 +61,7 @@ fn is_nearly_in(word: &str, text: &str) -> bool {
     false
 }
 
-/// The words of a filter; one in quotation marks, or with a part in quotation marks, may contain blanks.
+/// The words of a filter; one that is quoted, or has a quoted part, may contain blanks.
 pub fn words(filter: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
     for letter in filter.chars() {
@@ -76,7 +76,7 @@ pub fn words(filter: &str) -> Vec<String> {
     words
 }
 
-/// A word as it is typed: with quotation marks where it contains blanks.
+/// A word as typed: quoted if it contains blanks.
 fn typed(word: &str) -> String {
     match (word.contains(char::is_whitespace), word.split_once(':')) {
         (false, _) => word.to_owned(),
@@ -85,7 +85,7 @@ fn typed(word: &str) -> String {
     }
 }
 
-/// Adds a word to a filter, or takes it away when it is there.
+/// Adds a word to a filter, or removes it if present.
 pub fn toggle_word(filter: &str, word: &str) -> String {
     let mut words = words(filter);
     match words.iter().position(|w| w.to_lowercase() == word.to_lowercase()) {

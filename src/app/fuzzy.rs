@@ -1,7 +1,8 @@
-//! How well a name fits what the user typed: all letters in order, better where words begin and where they adjoin.
+//! How well a name matches what the user typed: all letters in order, better at the beginnings of words and if
+//! adjacent.
 
-/// How well `name` fits `wanted`, greater is better; nothing where some letter of `wanted` is missing. Case does not
-/// matter, spaces in `wanted` separate words that may come in any order. O(length of both, times words).
+/// How well `name` matches `wanted`, greater is better; none if a letter of `wanted` is missing. Case does not matter;
+/// spaces in `wanted` separate words that may come in any order. O(length of both, times words).
 pub fn score(wanted: &str, name: &str) -> Option<i32> {
     let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
     let mut sum = 0;
@@ -9,7 +10,7 @@ pub fn score(wanted: &str, name: &str) -> Option<i32> {
         let word: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
         sum += word_score(&word, &name)?;
     }
-    // Of names that fit alike the shorter one is meant.
+    // Among equally good names, the shorter one wins.
     Some(sum - name.len() as i32 / 8)
 }
 

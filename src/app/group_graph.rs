@@ -1,4 +1,4 @@
-//! The edges of all anomalies of a component, as one graph: what the matrix shows, and the graph where it is not too
+//! The edges of all anomalies of a component, as one graph: shown as a matrix, and as a graph if it is not too
 //! large.
 
 use super::canvas::sketch::Sketch;
@@ -13,19 +13,19 @@ use crate::relations::{Edge, EdgeIndex, Relation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Most edges gathered.
+/// Maximum number of edges gathered.
 const MAX_EDGES: usize = 200_000;
-/// Most transactions that are drawn as a graph.
+/// Maximum number of transactions drawn as a graph.
 pub const MAX_CARDS: usize = 5_000;
-/// Most transactions that are placed so that their text can be read.
+/// Maximum number of transactions that are placed so that their text can be read.
 const MOST_LEGIBLE: usize = 24;
-/// Most edges that are drawn as a graph.
+/// Maximum number of edges drawn as a graph.
 pub const MAX_ARROWS: usize = 10_000;
 
 /// What a cell shows, and what a click on it chooses.
 pub type Cell = Vec<(Relation, NodeTarget)>;
 
-/// What a click on a cell chooses.
+/// What a click on a cell selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeTarget {
     /// An edge of the chosen anomaly.
@@ -34,12 +34,12 @@ pub enum NodeTarget {
     Anomaly(ViolationId),
 }
 
-/// Who depends on whom, in terms of the whole history.
+/// Which transaction depends on which, in terms of the whole history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// In the order of the sessions; ⊥ first where it takes part.
+    /// In the order of the sessions; ⊥ first if it takes part.
     pub transactions: Vec<TransactionId>,
-    /// By places of both ends: the relations.
+    /// By indices of both ends: the relations.
     pub cells: BTreeMap<(usize, usize), Cell>,
 }
 
@@ -48,18 +48,18 @@ pub struct Table {
 pub struct GroupGraph {
     /// The component: its number in the catalogue.
     pub of: u32,
-    /// Number of listed anomalies of it.
+    /// Number of listed anomalies in it.
     pub n: usize,
     /// As a table.
     pub table: Table,
-    /// As a graph; none where it has more than [`MAX_CARDS`] transactions or [`MAX_ARROWS`] edges.
+    /// As a graph; none if it has more than [`MAX_CARDS`] transactions or [`MAX_ARROWS`] edges.
     pub picture: Option<GroupPicture>,
 }
 
 /// The graph, in terms of the whole history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupPicture {
-    /// What is drawn, and where. Its arrows name places in `edges`.
+    /// What is drawn, and where. Its arrows refer to indices in `edges`.
     pub sketch: Arc<Sketch>,
     /// What the legend explains.
     pub relations: BTreeSet<Relation>,
@@ -69,7 +69,7 @@ pub struct GroupPicture {
     pub edges_of: BTreeMap<ViolationId, Vec<EdgeIndex>>,
 }
 
-/// Starts gathering; nothing comes where the anomaly is not listed.
+/// Starts gathering; nothing comes if the anomaly is not listed.
 pub fn start(
     history: Arc<History>,
     catalogue: Arc<Catalogue>,
@@ -98,7 +98,7 @@ impl GroupGraph {
     }
 }
 
-/// Edges that differ in what they say.
+/// Edges without duplicates.
 #[derive(Default)]
 struct Gathered {
     edges: Vec<(Edge, ViolationId)>,
@@ -161,7 +161,7 @@ impl Gathered {
         if diagram.cards.len() > MAX_CARDS || diagram.arrows.len() > MAX_ARROWS {
             return None;
         }
-        // With few cards the text can be read, if they are placed for it.
+        // With few cards the text is legible if they are placed for it.
         let Arranged { diagram, layout } = match diagram.cards.len() <= MOST_LEGIBLE {
             true => layout::arrange(&diagram, LayoutStyle::Auto, ROOM),
             false => Arranged::new(&diagram, layout::lanes(&diagram)),

@@ -1,4 +1,4 @@
-//! Anomalies heaped up by what they have in common: root cause, component, key, or sessions.
+//! Anomalies grouped by what they have in common: root cause, component, key, or sessions.
 
 use crate::checkers::{Findings, Violation};
 use crate::counterexample::{Group, components, groups};
@@ -6,7 +6,7 @@ use crate::history::History;
 use crate::report::{key_of, sessions_of};
 use std::collections::BTreeMap;
 
-/// What is listed together.
+/// What the list is grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupBy {
     /// Level, pattern, then root cause.
@@ -23,7 +23,7 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// All, in the order in which one goes through them.
+    /// All, in the order in which the user cycles through them.
     pub const ALL: [GroupBy; 5] =
         [GroupBy::Pattern, GroupBy::Cause, GroupBy::Component, GroupBy::Key, GroupBy::Session];
 
@@ -38,7 +38,7 @@ impl GroupBy {
         }
     }
 
-    /// The next one, around the end.
+    /// The next one, wrapping around at the end.
     pub fn next(self) -> GroupBy {
         let at = GroupBy::ALL.iter().position(|by| *by == self).unwrap_or(0);
         GroupBy::ALL[(at + 1) % GroupBy::ALL.len()]
@@ -50,7 +50,7 @@ impl GroupBy {
     }
 }
 
-/// One way to heap up all anomalies.
+/// One way to group all anomalies.
 #[derive(Clone, Debug)]
 pub struct AnomalyGroups {
     /// By anomaly: its heap.
@@ -78,7 +78,7 @@ impl AnomalyGroups {
         AnomalyGroups { heap_of, names: order.into_iter().map(|(name, _)| name.to_owned()).collect() }
     }
 
-    /// The heap of the anomaly at a place.
+    /// The heap of the anomaly at an index.
     pub fn of(&self, place: usize) -> u32 {
         self.heap_of[place]
     }
@@ -96,14 +96,14 @@ impl AnomalyGroups {
     }
 }
 
-/// By anomaly: the name of its group, which is that of the most convincing one in it.
+/// By anomaly: the name of its group, which is that of the most convincing anomaly in it.
 fn names(history: &History, violations: &[Violation], groups: Vec<Group>) -> Vec<String> {
     let mut names = vec![String::new(); violations.len()];
     for group in groups {
         let Some(first) = group.smallest() else { continue };
         let own = violations[first].transactions.iter().filter(|t| !t.is_initial()).take(3);
         let own: Vec<String> = own.map(|t| history.transaction_name(*t)).collect();
-        // Two causes may lie among the same transactions.
+        // Two causes may involve the same transactions.
         let name = format!("around {} ({})", own.join(" "), violations[first].id);
         group.members.iter().for_each(|&place| names[place] = name.clone());
     }

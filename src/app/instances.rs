@@ -1,4 +1,4 @@
-//! Instances that are counted and were not listed: the list goes on with them when it is asked to.
+//! Instances that are counted but not listed: the list is extended on request.
 
 use super::App;
 use super::catalogue::Catalogue;
@@ -9,15 +9,15 @@ use crate::history::History;
 use crate::jobs::{Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
 
-/// How many instances a pattern's list goes on by.
+/// How many instances are added to a pattern's list at a time.
 pub(super) const AT_ONCE: u64 = 1000;
 
-/// The catalogue with some instances more, or why it has none.
+/// The catalogue with some more instances, or why there are none.
 type Answer = Result<Arc<Catalogue>, String>;
 
 /// Instances that are being listed.
 pub(super) struct Asked {
-    /// The list that goes on.
+    /// The catalogue to extend.
     catalogue: Arc<Catalogue>,
     job: Job<Answer>,
 }
@@ -48,7 +48,7 @@ impl App {
         self.list_page(Page { pattern, offset, limit: AT_ONCE });
     }
 
-    /// Shows an instance that is counted, listed or not.
+    /// Shows a counted instance, listed or not.
     pub(super) fn show_instance(&mut self, id: ViolationId) {
         let Some(document) = &mut self.state.document else { return };
         if document.catalogue.as_ref().is_some_and(|catalogue| catalogue.place(id).is_some()) {
@@ -88,7 +88,7 @@ impl App {
         }
     }
 
-    /// Ends the work on further instances at the user's wish, if there is any.
+    /// Stops listing further instances at the user's request; returns whether there was such work.
     pub(super) fn stop_listing(&mut self) -> bool {
         let is_at_work = self.instances.is_some();
         if is_at_work {
@@ -97,7 +97,7 @@ impl App {
         is_at_work
     }
 
-    /// Without an answer, the instance that was to be shown is not wanted any more.
+    /// Without an answer, the instance that was to be shown is no longer wanted.
     fn end_listing(&mut self, is_answered: bool) {
         self.instances = None;
         let Some(document) = &mut self.state.document else { return };

@@ -1,4 +1,4 @@
-//! Taking in what jobs have found and what was dropped on the window.
+//! Taking in the results of jobs and what was dropped on the window.
 
 use super::App;
 use super::collecting::form::Field;
@@ -142,7 +142,7 @@ impl App {
         let before = document.catalogue.take();
         let selected = document.selected.and_then(|id| before.as_ref().and_then(|before| before.named(id)));
         if let Some(before) = &before {
-            // Numbers may have changed hands: what is kept by number is kept only where it means the same.
+            // Numbers may have been reassigned: what is stored by number is kept only if it means the same.
             let same = |id| before.violation(id) == catalogue.violation(id);
             let n = self.pictures.len();
             self.pictures.retain(|picture| same(picture.argument.id));
@@ -212,7 +212,7 @@ impl App {
         }
     }
 
-    /// Puts a picture on the canvas and asks for the raw lines that belong to it.
+    /// Shows a picture on the canvas and requests its raw lines.
     pub(super) fn show_picture(&mut self, picture: Arc<Picture>) {
         let same = |kept: &Arc<Picture>| {
             (kept.argument.id, kept.kind, &kept.expanded, &kept.hidden, &kept.shows)

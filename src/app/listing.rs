@@ -1,4 +1,4 @@
-//! The order in which the history browser lists sessions and transactions, and which it lists. Made off the frame.
+//! The order in which the history browser lists sessions and transactions, and which it lists. Computed off the frame.
 
 use super::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
@@ -15,11 +15,11 @@ pub enum SortBy {
     Order,
     /// The largest first: by transactions, or by operations.
     Size,
-    /// What did not commit first.
+    /// Uncommitted transactions first.
     Outcome,
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The session whose transactions are listed.
@@ -33,16 +33,16 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether everything stands as in the file, so that there is nothing to make.
+    /// Whether everything is as in the file, so that there is nothing to compute.
     pub fn is_plain(&self) -> bool {
         *self == Wanted { session: self.session, ..Wanted::default() }
     }
 }
 
-/// What is listed.
+/// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// For which question.
+    /// The request it answers.
     pub wanted: Wanted,
     /// The sessions.
     pub sessions: Vec<SessionId>,
@@ -50,7 +50,7 @@ pub struct Listing {
     pub transactions: Vec<TransactionId>,
 }
 
-/// Starts making a listing.
+/// Starts computing a listing.
 pub fn start(history: Arc<History>, wanted: Wanted, revision: Revision, wake: Wake) -> Job<Arc<Listing>> {
     Job::start("listing", revision, wake, move |control, outbox| {
         if let Ok(listing) = Listing::new(&history, wanted, control) {

@@ -16,39 +16,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Below this number of operations the weak levels are checked once more on their own, first: that takes no time
-/// worth speaking of and puts the first anomaly on the screen while the strong levels are still at work.
+/// Below this number of operations the weak levels are first checked separately: that takes negligible time and puts
+/// the first anomaly on the screen while the strong levels are still being checked.
 const QUICK_LOOK_OPERATIONS: usize = 300_000;
 
 /// The levels of the quick look.
 const QUICK_LOOK_LEVELS: [Level; 4] =
     [Level::CutIsolation, Level::ReadCommitted, Level::ReadAtomic, Level::TransactionalCausalConsistency];
 
-/// By name: the transactions called so.
+/// By name: the transactions of that name.
 pub type Named = BTreeMap<String, BTreeSet<TransactionId>>;
 
-/// What shall be read and checked.
+/// What to read and check.
 pub struct Order {
     /// Where it is.
     pub source: Source,
-    /// By which rules it is read.
+    /// The rules by which it is read.
     pub rules: Rules,
-    /// Names of transactions that are to be found.
+    /// Names of transactions to find.
     pub names: BTreeSet<String>,
 }
 
-/// What comes while a history is read and checked.
+/// Messages sent while a history is read and checked.
 #[derive(Debug)]
 pub enum Message {
-    /// The file is read.
+    /// The file has been read.
     Read {
         /// What was observed.
         history: Arc<History>,
         /// How much was recorded.
         recorded: Figures,
-        /// The levels that it can be asked for.
+        /// The levels it can be checked against.
         levels: Vec<Level>,
-        /// The transactions of the names that were asked for.
+        /// The transactions of the requested names.
         named: Named,
         /// Wall time.
         seconds: f64,
@@ -57,20 +57,20 @@ pub enum Message {
     Fonts(Fallback),
     /// Whether it can be trusted.
     Health {
-        /// What was found out.
+        /// The findings.
         health: Arc<Health>,
-        /// Who wrote what each read returned.
+        /// The writer of what each read returned.
         resolution: Arc<Resolution>,
     },
-    /// A level is decided.
+    /// A level has been decided.
     Level(Arc<LevelResult>),
-    /// Violations are known.
+    /// Violations have been found.
     Found {
-        /// All there is so far.
+        /// Everything found so far.
         catalogue: Arc<Catalogue>,
-        /// What is known of each level.
+        /// The result for each known level.
         levels: Vec<Arc<LevelResult>>,
-        /// Nothing more will come.
+        /// Whether the findings are complete.
         complete: bool,
         /// Wall time of checking so far.
         seconds: f64,
@@ -79,12 +79,12 @@ pub enum Message {
     Failed(String),
 }
 
-/// The levels that the window asks for of every history.
+/// The levels that the window checks for every history.
 pub fn levels() -> Vec<Level> {
     Options::default().levels
 }
 
-/// The levels that the window asks for of this one: with times also strict serializability.
+/// The levels that the window checks for this one: with times also strict serializability.
 pub fn levels_of(history: &History) -> Vec<Level> {
     Level::of(history)
 }
@@ -112,7 +112,7 @@ pub fn start(order: Order, pool: Pool, revision: Revision, wake: Wake) -> Job<Me
     })
 }
 
-/// The transactions of these names. O(transactions), unless there is no name.
+/// The transactions of these names. O(transactions), unless there are no names.
 fn find_named(history: &History, names: &BTreeSet<String>, control: &Control) -> Named {
     let mut named = Named::new();
     if names.is_empty() {
@@ -144,7 +144,7 @@ fn read(source: &Source, rules: &Rules, control: &Control) -> Result<History, St
     }
 }
 
-/// Tells whether the history can be trusted, then checks it. The reads are resolved once for everything.
+/// Assesses whether the history can be trusted, then checks it. The reads are resolved once for everything.
 fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     let started = Instant::now();
     control.phase("resolving reads", 0);
@@ -165,7 +165,7 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
         Some(resolution) => audit::check_resolved(history, Arc::clone(resolution), options, control, &observe),
         None => audit::check(history, options, control, &observe),
     };
-    // Where reads are ambiguous a strong level finds their writers at once, and a weak one alone must try them.
+    // If reads are ambiguous, a strong level finds their writers at once, while a weak one alone must try them.
     let is_ambiguous = resolution.as_ref().is_some_and(|resolution| resolution.n_ambiguous() > 0);
     let is_small = history.n_operations() <= QUICK_LOOK_OPERATIONS;
     let counts_at_once = is_small || checkers::has_repeated_elements(history);
@@ -178,7 +178,7 @@ fn check(history: &History, control: &Control, outbox: &Outbox<Message>) {
     let options = Options { levels: levels_of(history), counts: counts_at_once, ..Options::default() };
     let first = check(&options);
     if let Some(resolution) = resolution.clone().filter(|_| first.can_be_counted()) {
-        // What shows that the levels are violated can be looked at while everything else is counted.
+        // The evidence of violated levels can be viewed while everything else is counted.
         found(first.clone(), false);
         found(audit::count(history, resolution, first, &options, control), true);
     } else {

@@ -1,8 +1,8 @@
 //! The window.
 //!
-//! Each frame: messages of running jobs are taken in, panels read the [`State`] and push requests, requests are
-//! carried out. All reading, checking, minimizing, layout and writing runs in [`jobs`](crate::jobs); a frame never
-//! waits. What is known so far is shown while the rest is on its way, and what is on its way can be cancelled.
+//! Each frame: messages of running jobs are taken in, panels read the [`State`] and push requests, requests are carried
+//! out. All reading, checking, minimizing, layout and writing runs in [`jobs`](crate::jobs); a frame never waits.
+//! Results so far are shown while work is in progress, and that work can be cancelled.
 
 pub mod arrangement;
 pub mod batch;
@@ -73,16 +73,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use style::Palette;
 
-/// How often a frame is drawn while work runs, to move the progress on.
+/// How often a frame is drawn while work runs, to update the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
-/// How long it is said that something went well.
+/// How long a message that something went well is shown.
 const GOOD_NEWS: Duration = Duration::from_secs(12);
 
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// No display can be opened, or it cannot be drawn on.
+    /// No display can be opened or drawn on.
     #[error("no window can be opened: {0}")]
     NoDisplay(String),
 }
@@ -110,7 +110,7 @@ pub fn run(files: Vec<PathBuf>) -> Result<(), AppError> {
         .map_err(|error| AppError::NoDisplay(cause(&error.to_string())))
 }
 
-/// The last part of a chain of causes, without the place in a source file that some libraries put before it.
+/// The last part of a chain of causes, without the source location that some libraries put before it.
 fn cause(text: &str) -> String {
     let after_place = text
         .rsplit_once(".rs:")
@@ -118,7 +118,7 @@ fn cause(text: &str) -> String {
     after_place.trim().to_owned()
 }
 
-/// Whether this system names a display to draw on; systems that have no such names always have one.
+/// Whether this system names a display to draw on; always true on systems without such names.
 fn display_is_named() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !cfg!(all(unix, not(target_os = "macos"))) || set("DISPLAY") || set("WAYLAND_DISPLAY") || set("WAYLAND_SOCKET")
@@ -169,7 +169,7 @@ pub struct App {
     listing: Option<Job<Arc<listing::Listing>>>,
     wanted_listing: Option<listing::Wanted>,
     counting: Option<Job<Arc<figures::Figures>>>,
-    /// Making the lines of the anomaly list.
+    /// Builds the lines of the anomaly list.
     arranging: Option<Job<Arc<tree::Made>>>,
     /// When the oldest message that something went well was first seen.
     good_since: Option<Instant>,
@@ -231,7 +231,7 @@ impl App {
         }
     }
 
-    /// Sets fonts and colours of `ctx` and lets jobs wake it. Done by the first [`App::draw`] at the latest.
+    /// Sets fonts and colours of `ctx` and lets jobs wake it. Called by the first [`App::draw`] at the latest.
     pub fn attach(&mut self, ctx: &egui::Context) {
         if !self.attached {
             self.attached = true;
@@ -257,7 +257,7 @@ impl App {
         }
     }
 
-    /// Draws one frame into `ui`, after taking in what jobs have found and before carrying out what was asked for.
+    /// Draws one frame into `ui`, after taking in the results of jobs and before carrying out requests.
     pub fn draw(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.attach(&ctx);
@@ -280,7 +280,7 @@ impl App {
             document.focus_note = false;
             document.browser.scroll = false;
             if let Some(order) = &mut document.order {
-                // What is not there yet cannot be scrolled to.
+                // What does not exist yet cannot be scrolled to.
                 order.scroll &= order.replay.is_none();
             }
             if let Some(run) = &mut document.run {
@@ -306,7 +306,7 @@ impl App {
         }
     }
 
-    /// That something went well is said for a while only.
+    /// Removes messages that something went well after a while.
     fn forget_good_news(&mut self, ctx: &egui::Context) {
         let any = self.state.banners.iter().any(|banner| !banner.bad);
         let since = *self.good_since.get_or_insert_with(Instant::now);

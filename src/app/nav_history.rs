@@ -1,13 +1,13 @@
-//! Where one has looked: back and forward as in a browser of pages.
+//! The views the user has visited: back and forward, as in a web browser.
 
 use super::state::{Attention, Page};
 use crate::checkers::ViolationId;
 use crate::history::{OperationId, TransactionId};
 
-/// Most places remembered.
+/// Maximum number of places remembered.
 const MAX: usize = 200;
 
-/// What one looked at.
+/// A view of the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The page.
@@ -28,7 +28,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Takes note of where one looks now. What was ahead is forgotten when one goes elsewhere.
+    /// Records the current place. Going elsewhere discards what was ahead.
     pub fn visit(&mut self, place: Place) {
         match self.list.get_mut(self.now) {
             Some(now) if *now == place => return,
@@ -47,7 +47,7 @@ impl Places {
         self.now = self.list.len() - 1;
     }
 
-    /// One place back (forward, when `step` is positive), if there is one.
+    /// Goes one place back (forward, if `step` is positive), if there is one.
     pub fn go(&mut self, step: isize) -> Option<Place> {
         let next = self.now.checked_add_signed(step)?;
         let place = *self.list.get(next)?;

@@ -1,4 +1,4 @@
-//! Turning to other views of what is selected, and finding things.
+//! Switching to other views of the selection, and finding things.
 
 use super::App;
 use super::nav_history::Place;
@@ -12,7 +12,7 @@ use crate::jobs::{self, Job, State as JobState};
 use std::sync::Arc;
 
 impl App {
-    /// Starts whatever the page in sight needs and takes note of where one looks.
+    /// Starts whatever the visible page needs and records the current view.
     pub(super) fn prepare_page(&mut self) {
         match self.state.page {
             Page::Lanes => self.prepare_lanes(),
@@ -78,7 +78,7 @@ impl App {
         self.gathering = Some(group_graph::start(history, catalogue, id, number, Arc::clone(&self.wake)));
     }
 
-    /// Makes the listing that the browser wants, unless all stands as in the file.
+    /// Computes the listing that the browser wants, unless everything is as in the file.
     fn prepare_browser(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         document.browser.wanted.session = document.browser.session;
@@ -123,7 +123,7 @@ impl App {
         self.ask_for_key(wanted);
     }
 
-    /// Finds out the versions of a key.
+    /// Looks up the versions of a key.
     pub(super) fn ask_for_key(&mut self, wanted: Wanted) {
         let Some(document) = &mut self.state.document else { return };
         let (Some(history), Some(resolution)) = (&document.history, &document.resolution) else { return };
@@ -172,7 +172,7 @@ impl App {
         troubles.into_iter().for_each(|(page, text)| self.fail(page, text));
     }
 
-    /// Takes note that a page could not be made: said there, and not tried again before something has changed.
+    /// Records that a page could not be made: the page says so, and it is not tried again before something has changed.
     pub(super) fn fail(&mut self, page: Page, cause: String) {
         let Some(document) = &mut self.state.document else { return };
         match &mut document.key {
@@ -197,7 +197,7 @@ impl App {
         }
     }
 
-    /// Shows the smallest anomaly that breaks `level`, of those that break no weaker one if there are any.
+    /// Shows the smallest anomaly that violates `level`, of those that violate no weaker one if there are any.
     pub(super) fn select_level(&mut self, level: Level) {
         let catalogue = self.state.document.as_ref().and_then(|document| document.catalogue.clone());
         if let Some(id) = catalogue.and_then(|catalogue| catalogue.smallest_of(level)) {
@@ -205,7 +205,7 @@ impl App {
         }
     }
 
-    /// Back to where one looked before, or forward again.
+    /// Goes back to the previous view, or forward again.
     pub(super) fn go_back(&mut self, step: isize) {
         let Some(place) = self.state.places.go(step) else { return };
         if let Some(id) = place.selected
@@ -237,7 +237,7 @@ impl App {
         self.search(String::new());
     }
 
-    /// Looks for what is typed into the palette.
+    /// Searches for the text in the palette.
     pub(super) fn search(&mut self, text: String) {
         let Some(palette) = &mut self.state.palette else { return };
         palette.text = text;
@@ -252,7 +252,7 @@ impl App {
         }
     }
 
-    /// Does what was found: the chosen thing, or the one at a place.
+    /// Runs what was found: the selected entry, or the one at an index.
     pub(super) fn choose_found(&mut self, ctx: &egui::Context, place: Option<usize>) {
         let Some(palette) = self.state.palette.take() else { return };
         self.finding = None;
@@ -265,14 +265,14 @@ impl App {
     }
 }
 
-/// Keeps what has come, if anything has.
+/// Stores what has come, if anything has.
 fn keep<T: Send + 'static>(slot: &mut Option<T>, come: Option<T>) {
     if come.is_some() {
         jobs::replace(slot, come);
     }
 }
 
-/// The last message of a job, which is forgotten when it has ended.
+/// The last message of a job, which is dropped when it has ended.
 fn last<T: Send + 'static>(slot: &mut Option<Job<T>>, page: Page, troubles: &mut Vec<(Page, String)>) -> Option<T> {
     let job = slot.as_mut()?;
     let message = job.poll().into_iter().last();

@@ -1,9 +1,9 @@
-//! What the user writes beside anomalies: bookmarks, notes and tags.
+//! What the user writes about anomalies: bookmarks, notes and tags.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is written beside one anomaly.
+/// The notes on one anomaly.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// Marked to be found again.
@@ -12,7 +12,7 @@ pub struct Note {
     /// Free text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Words by which anomalies are put together.
+    /// Words by which anomalies are grouped.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,
 }
@@ -21,12 +21,12 @@ pub struct Note {
 pub type Notes = BTreeMap<String, Note>;
 
 impl Note {
-    /// Whether it says nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         *self == Note::default()
     }
 
-    /// Whether a word of the filter is true of it.
+    /// Whether a word of the filter matches it.
     pub fn answers(&self, word: &str) -> bool {
         match word.split_once(':') {
             Some(("is", "bookmarked")) => self.bookmarked,

@@ -14,18 +14,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl App {
-    /// Opens the system's dialog where the open history lies.
+    /// Opens the system's dialog in the folder of the open history.
     pub(super) fn ask_for(&mut self, purpose: Purpose) {
         let folder = dialogs::folder_of(self.state.document.as_ref().map(|document| &document.source));
         self.dialogs.ask(purpose, &folder.join("history"), Arc::clone(&self.wake));
     }
 
-    /// Opens a file, or what a folder or a link turns out to lead to.
+    /// Opens a file, or what a folder or a link leads to.
     pub(super) fn open_path(&mut self, path: PathBuf) {
         self.look(paths::Request { path, ..paths::Request::default() });
     }
 
-    /// Finds out, off the frame, where a path leads; it is opened then.
+    /// Finds out, off the frame, where a path leads, to open it then.
     pub(super) fn look(&mut self, request: paths::Request) {
         self.state.looking = Some(request.path.clone());
         let number = self.revision.advance();
@@ -82,7 +82,7 @@ impl App {
         }
     }
 
-    /// Reads the open history again by the rules of the form, which stays in sight.
+    /// Reads the open history again by the rules of the form, which stays visible.
     pub(super) fn read_again(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         match document.form.rules() {
@@ -95,12 +95,12 @@ impl App {
         }
     }
 
-    /// Starts reading and checking by the default rules; whatever was open goes.
+    /// Starts reading and checking by the default rules; whatever was open is closed.
     pub(super) fn open(&mut self, source: Source) {
         self.open_under(source, Rules::default(), None);
     }
 
-    /// The same by these rules, arranged in this way.
+    /// The same by these rules and with this arrangement.
     fn open_under(&mut self, source: Source, rules: Rules, arrangement: Option<Arrangement>) {
         self.close();
         self.state.show_batch = false;

@@ -1,4 +1,4 @@
-//! Finding anything by its name: commands at once, what is in the history by a job.
+//! Finding anything by its name: commands at once, things in the history in a job.
 
 use super::command::{Command, Request};
 use super::fuzzy;
@@ -11,7 +11,7 @@ use crate::jobs::{Job, Revision, Wake};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Most things of one kind that are offered.
+/// Maximum number of things of one kind that are offered.
 const MAX: usize = 12;
 
 /// What can be found.
@@ -32,18 +32,18 @@ pub enum Thing {
 /// Something found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What.
+    /// The thing found.
     pub thing: Thing,
     /// Its name.
     pub name: String,
     /// What kind of thing it is, or the keys of a command.
     pub note: String,
-    /// How well it fits.
+    /// How well it matches.
     score: i32,
 }
 
 impl Found {
-    /// What choosing it asks for.
+    /// The request for choosing it.
     pub fn request(&self) -> Request {
         match &self.thing {
             Thing::Command(command) => Request::Run(*command),
@@ -62,16 +62,16 @@ pub enum Move {
     Up,
     /// The one below.
     Down,
-    /// Do it.
+    /// Run the selected entry.
     Choose,
 }
 
 /// The open palette.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {
-    /// What is typed.
+    /// The text typed.
     pub text: String,
-    /// What fits, best first.
+    /// The matches, best first.
     pub found: Vec<Found>,
     /// The one that Enter chooses.
     pub chosen: usize,
@@ -80,7 +80,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Commands and files that fit what is typed.
+    /// Searches commands and files for the text.
     pub fn search(&mut self, recent: &[PathBuf], has_document: bool) {
         let commands = Command::table()
             .iter()
@@ -102,7 +102,7 @@ impl Palette {
         self.chosen = 0;
     }
 
-    /// Adds what a job has found. The chosen thing stays chosen, wherever it stands then.
+    /// Adds the results of a job. The selected entry stays selected, wherever it is then.
     pub fn add(&mut self, found: Vec<Found>) {
         let chosen = self.found.get(self.chosen).map(|found| found.thing.clone());
         self.found.extend(found);
@@ -117,7 +117,7 @@ impl Palette {
         }
     }
 
-    /// Moves the choice.
+    /// Moves the selection.
     pub fn move_by(&mut self, step: isize) {
         let n = self.found.len() as isize;
         if n > 0 {
@@ -126,7 +126,7 @@ impl Palette {
     }
 }
 
-/// Starts looking through the history for what is typed.
+/// Starts searching the history for the text.
 pub fn start(
     text: String,
     history: Arc<History>,
@@ -159,7 +159,7 @@ fn find(text: &str, history: &History, catalogue: Option<&Catalogue>, control: &
     all
 }
 
-/// The best of them, without keeping all.
+/// The best matches, without keeping all.
 fn best(found: impl Iterator<Item = Found>) -> Vec<Found> {
     let mut kept: Vec<Found> = Vec::new();
     for found in found {

@@ -1,4 +1,4 @@
-//! Finding out, off the frame, what a path leads to: a history with the project file beside it, a link into one, or a
+//! Finding out, off the frame, what a path leads to: a history with the project file next to it, a link into one, or a
 //! folder of histories.
 
 use super::batch::Batch;
@@ -12,12 +12,12 @@ use crate::jobs::{Job, Revision, Wake};
 use egui::DroppedFileHandle;
 use std::path::{Path, PathBuf};
 
-/// What shall be opened.
+/// What to open.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// A history, a project file, a link, or a folder.
     pub path: PathBuf,
-    /// What was dropped, if it was: where there is no such file, its contents are taken.
+    /// The dropped file, if it was dropped: if there is no such path, its contents are used.
     pub dropped: Option<DroppedFileHandle>,
     /// Files that are only remembered.
     pub others: Vec<PathBuf>,
@@ -25,12 +25,12 @@ pub struct Request {
     pub wish: Option<RestoreTarget>,
 }
 
-/// A history to be opened.
+/// A history to open.
 #[derive(Clone, Debug)]
 pub struct Opening {
     /// Where it is.
     pub source: Source,
-    /// By which rules it is read.
+    /// The rules by which it is read.
     pub rules: Rules,
     /// How it was arranged.
     pub project: Option<Box<Project>>,
@@ -40,18 +40,18 @@ pub struct Opening {
     pub said: Vec<Banner>,
 }
 
-/// What a path turned out to lead to.
+/// What a path leads to.
 #[derive(Clone, Debug)]
 pub enum ResolvedPath {
     /// One history.
     History(Box<Opening>),
     /// A folder of histories, at least one, with what cannot be used.
     Several(Box<Batch>),
-    /// Nothing to open; says why.
+    /// Nothing to open, with the reason.
     Nothing(String),
 }
 
-/// What was found out.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Lookup {
     /// Where the path leads.

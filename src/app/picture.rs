@@ -1,4 +1,4 @@
-//! From a chosen violation to a picture: minimize, explain, diagram, layout. Everything here runs off the frame.
+//! From a selected violation to a picture: minimize, explain, diagram, layout. Everything here runs off the frame.
 
 use super::canvas::sketch::Sketch;
 use crate::app::tree::Catalogue;
@@ -24,7 +24,7 @@ const OPEN_CARDS: usize = 9;
 /// … and this many edges.
 const OPEN_EDGES: usize = 20;
 
-/// One violation, made small and explained.
+/// One violation, minimized and explained.
 #[derive(Debug)]
 pub struct Argument {
     /// The violation of the whole history.
@@ -35,7 +35,7 @@ pub struct Argument {
     pub explanation: Explanation,
     /// How it comes about: what is rejected, and why.
     pub interpretation: Interpretation,
-    /// The cases, where no single cycle or read explains it.
+    /// The cases, if no single cycle or read explains it.
     pub cases: Option<CaseTree>,
     /// The same as plain text.
     pub text: String,
@@ -51,13 +51,13 @@ pub enum Scope {
     /// The contradiction, and the evidence that is unfolded.
     #[default]
     Argument,
-    /// Everything that any layer of the interpretation shows, each at the place where it stays.
+    /// Everything that any layer of the interpretation shows, at fixed positions.
     Layers,
     /// A case by itself.
     Case(usize),
 }
 
-/// What is drawn beside the contradiction and its evidence.
+/// What is drawn in addition to the contradiction and its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shows {
     /// Which part.
@@ -83,21 +83,21 @@ pub struct Picture {
     pub sketch: Arc<Sketch>,
     /// Transactions of the whole history that are left out.
     pub hidden: BTreeSet<TransactionId>,
-    /// What is drawn beside the contradiction and its evidence.
+    /// What is drawn in addition to the contradiction and its evidence.
     pub shows: Shows,
     /// Sessions of the counterexample that have several transactions in it, folded or not.
     pub foldable: BTreeSet<SessionId>,
-    /// Why it is not drawn as asked for.
+    /// Why it is not drawn as requested.
     pub note: Option<String>,
 }
 
 impl Picture {
-    /// All edges that arrows name: those of the violation at their own places, then those of rejected orders.
+    /// All edges that arrows refer to: those of the violation at their own indices, then those of rejected orders.
     pub fn edges(&self) -> &[Edge] {
         &self.argument.interpretation.edges
     }
 
-    /// How an export shows the same.
+    /// Options for an export that shows the same.
     pub fn options(&self, whole: &History) -> ComposeOptions {
         let base = ComposeOptions::for_history(whole);
         options(&self.argument, &self.hidden, &self.shows, self.drawn.iter().copied().collect(), base, self.kind)
@@ -106,25 +106,25 @@ impl Picture {
 
 /// What a picture is made of.
 pub enum Material {
-    /// A violation of the whole history, to be made small first, and all that was found there.
+    /// A violation of the whole history, to be minimized first, and everything found there.
     Violation(Box<Violation>, Arc<Catalogue>),
-    /// An argument that is known.
+    /// A known argument.
     Argument(Arc<Argument>),
 }
 
-/// What is asked for.
+/// The request.
 pub struct Order {
     /// The whole history.
     pub history: Arc<History>,
-    /// What the picture is made of.
+    /// The source of the picture.
     pub material: Material,
     /// How to lay it out.
     pub kind: LayoutKind,
-    /// Edges whose evidence is wanted; none: as it fits.
+    /// Edges whose evidence is requested; none: chosen automatically.
     pub expanded: Option<BTreeSet<EdgeIndex>>,
     /// Transactions of the whole history to leave out.
     pub hidden: BTreeSet<TransactionId>,
-    /// What to draw beside the contradiction and its evidence.
+    /// What to draw in addition to the contradiction and its evidence.
     pub shows: Shows,
 }
 
@@ -150,7 +150,7 @@ pub fn start(order: Order, revision: Revision, wake: Wake) -> Job<Arc<Picture>> 
     })
 }
 
-/// Makes a violation small and explains it.
+/// Minimizes a violation and explains it.
 pub fn argue(history: &History, findings: &Findings, violation: &Violation, control: &Control) -> Argument {
     control.phase("minimizing", 0);
     let counterexample = audit::minimize(history, violation, control);
@@ -173,7 +173,7 @@ pub fn argue(history: &History, findings: &Findings, violation: &Violation, cont
     }
 }
 
-/// What a picture has room for in a window of a laptop: larger ones are enlarged alike.
+/// The space for a picture in a laptop's window: larger windows scale it up.
 pub(super) const ROOM: egui::Vec2 = egui::vec2(620.0, 540.0);
 
 /// Draws an argument taken from `whole`.
@@ -207,7 +207,7 @@ pub fn draw(
     Picture { kind, expanded, drawn, sketch, note, hidden, shows, foldable, argument }
 }
 
-/// What an export is asked for that shows the edges `pinned`, as far as nothing else is chosen.
+/// Options for an export that shows the edges `pinned`, unless something else was chosen.
 fn options(
     argument: &Argument,
     hidden: &BTreeSet<TransactionId>,
@@ -252,7 +252,8 @@ pub fn expandable(edges: &[Edge]) -> BTreeSet<EdgeIndex> {
     (0..edges.len()).filter(|&edge| !evidence_of(edges, edge).is_empty()).collect()
 }
 
-/// The edges drawn: the cycle, and the evidence of expanded edges that are drawn themselves. Without a cycle, all.
+/// The edges drawn: the cycle, and the evidence of expanded edges that are drawn themselves. Without a cycle, all
+/// edges.
 pub(super) fn shown(argument: &Argument, expanded: &BTreeSet<EdgeIndex>) -> BTreeSet<EdgeIndex> {
     let edges = &argument.counterexample.violation.edges;
     if argument.cycle.is_empty() {

@@ -6,32 +6,32 @@ use super::state::{Attention, Document, Page};
 use crate::counterexample::edges_to_draw;
 use std::collections::BTreeSet;
 
-/// What of an argument is gone through.
+/// The stage of an argument that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing: it is shown as a whole.
+    /// The whole argument.
     #[default]
     Argument,
-    /// How it comes about: the layers up to this one.
+    /// The layers up to this one.
     Layer(usize),
     /// This case of its tree.
     Case(usize),
 }
 
-/// How long something is shown that has so many letters to read, in seconds.
+/// How long something with this many letters is shown, in seconds.
 pub fn reading_time(letters: usize) -> f64 {
     (1.6 + letters as f64 * 0.035).clamp(2.0, 12.0)
 }
 
 impl Document {
-    /// What pictures of the chosen violation show beside the contradiction and its evidence.
+    /// What pictures of the selected violation show in addition to the contradiction and its evidence.
     pub fn shows(&self, alternatives: bool) -> Shows {
         let overrides = self.identity().and_then(|identity| self.overrides.get(identity)).cloned().unwrap_or_default();
         let scope = match self.stage {
             Stage::Argument => Scope::Argument,
             Stage::Layer(_) => Scope::Layers,
             Stage::Case(place) => match self.current_picture() {
-                // What fits into one picture is lit in it.
+                // What fits into one picture is highlighted in it.
                 Some(picture) if has_room_for(picture, place) => Scope::Argument,
                 _ => Scope::Case(place),
             },
@@ -39,7 +39,7 @@ impl Document {
         Shows { scope, alternatives, overrides }
     }
 
-    /// The layer shown and the picture of it, once that is drawn.
+    /// The current layer and the picture of it, once that is drawn.
     pub fn layer_shown(&self) -> Option<(usize, &Picture)> {
         let picture = self.current_picture().filter(|picture| picture.shows.scope == Scope::Layers)?;
         match self.stage {
@@ -59,7 +59,7 @@ fn has_room_for(picture: &Picture, place: usize) -> bool {
 }
 
 impl App {
-    /// Turns to a layer, a case or the whole argument.
+    /// Switches to a layer, a case or the whole argument.
     pub(super) fn set_stage(&mut self, stage: Stage) {
         let alternatives = self.state.alternatives;
         let Some(document) = &mut self.state.document else { return };
@@ -67,7 +67,7 @@ impl App {
             return;
         }
         if document.stage == Stage::Argument || stage == Stage::Argument {
-            // What had attention may not be there.
+            // What had attention may not be present.
             document.pinned = None;
         }
         document.stage = stage;
@@ -81,7 +81,7 @@ impl App {
         }
     }
 
-    /// One layer further or back; from the whole argument to the first or the last.
+    /// Goes one layer further or back; from the whole argument, to the first or the last.
     pub(super) fn step_layer(&mut self, step: isize) {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else { return };
@@ -99,7 +99,7 @@ impl App {
         self.state.page = Page::Graph;
     }
 
-    /// Lets the replay go on by itself, else the layers; or stops that.
+    /// Plays the replay, else the layers; or stops that.
     pub(super) fn play_or_pause(&mut self, ctx: &egui::Context) {
         let now = ctx.input(|input| input.time);
         let Some(document) = &self.state.document else { return };
@@ -112,7 +112,7 @@ impl App {
         } else {
             let Some(picture) = document.current_picture() else { return };
             let n = picture.argument.interpretation.layers.len();
-            // At the end it begins again.
+            // At the end it starts again.
             let from = match document.stage {
                 Stage::Layer(at) if at + 1 < n => at,
                 _ => 0,
@@ -131,13 +131,13 @@ impl App {
         }
     }
 
-    /// Turns to what comes next when what is shown has been shown long enough.
+    /// Goes on to the next item once the current one has been shown long enough.
     pub(super) fn go_on_playing(&mut self, ctx: &egui::Context) {
         let now = ctx.input(|input| input.time);
         let Some(document) = &mut self.state.document else { return };
         let Some(since) = document.playing else { return };
         let Some(letters) = document.letters_shown() else {
-            // It is not there yet.
+            // It is not available yet.
             document.playing = Some(now);
             return;
         };
@@ -166,7 +166,7 @@ impl App {
         ctx.request_repaint();
     }
 
-    /// Shows a case: where one picture holds all of them it is lit there, else it gets a picture of its own.
+    /// Shows a case: if one picture contains all cases it is highlighted there, else it gets its own picture.
     pub(super) fn show_case(&mut self, place: usize) {
         let Some(document) = &mut self.state.document else { return };
         let Some(picture) = document.current_picture().cloned() else { return };
@@ -196,7 +196,7 @@ impl App {
         }
     }
 
-    /// One case further or back, in the order of telling.
+    /// Goes one case further or back, in the order of telling.
     pub(super) fn step_case(&mut self, step: isize) {
         let Some(document) = &self.state.document else { return };
         let tree = document.current_picture().and_then(|picture| picture.argument.cases.as_ref());
@@ -217,7 +217,7 @@ impl App {
         self.show_case(order[next]);
     }
 
-    /// Draws the orders that were ruled out, or not.
+    /// Shows or hides the orders that were ruled out.
     pub(super) fn toggle_alternatives(&mut self) {
         self.state.alternatives = !self.state.alternatives;
         self.state.page = Page::Graph;
@@ -231,7 +231,7 @@ impl App {
 }
 
 impl Document {
-    /// How many letters there are to read at what is being played; nothing where it is not there yet.
+    /// Number of letters to read in what is being played; none if it is not available yet.
     fn letters_shown(&self) -> Option<usize> {
         if let Some(run) = &self.run {
             return run.run.as_ref().and_then(|of| of.steps.get(run.step)).map(|step| step.text.len());

@@ -1,6 +1,6 @@
-//! Project files: a history, how things are arranged around it, and what was looked at. JSON, beside the history.
+//! Project files: a history, how things are arranged around it, and the view. JSON, next to the history.
 //!
-//! A deep link says in one line what was looked at: `runs/history.edn#TAP-k/3&view=lanes`.
+//! A deep link describes a view in one line: `runs/history.edn#TAP-k/3&view=lanes`.
 
 use super::App;
 use super::arrangement::Arrangement;
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Ending of project files, after the whole name of the history.
+/// Extension of project files, after the whole name of the history.
 pub const ENDING: &str = "isoscope";
-/// Name of this form of file.
+/// Name of this file format.
 const SCHEMA: &str = "isoscope.project/1";
 
 /// A project file.
@@ -21,12 +21,12 @@ const SCHEMA: &str = "isoscope.project/1";
 pub struct Project {
     /// [`SCHEMA`].
     schema: String,
-    /// The history, from the folder of the project file.
+    /// The history, relative to the folder of the project file.
     pub history: PathBuf,
-    /// By which rules it is read.
+    /// The rules by which it is read.
     #[serde(default)]
     pub rules: BTreeMap<String, String>,
-    /// What was looked at.
+    /// The view.
     #[serde(default)]
     pub view: View,
     /// How things are arranged.
@@ -34,17 +34,17 @@ pub struct Project {
     pub arrangement: Arrangement,
 }
 
-/// What is looked at.
+/// A view.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {
     /// The word of a page.
     pub page: String,
-    /// Identity of the chosen anomaly.
+    /// Identity of the selected anomaly.
     pub anomaly: String,
-    /// Its id, which is looked for when the identity is not there.
+    /// Its id, which is used if there is no such identity.
     pub id: String,
-    /// Places of the inferred edges whose evidence is drawn.
+    /// Indices of the inferred edges whose evidence is drawn.
     pub evidence: Option<Vec<usize>>,
 }
 
@@ -67,12 +67,12 @@ pub fn page_word(page: Page) -> &'static str {
     PAGES.iter().find(|(other, _)| *other == page).map_or("graph", |(_, word)| word)
 }
 
-/// The page of a word.
+/// The page for a word.
 pub fn page_of(word: &str) -> Option<Page> {
     PAGES.iter().find(|(_, other)| *other == word).map(|(page, _)| *page)
 }
 
-/// What shall be looked at once it is there.
+/// What to show once it is available.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RestoreTarget {
     /// Identity of an anomaly.
@@ -83,7 +83,7 @@ pub struct RestoreTarget {
     pub page: Option<Page>,
     /// Inferred edges whose evidence is drawn.
     pub evidence: Option<Vec<usize>>,
-    /// Nothing is said when the anomaly is not there.
+    /// No message is shown if the anomaly does not exist.
     pub quiet: bool,
 }
 
@@ -126,7 +126,7 @@ pub fn parse_link(fragment: &str) -> Result<RestoreTarget, String> {
     Ok(wish)
 }
 
-/// Separates a file from what a link says of it. A file that exists under the whole name is no link.
+/// Separates a file from a link into it. A file that exists under the whole name is not a link.
 pub fn split_link(path: &Path) -> (PathBuf, Option<String>) {
     let text = path.to_string_lossy();
     match text.rsplit_once('#') {
@@ -135,7 +135,7 @@ pub fn split_link(path: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-/// The project file beside a history.
+/// The project file next to a history.
 pub fn beside(history: &Path) -> PathBuf {
     let mut name = history.file_name().unwrap_or_default().to_owned();
     name.push(".");
@@ -165,7 +165,7 @@ pub fn read(path: &Path) -> Result<(PathBuf, Rules, Project), String> {
 }
 
 impl App {
-    /// What a project file of the open history says now.
+    /// The current content of a project file of the open history.
     fn project(&self) -> Option<(PathBuf, Project)> {
         let document = self.state.document.as_ref()?;
         let path = document.path()?;
@@ -190,7 +190,7 @@ impl App {
         Some((beside(path), project))
     }
 
-    /// Writes the project file beside the history.
+    /// Writes the project file next to the history.
     pub(super) fn save_project(&mut self) {
         let Some((path, project)) = self.project() else {
             self.state.tell(true, "Only a history that was opened from a file has a project file beside it");
@@ -202,7 +202,7 @@ impl App {
         }
     }
 
-    /// The link to what is looked at.
+    /// The link to the current view.
     pub(super) fn link(&self) -> Option<String> {
         let document = self.state.document.as_ref()?;
         let path = document.path()?.display();

@@ -9,7 +9,7 @@ use crate::history::{History, OperationId, Spot};
 use crate::jobs::{Job, Revision, Wake};
 use std::sync::Arc;
 
-/// Most lines fetched for one violation.
+/// Maximum number of lines fetched for one violation.
 const MAX_LINES: usize = 60;
 
 /// Fetches the lines of `operations` (of the whole history) for the violation `of`.
@@ -47,7 +47,7 @@ pub fn start(
     })
 }
 
-/// Fetches what stands where one operation was read from.
+/// Fetches the text from which one operation was read.
 pub fn start_one(
     history: Arc<History>,
     source: Source,
@@ -61,7 +61,7 @@ pub fn start_one(
     })
 }
 
-/// What stands where each was read from, in one pass over the file; of those that cannot be told, why.
+/// The text from which each operation was read, in one pass over the file; for those without one, why.
 fn texts_at(
     source: &Source,
     history: &History,

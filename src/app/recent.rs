@@ -3,10 +3,10 @@
 use crate::jobs::{Job, Revision, Wake};
 use std::path::{Path, PathBuf};
 
-/// Most files remembered.
+/// Maximum number of files remembered.
 pub const MAX: usize = 10;
 
-/// Where the list is kept on this system, if there is a place for it.
+/// Where the list is stored on this system, if there is a place for it.
 pub fn place() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = variable("XDG_STATE_HOME")
@@ -21,8 +21,8 @@ pub fn load(place: &Path) -> Vec<PathBuf> {
     text.lines().filter(|line| !line.is_empty()).map(PathBuf::from).take(MAX).collect()
 }
 
-/// Starts finding out which files of a list are gone. A thread of its own does it, for a disk that is not there may take
-/// its time to say so.
+/// Starts checking which files of a list are gone, on a thread of its own, because a missing disk may take its time to
+/// answer.
 pub fn start(list: Vec<PathBuf>, revision: Revision, wake: Wake) -> Job<Vec<PathBuf>> {
     Job::start("recent", revision, wake, move |_, outbox| {
         outbox.send(list.into_iter().filter(|path| !path.exists()).collect());
@@ -41,7 +41,7 @@ pub fn remember(list: &mut Vec<PathBuf>, path: PathBuf) {
     list.truncate(MAX);
 }
 
-/// The list as it is kept.
+/// The list as stored.
 pub fn text(list: &[PathBuf]) -> String {
     let lines: Vec<String> = list.iter().map(|path| path.display().to_string()).collect();
     lines.join("\n") + "\n"

@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// A run that is stepped through.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Of which violation; none until its argument is known.
+    /// Its violation; none until its argument is known.
     pub of: Option<ViolationId>,
     /// The run, once it is made.
     pub run: Option<Arc<Run>>,
-    /// The chosen step.
+    /// The selected step.
     pub step: usize,
-    /// Bring the chosen step into sight in the next frame.
+    /// Bring the selected step into view in the next frame.
     pub scroll: bool,
 }
 
@@ -32,7 +32,7 @@ fn start(argument: Arc<Argument>, revision: Revision, wake: Wake) -> Job<Arc<Run
 }
 
 impl App {
-    /// Opens or closes the replay of the chosen anomaly.
+    /// Opens or closes the replay of the selected anomaly.
     pub(super) fn toggle_replay(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         document.playing = None;
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// The run follows the chosen anomaly.
+    /// The run follows the selected anomaly.
     pub(super) fn prepare_run(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let argument = document.current_picture().map(|picture| Arc::clone(&picture.argument));
@@ -75,7 +75,7 @@ impl App {
         }
     }
 
-    /// Whether a replay is in sight; then it goes one step further or back.
+    /// If a replay is visible, goes one step further or back. Returns whether it is.
     pub(super) fn step_replay(&mut self, step: isize) -> bool {
         let Some(document) = &mut self.state.document else { return false };
         let Some(view) = document.run.as_ref().filter(|_| matches!(self.state.page, Page::Graph | Page::Lanes)) else {
@@ -87,7 +87,7 @@ impl App {
         true
     }
 
-    /// Chooses a step; those beyond an end are that end. Its transaction and operation have attention in all views.
+    /// Goes to a step, clamped to the ends. Its transaction and operation get attention in all views.
     pub(super) fn go_to_replay_step(&mut self, step: usize, scroll: bool) {
         let Some(document) = &mut self.state.document else { return };
         let Some(view) = &mut document.run else { return };
@@ -100,7 +100,7 @@ impl App {
         });
     }
 
-    /// A replay that is at its end begins again.
+    /// A replay that is at its end starts again.
     pub(super) fn rewind_replay(&mut self) {
         let view = self.state.document.as_ref().and_then(|document| document.run.as_ref());
         let is_over = view.is_some_and(|view| view.run.as_ref().is_some_and(|run| view.step + 1 >= run.steps.len()));

@@ -1,4 +1,4 @@
-//! The list of anomalies and the chosen one: filters, notes, what is drawn and how.
+//! The list of anomalies and the selected one: filters, notes, what is drawn and how.
 
 use super::App;
 use super::grouping::GroupBy;
@@ -14,12 +14,12 @@ use crate::relations::EdgeIndex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Of up to so many anomalies the list is made at once: in a few milliseconds at worst.
+/// Up to this many anomalies, the list is built at once: in a few milliseconds at worst.
 const FEW: usize = 1000;
 
 impl App {
-    /// Makes the lines of the list again where they answer an older question. Of many anomalies a job makes them; the old
-    /// lines stay until then, and the newest question is the one that is answered.
+    /// Rebuilds the lines of the list if they are out of date. For many anomalies a background job builds them; the old
+    /// lines stay until then, and only the latest request is answered.
     pub(super) fn prepare_list(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let Some(catalogue) = document.catalogue.clone() else { return };
@@ -79,7 +79,7 @@ impl App {
         document.tree.notes_changed();
     }
 
-    /// Turns to the field for the note of the chosen anomaly, wherever one is.
+    /// Focuses the field for the note of the selected anomaly, wherever it is.
     pub(super) fn edit_note(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         if document.identity().is_none() {
@@ -88,13 +88,13 @@ impl App {
         }
         document.focus_note = true;
         (self.state.show_batch, self.state.show_collect) = (false, false);
-        // Only beside these pages stands the argument, and with it the note.
+        // Only these pages have the argument, and with it the note, next to them.
         if !matches!(self.state.page, Page::Graph | Page::Lanes | Page::Key | Page::Matrix | Page::Text) {
             self.state.page = Page::Graph;
         }
     }
 
-    /// Turns to the filter: of the folder where its table is in sight, else of the anomalies.
+    /// Focuses the filter: of the folder if its table is visible, else of the anomalies.
     pub(super) fn focus_filter(&mut self) {
         let has_table = self.state.show_batch && self.state.batch.is_some() && !self.state.show_collect;
         if !has_table && self.state.document.is_none() {
@@ -117,7 +117,7 @@ impl App {
         self.with_tree(|tree| tree.set_filter(filter));
     }
 
-    /// Shows a violation: from the kept pictures, or by a job.
+    /// Shows a violation: from the kept pictures, or through a job.
     pub(super) fn select(&mut self, id: ViolationId, by_user: bool) {
         let Some(document) = &mut self.state.document else { return };
         let Some(catalogue) = document.catalogue.clone().filter(|catalogue| catalogue.place(id).is_some()) else {
@@ -158,7 +158,7 @@ impl App {
         self.order(material, expanded);
     }
 
-    /// Starts making a picture; one that is being made is not wanted any more.
+    /// Starts making a picture and drops one that is being made.
     pub(super) fn order(&mut self, material: Material, expanded: Option<BTreeSet<EdgeIndex>>) {
         let kind = self.state.layout;
         let Some(document) = &mut self.state.document else { return };
@@ -171,7 +171,7 @@ impl App {
         self.drawing = Some(picture::start(order, number, Arc::clone(&self.wake)));
     }
 
-    /// The same argument drawn otherwise.
+    /// Draws the same argument differently.
     pub(super) fn redraw(&mut self, expanded: Option<BTreeSet<EdgeIndex>>) {
         let Some(document) = &self.state.document else { return };
         if let Some(picture) = document.current_picture() {
@@ -234,7 +234,7 @@ mod tests {
     use crate::history::{Rules, TransactionId};
     use std::time::{Duration, Instant};
 
-    /// A window with so many anomalies, all of one transaction.
+    /// A window with this many anomalies, all of one transaction.
     fn with_anomalies(n: u32) -> App {
         let history = crate::formats::text::parse("a: [r x 7]\n").expect("a history in our notation");
         let pattern = Pattern::ThinAirRead;

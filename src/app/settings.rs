@@ -1,4 +1,4 @@
-//! What the window keeps from one start to the next: theme, layout and the like. A small JSON file.
+//! What the window stores between starts: theme, layout and the like. A small JSON file.
 
 use super::App;
 use super::arrangement::{layout_of, layout_word};
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// `dark` or `light`; the system's choice where it says neither.
+    /// `dark` or `light`; the system's choice if neither.
     pub theme: String,
     /// `sessions` or `layers`.
     pub layout: String,
-    /// Lanes by the clock.
+    /// Lanes in true time.
     pub true_time: bool,
     /// A lane for every session.
     pub all_lanes: bool,
-    /// What was filled in on the page Collect when something was run last, without passwords.
+    /// The fields of the page Collect when something was last run, without passwords.
     pub collect: BTreeMap<String, String>,
 }
 
-/// The settings beside the list of recent files.
+/// The settings file, next to the list of recent files.
 fn place(recent: &Path) -> PathBuf {
     recent.with_file_name("settings.json")
 }
 
-/// Reads them; those of a first start where there is no such file or it is damaged. For before the first frame, which
+/// Reads the settings; the defaults if there is no such file or it is damaged. Called before the first frame, which
 /// needs them.
 pub fn load(recent: &Path) -> Settings {
     let text = std::fs::read_to_string(place(recent)).unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn load(recent: &Path) -> Settings {
 }
 
 impl App {
-    /// Arranges the window as it was left.
+    /// Restores the window as it was left.
     pub(super) fn apply_settings(&mut self, ctx: &egui::Context) {
         let settings = self.settings.clone();
         match settings.theme.as_str() {
@@ -48,7 +48,7 @@ impl App {
         self.state.all_lanes = settings.all_lanes;
     }
 
-    /// Keeps the settings when they have changed.
+    /// Saves the settings if they have changed.
     pub(super) fn keep_settings(&mut self, theme: Option<egui::Theme>) {
         let theme = theme.map_or_else(
             || self.settings.theme.clone(),
@@ -62,7 +62,7 @@ impl App {
             layout: layout_word(self.state.layout).to_owned(),
             true_time: self.state.true_time,
             all_lanes: self.state.all_lanes,
-            // What is being typed is not kept, only what was used.
+            // What is being typed is not saved, only what was used.
             collect: match self.collecting {
                 Some(_) => self.state.collect.form.kept(),
                 None => self.settings.collect.clone(),

@@ -1,20 +1,20 @@
-//! Sorting, and going through much, so that it ends soon when it is told to.
+//! Sorting and iterating over many items so that the work ends soon when it is stopped.
 
 use crate::control::{Control, Interrupt};
 use std::cmp::Ordering;
 
-/// Items between two looks at the control.
+/// Items between two checks of the control.
 const STRIDE: usize = 4096;
-/// Items that are sorted without a look at the control: a few milliseconds.
+/// Items that are sorted without checking the control: a few milliseconds.
 const RUN: usize = 1 << 15;
 
-/// The items, until the work is stopped. Whether it was is to be asked afterwards.
+/// The items, until the work is stopped. The caller must check afterwards whether it was.
 pub fn going<'a, I: IntoIterator + 'a>(control: &'a Control, items: I) -> impl Iterator<Item = I::Item> + 'a {
     let goes_on = move |(n, _): &(usize, I::Item)| n % STRIDE != 0 || control.check().is_ok();
     items.into_iter().enumerate().take_while(goes_on).map(|(_, item)| item)
 }
 
-/// Sorts; what is equal stays in its order. When it is stopped the items are in no particular order. O(items · log items).
+/// A stable sort. If it is stopped, the items are in no particular order. O(items · log items).
 pub fn sort_by<T: Copy>(
     items: &mut Vec<T>,
     control: &Control,

@@ -1,7 +1,7 @@
 //! Everything the window shows, as plain data.
 //!
 //! Panels read it and push [`Request`](super::command::Request)s; only [`App`](super::App) changes it. It knows no
-//! widget and starts no work.
+//! widgets and starts no work.
 
 use super::arrangement::Undo;
 use super::batch::Batch;
@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub enum Source {
     /// A file.
     File(PathBuf),
-    /// A bundled sample: place in the table.
+    /// A bundled sample: index into the table.
     Sample(usize),
     /// Something dropped that has no path.
     Bytes {
@@ -49,22 +49,22 @@ pub enum Source {
     },
 }
 
-/// How far the open history is.
+/// The state of work on the open history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The file is being read.
     Reading,
     /// Levels are being decided.
     Checking,
-    /// Everything asked for is known.
+    /// Every result is known.
     Done,
     /// The user stopped it; what is known stays.
     Cancelled,
-    /// It could not be read, or the work broke; a message says so.
+    /// It could not be read, or the work failed; a message says so.
     Failed,
 }
 
-/// What fills the middle of the window.
+/// The page in the middle of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Page {
     /// The dependency graph.
@@ -74,13 +74,13 @@ pub enum Page {
     Lanes,
     /// The versions of a key.
     Key,
-    /// Who depends on whom, as a table.
+    /// Which transaction depends on which, as a table.
     Matrix,
     /// All sessions, transactions and operations.
     Browser,
     /// The argument as text.
     Text,
-    /// Whether the history can be trusted, and by which rules it is understood.
+    /// Whether the history can be trusted, and by which rules it is read.
     Health,
     /// An order that explains every read, as a run to step through.
     Order,
@@ -90,8 +90,8 @@ pub enum Page {
     Checkers,
 }
 
-/// A part of the picture that has the user's attention, in terms of the counterexample's own history if nothing else is
-/// said.
+/// A part of the picture that has the user's attention, in terms of the counterexample's own history unless stated
+/// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Attention {
     /// A step of the argument.
@@ -104,53 +104,53 @@ pub enum Attention {
     Operation(OperationId),
     /// Another anomaly, by its line in the list.
     Anomaly(ViolationId),
-    /// A case, by its place in the tree of cases.
+    /// A case, by its index in the tree of cases.
     Case(usize),
-    /// A transaction that the counterexample does without, in terms of the whole history.
+    /// A transaction that is not in the counterexample, in terms of the whole history.
     Elsewhere(TransactionId),
 }
 
 /// A change of attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
-    /// The pointer is over this; forgotten when no view says so any more.
+    /// The pointer is over this; dropped once no view reports it.
     Hover(Attention),
     /// Clicked: stays until released.
     Pin(Option<Attention>),
 }
 
-/// A message that stays until it is taken away.
+/// A message that stays until it is dismissed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Banner {
-    /// What happened, naming file and line where there are any.
+    /// What happened, with file and line if there are any.
     pub text: String,
-    /// Whether something went wrong, or something went well.
+    /// Whether something went wrong, rather than well.
     pub bad: bool,
 }
 
-/// The lines of the file on which the involved operations stand.
+/// The lines of the file with the involved operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawLines {
-    /// For which violation they were asked.
+    /// The violation for which they were requested.
     pub of: Option<ViolationId>,
-    /// Operation (of the whole history), number of the line and its text, by line.
+    /// Operation (of the whole history), line number and text, by line.
     pub lines: Vec<(OperationId, u32, String)>,
     /// Why there are none.
     pub error: Option<String>,
 }
 
-/// What is chosen in the history browser.
+/// The selection in the history browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Browser {
     /// The session whose transactions are listed.
     pub session: SessionId,
     /// The transaction whose operations are listed.
     pub transaction: Option<TransactionId>,
-    /// Scroll to the chosen transaction in the next frame.
+    /// Scroll to the selected transaction in the next frame.
     pub scroll: bool,
     /// How sessions and transactions are sorted, and which are listed.
     pub wanted: super::listing::Wanted,
-    /// What is listed, when that is not all as in the file.
+    /// The listing, if it is not simply everything as in the file.
     pub listing: Option<Arc<Listing>>,
     /// The operation whose raw line is shown, with that line once it is read.
     pub operation: Option<(OperationId, Option<String>)>,
@@ -159,23 +159,23 @@ pub struct Browser {
 /// The witness order that can be stepped through.
 #[derive(Clone, Debug)]
 pub struct OrderView {
-    /// Of which satisfied level.
+    /// The satisfied level.
     pub level: Level,
     /// The run, once it is made.
     pub replay: Option<Arc<Replay>>,
     /// Why there is none.
     pub none: Option<&'static str>,
-    /// The chosen step.
+    /// The selected step.
     pub step: usize,
-    /// Bring the chosen step into sight in the next frame.
+    /// Bring the selected step into view in the next frame.
     pub scroll: bool,
-    /// For which step its operations were asked for.
+    /// The step whose operations were requested.
     pub asked: Option<usize>,
-    /// What the order says of the operations of that step, once that is known.
+    /// What the order says about the operations of that step, once known.
     pub rows: Option<Rows>,
 }
 
-/// The versions of a key, being shown.
+/// The key page.
 #[derive(Clone, Debug)]
 pub struct KeyView {
     /// The key, or the name that was typed.
@@ -193,31 +193,31 @@ pub struct KeyView {
 pub struct ExportForm {
     /// What to write.
     pub kind: ExportKind,
-    /// Where to; the ending follows the kind.
+    /// Where to write it; the extension follows the kind.
     pub path: String,
 }
 
-/// The rules by which the history shall be read again, as they are being chosen.
+/// The form for the rules by which the history is to be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesForm {
-    /// As [`Rules::words`]; a word may be none yet.
+    /// As [`Rules::words`]; may still be invalid.
     words: [(&'static str, String); 7],
     /// Why the history was not read again.
     pub error: Option<String>,
 }
 
 impl RulesForm {
-    /// These rules, not changed.
+    /// These rules, unchanged.
     pub fn new(rules: &Rules) -> RulesForm {
         RulesForm { words: rules.words(), error: None }
     }
 
-    /// The word chosen for a rule.
+    /// The word selected for a rule.
     pub fn word(&self, name: &str) -> &str {
         self.words.iter().find(|(rule, _)| *rule == name).map_or("", |(_, word)| word)
     }
 
-    /// Chooses a word for a rule.
+    /// Selects a word for a rule.
     pub fn set(&mut self, name: &str, word: String) {
         if let Some((_, slot)) = self.words.iter_mut().find(|(rule, _)| *rule == name) {
             *slot = word;
@@ -225,12 +225,12 @@ impl RulesForm {
         }
     }
 
-    /// Whether anything else is chosen than these rules.
+    /// Whether the selection differs from these rules.
     pub fn is_changed(&self, rules: &Rules) -> bool {
         self.words != rules.words()
     }
 
-    /// The rules chosen, or what is wrong with a word.
+    /// The selected rules, or what is wrong with a word.
     pub fn rules(&self) -> Result<Rules, String> {
         let mut rules = Rules::default();
         for (name, word) in &self.words {
@@ -247,25 +247,25 @@ pub struct Document {
     pub source: Source,
     /// File name or name of the sample.
     pub title: String,
-    /// How far it is.
+    /// Its state of work.
     pub phase: Phase,
     /// What was observed, once it is read.
     pub history: Option<Arc<History>>,
     /// How much was recorded, once it is read.
     pub recorded: Option<history::Figures>,
-    /// By which rules it is read.
+    /// The rules by which it was read.
     pub rules: Rules,
-    /// By which rules it shall be read next.
+    /// The rules for reading it again.
     pub form: RulesForm,
     /// Whether it can be trusted, once that is known.
     pub health: Option<Arc<Health>>,
-    /// What was assumed when reads were resolved, once they are.
+    /// The assumptions made in resolving reads, once they are resolved.
     pub resolved_by: Vec<String>,
-    /// The finding whose operations are listed: its place.
+    /// Index of the finding whose operations are listed.
     pub open_finding: Option<usize>,
-    /// By level asked for: the result, once it is known.
+    /// By requested level: the result, once it is known.
     pub levels: Vec<(Level, Option<Arc<LevelResult>>)>,
-    /// What was found, as far as it is known.
+    /// What was found so far.
     pub catalogue: Option<Arc<Catalogue>>,
     /// Whether [`catalogue`](Self::catalogue) holds everything.
     pub complete: bool,
@@ -275,31 +275,31 @@ pub struct Document {
     pub seconds: (f64, f64),
     /// The anomaly list.
     pub tree: Tree,
-    /// The chosen violation.
+    /// The selected violation.
     pub selected: Option<ViolationId>,
-    /// The user chose it: no automatic choice may replace it.
+    /// The user selected it: no automatic selection may replace it.
     pub chosen_by_user: bool,
-    /// Bring the chosen violation's line into sight in the next frame.
+    /// Bring the selected violation's line into view in the next frame.
     pub scroll_to_selected: bool,
-    /// Bring the pinned step into sight in the next frame.
+    /// Bring the pinned step into view in the next frame.
     pub scroll_to_step: bool,
-    /// The picture shown, possibly still that of the violation chosen before.
+    /// The picture shown, possibly still that of the previously selected violation.
     pub picture: Option<Arc<Picture>>,
     /// A new picture is being made.
     pub drawing: bool,
-    /// Inferred edges whose evidence is shown; none: as the picture chooses.
+    /// Inferred edges whose evidence is shown; none: chosen by the picture.
     pub evidence: Option<BTreeSet<EdgeIndex>>,
     /// Clicked.
     pub pinned: Option<Attention>,
     /// Under the pointer in the last frame.
     pub hovered: Option<Attention>,
-    /// What of the chosen violation is gone through.
+    /// The stage of the selected violation that is shown.
     pub stage: Stage,
     /// Cases of its tree that are open.
     pub open_cases: BTreeSet<usize>,
-    /// Something goes on by itself; since when what is shown now is shown, in seconds of the window.
+    /// Set while playing: when the current item was first shown, in seconds of the window.
     pub playing: Option<f64>,
-    /// The run of the chosen violation, while it is stepped through.
+    /// The run of the selected violation, while it is stepped through.
     pub run: Option<RunView>,
     /// What stays and what is left out by choice, by identity of the violation.
     pub overrides: BTreeMap<String, Overrides>,
@@ -307,33 +307,33 @@ pub struct Document {
     pub raw: RawLines,
     /// The history browser.
     pub browser: Browser,
-    /// The order shown, if one was asked for.
+    /// The order shown, if one was requested.
     pub order: Option<OrderView>,
-    /// Who wrote what each read returned, once that is known.
+    /// The writer of what each read returned, once known.
     pub resolution: Option<Arc<Resolution>>,
-    /// When every transaction ran, once it was asked for.
+    /// When every transaction ran, once requested.
     pub timeline: Option<Arc<Timeline>>,
-    /// The key whose versions are shown, if one was asked for.
+    /// The key whose versions are shown, if one was requested.
     pub key: Option<KeyView>,
-    /// Graph and matrix are about all anomalies of the component of the chosen one.
+    /// Graph and matrix show all anomalies of the selected one's component.
     pub whole_group: bool,
-    /// The edges of all anomalies of the component of the chosen one, once they were asked for.
+    /// The edges of all anomalies of the selected one's component, once requested.
     pub group: Option<Arc<GroupGraph>>,
-    /// For which component they were asked for.
+    /// The component for which they were requested.
     pub group_asked: Option<u32>,
     /// Bookmarks, notes and tags.
     pub notes: Notes,
-    /// The field of the note takes the keyboard in the next frame.
+    /// Focus the field of the note in the next frame.
     pub focus_note: bool,
-    /// Transactions of the whole history that were chosen for a what-if.
+    /// Transactions of the whole history selected for a what-if.
     pub chosen: BTreeSet<TransactionId>,
-    /// What was asked about parts of the history, newest first.
+    /// Questions about parts of the history, newest first.
     pub what_if: Vec<WhatIf>,
     /// Transactions of the whole history that are left out of pictures.
     pub hidden: BTreeSet<TransactionId>,
     /// The same by name, until the history is read.
     pub hidden_names: BTreeSet<String>,
-    /// By name: the transactions that are or were left out by it.
+    /// By name: the transactions of that name that are or were left out.
     pub named: Named,
     /// What shall be looked at once it is known.
     pub wish: RestoreTarget,
@@ -341,7 +341,7 @@ pub struct Document {
     pub comparison: CheckerComparison,
     /// Figures for plots, once they were asked for, and whether they were made of everything.
     pub figures: Option<Arc<Figures>>,
-    /// The figures know all anomalies.
+    /// Whether the figures include all anomalies.
     pub figures_complete: bool,
     /// By page: why it could not be made. It is not tried again before something has changed.
     pub failed: BTreeMap<Page, String>,
@@ -408,13 +408,13 @@ impl Document {
         }
     }
 
-    /// The name of the chosen anomaly in project files.
+    /// The name of the selected anomaly in project files.
     pub fn identity(&self) -> Option<&str> {
         let (id, catalogue) = self.selected.zip(self.catalogue.as_ref())?;
         catalogue.place(id).map(|place| catalogue.entries[place].identity.as_str())
     }
 
-    /// The name that a transaction of the whole history has in the counterexample shown, or that it is not in there.
+    /// The transaction as part of the counterexample shown, or as not being in it.
     pub fn attention_of(&self, whole: TransactionId) -> Attention {
         let small = self.current_picture().and_then(|p| p.argument.counterexample.renaming.new_transaction(whole));
         small.map_or(Attention::Elsewhere(whole), Attention::Transaction)
@@ -453,17 +453,17 @@ impl Document {
         small.into_iter().filter(known).map(|t| example.renaming.old_transaction(t)).collect()
     }
 
-    /// Whether the edges around the chosen anomaly are being gathered.
+    /// Whether the edges around the selected anomaly are being gathered.
     pub fn gathers(&self) -> bool {
         self.group_asked.is_some() && self.group.is_none()
     }
 
-    /// Whether work on it goes on.
+    /// Whether there is work in progress on it.
     pub fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Reading | Phase::Checking)
     }
 
-    /// Whether every level asked for is known to be satisfied.
+    /// Whether every requested level is known to be satisfied.
     pub fn all_hold(&self) -> bool {
         let holds = |result: &Option<Arc<LevelResult>>| {
             result.as_ref().is_some_and(|result| matches!(result.verdict, Verdict::Satisfied(_)))
@@ -480,7 +480,7 @@ impl Document {
         }
     }
 
-    /// What is known of a level.
+    /// The result for a level, if known.
     pub fn result(&self, level: Level) -> Option<&Arc<LevelResult>> {
         self.levels.iter().find(|(known, _)| *known == level).and_then(|(_, result)| result.as_ref())
     }
@@ -498,7 +498,7 @@ impl Document {
         self.levels.iter().rev().map(|(level, _)| *level).find(|&level| self.witness(level).is_some())
     }
 
-    /// What was assumed about the input, a sentence each, as far as it is known.
+    /// The assumptions about the input, a sentence each, as far as known.
     pub fn assumptions(&self) -> &[String] {
         match (&self.catalogue, &self.history) {
             (Some(catalogue), _) => &catalogue.findings.assumptions,
@@ -508,12 +508,12 @@ impl Document {
         }
     }
 
-    /// What has attention: what is under the pointer, else what was clicked.
+    /// What has attention: what is under the pointer, else what is pinned.
     pub fn attention(&self) -> Option<Attention> {
         self.hovered.or(self.pinned)
     }
 
-    /// The picture, if it is that of the chosen violation.
+    /// The picture, if it is that of the selected violation.
     pub fn current_picture(&self) -> Option<&Arc<Picture>> {
         self.picture.as_ref().filter(|picture| Some(picture.argument.id) == self.selected)
     }
@@ -532,7 +532,7 @@ impl Document {
 pub struct State {
     /// Dark theme.
     pub dark: bool,
-    /// What fills the middle.
+    /// The page in the middle.
     pub page: Page,
     /// How graphs are drawn.
     pub layout: LayoutKind,
@@ -548,40 +548,40 @@ pub struct State {
     pub document: Option<Document>,
     /// The help sheet is open.
     pub help: bool,
-    /// The step of the tour that one is at.
+    /// The current step of the tour.
     pub tour: Option<usize>,
     /// The palette, when open.
     pub palette: Option<Palette>,
     /// The open folder.
     pub batch: Option<Batch>,
-    /// The table of the folder is in sight, and not the open history.
+    /// The table of the folder is shown instead of the open history.
     pub show_batch: bool,
     /// The page that makes histories.
     pub collect: Collecting,
-    /// That page is in sight, and not the open history.
+    /// That page is shown instead of the open history.
     pub show_collect: bool,
-    /// Changes that can be taken back.
+    /// Changes that can be undone.
     pub undo: Undo,
-    /// Where one has looked.
+    /// The places visited.
     pub places: Places,
-    /// Lanes are drawn by the clock and not with idle stretches cut short.
+    /// Lanes use true time, without shortening idle stretches.
     pub true_time: bool,
-    /// All sessions have a lane, not only those of the chosen anomaly.
+    /// All sessions have a lane, not only those of the selected anomaly.
     pub all_lanes: bool,
     /// The export dialog, when open.
     pub export: Option<ExportForm>,
-    /// The anomaly filter takes the keyboard in the next frame.
+    /// Focus the anomaly filter in the next frame.
     pub focus_filter: bool,
     /// A system dialog is open somewhere.
     pub waiting_for_dialog: bool,
-    /// A file is held over the window.
+    /// A file is being dragged over the window.
     pub drop_hint: bool,
-    /// The folder in which histories are being looked for.
+    /// The folder being searched for histories.
     pub looking: Option<PathBuf>,
 }
 
 impl State {
-    /// Adds a message, unless it is there already. What went well is of interest until the next thing does.
+    /// Adds a message, unless it is already there. A good message replaces previous good ones.
     pub fn tell(&mut self, bad: bool, text: impl Into<String>) {
         let banner = Banner { text: text.into(), bad };
         if !self.banners.contains(&banner) {

@@ -1,4 +1,4 @@
-//! Going on: to the next anomaly, the next step of the argument, a transaction of the history.
+//! Stepping: to the next anomaly, the next step of the argument, a transaction of the history.
 
 use super::App;
 use super::picture::{self};
@@ -56,7 +56,7 @@ impl App {
         self.show_edges_of_step(next as usize);
     }
 
-    /// A step that speaks of folded evidence unfolds it.
+    /// A step about folded evidence unfolds it.
     pub(super) fn show_edges_of_step(&mut self, step: usize) {
         let Some(document) = &self.state.document else { return };
         let Some(picture) = document.current_picture() else { return };

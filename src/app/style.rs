@@ -1,7 +1,7 @@
 //! Fonts, sizes, spaces and the colours of the window's own surfaces.
 //!
-//! One scale of text sizes, one of distances. What relations and cards look like in a picture is said in
-//! `diagram::theme`; here stands only what is around the picture.
+//! One scale of text sizes, one of distances. The look of relations and cards in a picture is defined in
+//! `diagram::theme`; this module covers only what is around the picture.
 
 use crate::checkers::Verdict;
 use crate::diagram::theme::{self, Theme};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Side notes, counts, line numbers.
 pub const SMALL: f32 = 11.5;
-/// Everything that is read.
+/// Normal text.
 pub const BODY: f32 = 13.0;
 /// Titles of panels.
 pub const HEADING: f32 = 14.0;
@@ -42,7 +42,7 @@ pub struct Palette {
     pub bar: Color32,
     /// Side panels.
     pub panel: Color32,
-    /// Level strip and the ground of the graph.
+    /// Level strip and the background of the graph.
     pub ground: Color32,
     /// Raised things: buttons, fields, boxes.
     pub raised: Color32,
@@ -127,7 +127,7 @@ impl Palette {
         colour32(colour)
     }
 
-    /// Colour that stands for a verdict; weak while there is none.
+    /// Colour of a verdict; weak while there is none.
     pub fn verdict(&self, verdict: Option<&Verdict>) -> Color32 {
         match verdict {
             Some(Verdict::Satisfied(_)) => self.good,
@@ -137,7 +137,7 @@ impl Palette {
         }
     }
 
-    /// `colour` laid thinly over the ground: the fill of a pill.
+    /// `colour` with low opacity over the background: the fill of a pill.
     pub fn tint(&self, colour: Color32) -> Color32 {
         self.panel.lerp_to_gamma(colour, if self.dark { 0.16 } else { 0.10 })
     }
@@ -182,13 +182,13 @@ impl Palette {
     }
 }
 
-/// A colour of the picture's theme for egui.
+/// A colour of the picture's theme, for egui.
 pub fn colour32(colour: theme::Color) -> Color32 {
     Color32::from_rgb(colour.r, colour.g, colour.b)
 }
 
-/// Sets fonts, sizes, spaces and both themes. The default proportional family lacks arrows and mathematical signs
-/// that Hack has, so Hack stands second in it.
+/// Sets fonts, sizes, spaces and both themes. The default proportional family lacks arrows and mathematical signs that
+/// Hack has, so Hack is second in it.
 pub fn install(ctx: &egui::Context) {
     let mut fonts = FontDefinitions::default();
     if let Some(family) = fonts.families.get_mut(&FontFamily::Proportional) {
@@ -215,7 +215,7 @@ pub fn install(ctx: &egui::Context) {
     ctx.set_visuals_of(egui::Theme::Light, LIGHT.visuals());
 }
 
-/// Adds fonts for what those of both families lack. Fonts that were added before are not added again.
+/// Adds fonts for what both families lack. Fonts added before are not added again.
 pub fn add_fonts(ctx: &egui::Context, faces: Vec<Face>) {
     for Face { name, data, index } in faces {
         let families = [FontFamily::Proportional, FontFamily::Monospace];
@@ -226,7 +226,7 @@ pub fn add_fonts(ctx: &egui::Context, faces: Vec<Face>) {
 }
 
 /// Paints text a second time one pixel further right, a little paler: the bundled family has no bold face. Text is
-/// aligned to whole pixels, so any less would be seen at some places and not at others.
+/// aligned to whole pixels, so a smaller offset would be visible in some places and not in others.
 pub fn paint_bold(painter: &egui::Painter, at: Pos2, galley: Arc<Galley>, colour: Color32) {
     let pixel = 1.0 / painter.pixels_per_point();
     let at = egui::pos2((at.x / pixel).round() * pixel, (at.y / pixel).round() * pixel);
@@ -259,7 +259,7 @@ pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
     ui.label(egui::RichText::new(text).size(SMALL).color(weak))
 }
 
-/// A side note in what is left of a line; the whole of it when the pointer rests there.
+/// A side note in the rest of a line; hover shows all of it.
 pub fn short_note(ui: &mut Ui, text: impl Into<String>) -> Response {
     let weak = Palette::of(ui).weak;
     ui.add(egui::Label::new(egui::RichText::new(text).size(SMALL).color(weak)).truncate())
@@ -273,7 +273,7 @@ pub fn counted(number: usize, thing: &str) -> String {
     }
 }
 
-/// Seconds for people: `< 1 ms`, `7 ms`, `0.02 s`, `12 s`, `3 min 20 s`.
+/// Seconds in readable form: `< 1 ms`, `7 ms`, `0.02 s`, `12 s`, `3 min 20 s`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 0.0009 => "< 1 ms".to_owned(),

@@ -1,5 +1,5 @@
-//! Chosen checkers on generated histories, one parameter of which grows: how their times and memory grow with it, as the
-//! papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
+//! The selected checkers on generated histories while one parameter grows: how their times and memory grow with it, as
+//! the papers plot it (Plume, section 5.5; PolySI, section 5.4; MTC, section V).
 
 use super::checker_comparison::{Run, measure};
 use super::verdict_summary::Conclusion;
@@ -11,10 +11,10 @@ use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Most operations of a history that is made.
+/// Maximum number of operations of a generated history.
 const MAX_OPERATIONS: u64 = 20_000_000;
 
-/// What grows.
+/// The parameter that grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// Transactions of each session.
@@ -25,7 +25,7 @@ pub enum Parameter {
     Operations,
     /// Distinct keys.
     Keys,
-    /// Share of reads among the operations, per cent.
+    /// Share of reads among the operations, percent.
     ReadShare,
 }
 
@@ -69,14 +69,14 @@ impl Parameter {
     }
 }
 
-/// What is swept over.
+/// The plan of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What grows.
+    /// The parameter that grows.
     pub parameter: Parameter,
     /// Its values as typed: whole numbers, separated by commas or spaces.
     pub values: String,
-    /// All else.
+    /// Everything else.
     pub workload: Workload,
     /// The store that the workload runs on.
     pub store: Model,
@@ -122,36 +122,36 @@ impl Plan {
     }
 }
 
-/// What was measured at one value.
+/// The measurements at one value.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// The value.
     pub value: u64,
     /// Operations of the history.
     pub n_operations: usize,
-    /// How each checker did.
+    /// The checker's run.
     pub run: Run,
 }
 
-/// A sweep: what it is over, and what is known.
+/// A sweep: its plan and its results.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
-    /// What it is over, as being chosen.
+    /// The plan being edited.
     pub plan: Plan,
-    /// What was swept over: the points belong to this.
+    /// The plan of the points.
     pub ran: Plan,
-    /// In the order of finishing.
+    /// In the order in which they finished.
     pub points: Vec<Point>,
     /// What is wrong with the plan, or why the last sweep ended early.
     pub error: Option<String>,
 }
 
-/// What can be drawn over the parameter.
+/// What can be plotted over the parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Wall time, seconds.
     Time,
-    /// Most memory more than before, megabytes.
+    /// Peak memory in excess of that before the run, megabytes.
     Memory,
 }
 
@@ -175,13 +175,13 @@ impl Sweep {
         Checker::ALL.iter().filter_map(line).collect()
     }
 
-    /// Whether a checker did not come to an end at some level and value.
+    /// Whether a checker did not finish at some level and value.
     pub fn has_undecided(&self) -> bool {
         let undecided = |point: &Point| point.run.levels.iter().any(|(_, c, _)| *c == Conclusion::Open);
         self.points.iter().any(undecided)
     }
 
-    /// What was measured, as comma-separated values.
+    /// The measurements, as comma-separated values.
     pub fn csv(&self) -> String {
         let mut text = "parameter,value,operations,checker,level,verdict,seconds,cpu_seconds,memory_mb\n".to_owned();
         for Point { value, n_operations, run } in &self.points {
@@ -219,18 +219,18 @@ impl Sweep {
     }
 }
 
-/// What comes while a sweep runs.
+/// Messages sent while a sweep runs.
 #[derive(Debug)]
 pub enum Message {
-    /// It begins.
+    /// A checker has started at a value.
     Begun(u64, Checker),
-    /// It has ended.
+    /// A checker has finished.
     Ended(Box<Point>),
-    /// A history cannot be made.
+    /// A history could not be generated.
     Failed(String),
 }
 
-/// Makes a history for each value and lets the checkers run on it, one after the other.
+/// Generates a history for each value and runs the checkers on it, one after another.
 pub fn start(
     generations: Vec<(u64, Generation)>,
     checkers: Vec<Checker>,
@@ -265,7 +265,7 @@ fn at_value(
         if control.is_stopped() {
             break;
         }
-        // A checker that decides no level which this kind of history can be asked for has no time of its own.
+        // A checker without levels for this kind of history has no time of its own.
         if !run.levels.is_empty() {
             outbox.send(Message::Ended(Box::new(Point { value, n_operations: history.n_operations(), run })));
         }

@@ -1,4 +1,4 @@
-//! A tour of five steps through one small history: what stands where, and how to go on.
+//! A tour of five steps through one small history: where everything is, and how to go on.
 
 use super::App;
 use super::samples;
@@ -12,11 +12,11 @@ const SAMPLE: &str = "tap-k-fractured-read.txt";
 pub struct Stop {
     /// What it is about.
     pub title: &'static str,
-    /// What there is to see.
+    /// The explanation.
     pub text: &'static str,
     /// The page it is shown on.
     page: Page,
-    /// The step of the argument that is lit.
+    /// The step of the argument that is highlighted.
     step: Option<usize>,
 }
 

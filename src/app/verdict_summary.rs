@@ -1,4 +1,4 @@
-//! What a verdict comes to, without its evidence: for tables of many checks, whose witnesses would fill the memory.
+//! Verdicts without their evidence: for tables of many checks, whose witnesses would fill the memory.
 
 use super::style::Palette;
 use crate::checkers::Verdict;
@@ -11,12 +11,12 @@ pub enum Conclusion {
     Holds,
     /// It is violated.
     Broken,
-    /// It is not known.
+    /// It is undecided.
     Open,
 }
 
 impl Conclusion {
-    /// As reports say it.
+    /// The word used in reports.
     pub fn word(self) -> &'static str {
         match self {
             Conclusion::Holds => "satisfied",
@@ -25,7 +25,7 @@ impl Conclusion {
         }
     }
 
-    /// What a verdict comes to.
+    /// The conclusion of a verdict.
     pub fn of(verdict: &Verdict) -> Conclusion {
         match verdict {
             Verdict::Satisfied(_) => Conclusion::Holds,
@@ -36,7 +36,7 @@ impl Conclusion {
 }
 
 impl Palette {
-    /// Colour that stands for what a verdict comes to.
+    /// Colour of a conclusion.
     pub fn conclusion(&self, conclusion: Conclusion) -> Color32 {
         match conclusion {
             Conclusion::Holds => self.good,

@@ -1,7 +1,7 @@
 //! The versions of one key in an order that session order, updates and lists suggest, with their readers.
 //!
-//! The order is for looking at and decides nothing: where nothing is known, versions stand in the order of times or of
-//! the file. What the chosen anomaly forces against that order is told apart, to be drawn over it.
+//! The order is for viewing and decides nothing: where nothing is known, versions are in the order of times or of the
+//! file. What the selected anomaly forces against that order is reported separately, to be drawn over it.
 
 use super::sorting::{going, sort_by};
 use crate::checkers::Violation;
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-/// The key that is asked for.
+/// The requested key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// This one.
@@ -25,7 +25,7 @@ pub enum Wanted {
 /// One version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who wrote it; ⊥ for the initial version.
+    /// Its writer; ⊥ for the initial version.
     pub writer: TransactionId,
     /// The write; none of ⊥.
     pub write: Option<OperationId>,
@@ -33,18 +33,18 @@ pub struct Row {
     pub value: Value,
     /// The other transactions that read it, each once, with their first such read.
     pub readers: Vec<(TransactionId, OperationId)>,
-    /// Why it is no version that others should read: its writer aborted, or overwrote it itself.
+    /// Why it is not a version that others should read: its writer aborted, or overwrote it itself.
     pub blemish: Option<&'static str>,
 }
 
-/// An order of two versions that the chosen anomaly forces: places of rows.
+/// An order of two versions that the selected anomaly forces: indices of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Forced {
     /// The older one.
     pub older: usize,
     /// The newer one.
     pub newer: usize,
-    /// By which relation.
+    /// The relation.
     pub relation: Relation,
 }
 
@@ -55,27 +55,27 @@ pub struct Chain {
     pub key: KeyId,
     /// Its versions, oldest first.
     pub rows: Vec<Row>,
-    /// What the chosen anomaly forces, in either direction.
+    /// What the selected anomaly forces, in either direction.
     pub forced: Vec<Forced>,
-    /// Reads whose version is not among the rows: of values that no transaction wrote, or of one of several.
+    /// Reads whose version is not among the rows: of values that no transaction wrote, or that several wrote.
     pub unknown_reads: Vec<OperationId>,
-    /// By write, ascending: the place of its row.
+    /// By write, ascending: the index of its row.
     place_of: Vec<(OperationId, usize)>,
 }
 
-/// What to find out.
+/// What to compute.
 pub struct Question {
     /// The whole history.
     pub history: Arc<History>,
-    /// Who wrote what reads returned.
+    /// The writers of what reads returned.
     pub resolution: Arc<Resolution>,
     /// The key.
     pub wanted: Wanted,
-    /// The chosen anomaly.
+    /// The selected anomaly.
     pub violation: Option<Violation>,
 }
 
-/// Starts finding out; the message is the chain, or that there is no such key.
+/// Starts computing; the message is the chain, or that there is no such key.
 pub fn start(question: Question, revision: Revision, wake: Wake) -> Job<Result<Arc<Chain>, String>> {
     Job::start("versions", revision, wake, move |control, outbox| {
         let history = &question.history;
@@ -99,7 +99,7 @@ pub fn start(question: Question, revision: Revision, wake: Wake) -> Job<Result<A
 }
 
 impl Chain {
-    /// Looks at all operations. O(operations + versions · log versions).
+    /// Scans all operations. O(operations + versions · log versions).
     pub fn new(
         history: &History,
         resolution: &Resolution,
@@ -168,7 +168,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// The place of the row of a write. O(log versions).
+    /// The index of the row of a write. O(log versions).
     pub fn place_of(&self, write: OperationId) -> Option<usize> {
         let at = self.place_of.binary_search_by_key(&write, |(write, _)| *write).ok()?;
         Some(self.place_of[at].1)
@@ -193,7 +193,7 @@ impl Chain {
         };
         let windows = self.rows.windows(2).enumerate().filter(|(_, pair)| same_session(pair));
         edges.extend(windows.map(|(place, _)| (place, place + 1)));
-        // Who reads a version and writes the key replaces it.
+        // A transaction that reads a version and writes the key replaces it.
         for (source, reader) in going(control, updates) {
             let own = written.get(reader).and_then(|own| own.first());
             edges.extend(own.filter(|own| *own != source).map(|&own| (*source, own)));
@@ -243,8 +243,8 @@ impl Chain {
     }
 }
 
-/// An order along the edges; of those that may come next the one that is least by `when`. What is on a cycle is
-/// begun at the least of all that are left.
+/// A topological order; among candidates, the least by `when` comes first. A cycle is started at the least of all that
+/// are left.
 fn topological<K: Ord + Copy>(
     n: usize,
     edges: &[(usize, usize)],

@@ -1,4 +1,4 @@
-//! Choosing what stays in a picture and what is left out of it.
+//! Selecting what is kept in and left out of a picture.
 
 use super::App;
 use super::state::{Attention, Document};
@@ -46,7 +46,7 @@ impl App {
         self.redraw(expanded);
     }
 
-    /// Keeps what is pinned in the picture, or no longer.
+    /// Keeps the pinned part in the picture, or stops keeping it.
     pub(super) fn keep_pinned(&mut self) {
         match self.state.document.as_ref().and_then(Document::pinned_part) {
             Some(part) => self.pick(|overrides| overrides.keep(part)),
@@ -56,7 +56,7 @@ impl App {
         }
     }
 
-    /// Draws the session of the pinned transaction as one card, or unfolds it. Where nothing is pinned all sessions are
+    /// Draws the session of the pinned transaction as one card, or unfolds it. If nothing is pinned, all sessions are
     /// unfolded, or folded if none is.
     pub(super) fn fold_pinned(&mut self) {
         let Some(document) = &self.state.document else { return };
@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// Draws every session as one card, or each transaction by itself.
+    /// Draws every session as one card, or each transaction separately.
     pub(super) fn fold_all(&mut self, all: bool) {
         let picture = self.state.document.as_ref().and_then(Document::current_picture);
         let Some(foldable) = picture.map(|picture| picture.foldable.clone()) else { return };
@@ -90,7 +90,8 @@ impl App {
         self.pick(|overrides| overrides.folded = if all { foldable } else { BTreeSet::new() });
     }
 
-    /// Leaves what is pinned out of the picture: an edge or an operation of this anomaly, a transaction in all pictures.
+    /// Leaves the pinned part out of the picture: an edge or an operation of this anomaly, a transaction in all
+    /// pictures.
     pub(super) fn hide_pinned(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         match document.pinned_part() {

@@ -1,11 +1,11 @@
-//! Noticing that the open file has changed on disk. A thread looks at its time and size now and then, so that no frame
-//! has to; looking costs nothing where nothing changes.
+//! Noticing that the open file has changed on disk. A thread checks its time and size now and then, so that no frame
+//! has to; this costs nothing if nothing changes.
 
 use crate::jobs::{Job, Revision, Wake};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// How often the file is looked at.
+/// How often the file is checked.
 const EVERY: Duration = Duration::from_millis(700);
 /// How soon the thread notices that the answer is no longer wanted.
 const NAP: Duration = Duration::from_millis(100);
@@ -18,7 +18,7 @@ fn state(path: &Path) -> State {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Starts watching. A message comes when the file has changed and then stood still for a while; never for a folder.
+/// Starts watching. A message comes when the file has changed and then stayed the same for a while; never for a folder.
 pub fn start(path: PathBuf, revision: Revision, wake: Wake) -> Job<()> {
     Job::start("watch", revision, wake, move |control, outbox| {
         if !path.is_file() {
@@ -36,7 +36,7 @@ pub fn start(path: PathBuf, revision: Revision, wake: Wake) -> Job<()> {
                 }
             }
             let now = state(&path);
-            // A file that is still being written, or is gone for a moment, is waited for.
+            // Waits for a file that is still being written, or is gone for a moment.
             if now.is_some() && now != known && moving == Some(now) {
                 known = now;
                 outbox.send(());

@@ -1,7 +1,7 @@
-//! What if only these transactions had run, or all but these? The part is checked in the background.
+//! What if only these transactions had run, or all but these? The part is checked by a background job.
 //!
-//! A read whose writer is left out is left out too: otherwise it would be a read out of thin air, and the answer would
-//! say nothing about the levels.
+//! A read whose writer is left out is left out too: otherwise it would be a thin-air read, and the answer would say
+//! nothing about the levels.
 
 use super::App;
 use crate::audit;
@@ -13,7 +13,7 @@ use crate::relations::{Resolution, Source};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Most answers kept.
+/// Maximum number of answers kept.
 const KEPT: usize = 5;
 
 /// A question and as much of its answer as is known.
@@ -25,27 +25,27 @@ pub struct WhatIf {
     pub transactions: Vec<TransactionId>,
     /// By level: the verdict about the part, once it is known.
     pub levels: Vec<(Level, Option<Verdict>)>,
-    /// The sum of all, once everything is known.
+    /// The totals, once everything is known.
     pub sum: Option<Sum>,
 }
 
-/// What is known at the end.
+/// The totals at the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sum {
     /// Number of anomalies in the part.
     pub anomalies: u64,
-    /// Number of reads that were left out because their writer is not there.
+    /// Number of reads that were left out because their writer is missing.
     pub reads_left_out: usize,
     /// Wall time, seconds.
     pub seconds: f64,
 }
 
-/// What comes while a part is checked.
+/// Messages sent while a part is checked.
 #[derive(Debug)]
 pub enum Message {
     /// A level is decided.
     Level(Box<LevelResult>),
-    /// Everything is.
+    /// The check has finished.
     Done(Sum),
 }
 
@@ -103,8 +103,8 @@ pub fn part(history: &History, resolution: &Resolution, keep: &TransactionSet) -
 }
 
 impl App {
-    /// Asks what the levels say of only the chosen transactions, or of all others. Without a choice it is about what is
-    /// pinned, else about the anomaly.
+    /// Checks only the selected transactions, or all others. Without a selection it uses what is pinned, else the
+    /// anomaly.
     pub(super) fn what_if(&mut self, only: bool) {
         let Some(document) = &mut self.state.document else { return };
         let (Some(history), Some(resolution)) = (document.history.clone(), document.resolution.clone()) else { return };
@@ -136,7 +136,7 @@ impl App {
         let levels: Vec<Level> = document.levels.iter().map(|(level, _)| *level).collect();
         let asked = levels.iter().map(|level| (*level, None)).collect();
         document.what_if.insert(0, WhatIf { only, transactions, levels: asked, sum: None });
-        // One that was still being looked into would stay open for ever.
+        // An unfinished question would stay open forever.
         let mut first = true;
         let stays = |what_if: &WhatIf| std::mem::take(&mut first) || what_if.sum.is_some();
         let all = std::mem::take(&mut document.what_if).into_iter();
@@ -149,7 +149,7 @@ impl App {
         self.asking = Some(start(history, resolution, keep, levels, pool, number, wake));
     }
 
-    /// Stops looking into a part; whether any was being looked into.
+    /// Stops checking a part; returns whether there was one.
     pub(super) fn stop_asking(&mut self) -> bool {
         let any = self.asking.take().is_some();
         if let Some(document) = self.state.document.as_mut().filter(|_| any) {
@@ -185,7 +185,7 @@ impl App {
         }
     }
 
-    /// Adds a transaction of the whole history to the chosen ones, or takes it away.
+    /// Adds transactions of the whole history to the selection, or removes them.
     pub(super) fn choose(&mut self, transactions: Vec<TransactionId>, toggle: bool) {
         let Some(document) = &mut self.state.document else { return };
         for t in transactions.into_iter().filter(|t| !t.is_initial()) {
@@ -195,7 +195,7 @@ impl App {
         }
     }
 
-    /// Leaves transactions out of the picture, or puts everything back.
+    /// Leaves transactions out of the picture, or puts all of them back.
     pub(super) fn hide(&mut self, transactions: Option<Vec<TransactionId>>) {
         let Some(document) = &mut self.state.document else { return };
         match transactions {

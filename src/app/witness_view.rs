@@ -9,13 +9,13 @@ use crate::history::{History, OperationId};
 use crate::jobs::{self, Job, Revision, State as JobState, Wake};
 use std::sync::Arc;
 
-/// What an order says of the operations of a step, in program order.
+/// What an order says about the operations of a step, in program order.
 pub type Rows = Arc<Vec<(OperationId, Told)>>;
 
-/// What is said of so few operations is found out at once.
+/// Up to this many operations are handled at once.
 const FEW: usize = 200;
 
-/// Makes a run of the witness of a level; nothing comes where it has none that can be run.
+/// Makes a run of the witness of a level; nothing comes if it has none that can be run.
 pub fn start(history: Arc<History>, result: Arc<LevelResult>, revision: Revision, wake: Wake) -> Job<Arc<Replay>> {
     Job::start("order", revision, wake, move |control, outbox| {
         let Verdict::Satisfied(witness) = &result.verdict else { return };
@@ -26,7 +26,7 @@ pub fn start(history: Arc<History>, result: Arc<LevelResult>, revision: Revision
 }
 
 impl App {
-    /// The order shown before, else that of the strongest level that holds.
+    /// Shows the previous order, else that of the strongest satisfied level.
     pub(super) fn show_some_order(&mut self) {
         self.state.page = Page::Order;
         let Some(document) = &self.state.document else { return };
@@ -37,7 +37,7 @@ impl App {
         }
     }
 
-    /// Turns to the order of a satisfied level; it is made off the frame.
+    /// Shows the order of a satisfied level; it is computed off the frame.
     pub(super) fn show_order(&mut self, level: Level) {
         let Some(document) = &mut self.state.document else { return };
         let Some(witness) = document.witness(level) else { return };
@@ -58,7 +58,7 @@ impl App {
         }
     }
 
-    /// Chooses a step of the order; those beyond an end are that end.
+    /// Goes to a step of the order, clamped to its ends.
     pub(super) fn go_to_step(&mut self, step: usize, scroll: bool) {
         let order = self.state.document.as_mut().and_then(|document| document.order.as_mut());
         if let Some(order) = order
@@ -69,7 +69,7 @@ impl App {
         }
     }
 
-    /// Finds out what the order says of the operations of the chosen step; of a long transaction by a job.
+    /// Computes what the order says about the operations of the selected step; for a long transaction in a job.
     pub(super) fn prepare_order(&mut self) {
         let Some(document) = &mut self.state.document else { return };
         let (Some(order), Some(history)) = (&mut document.order, &document.history) else { return };

@@ -168,7 +168,7 @@ pub struct CheckArguments {
 }
 
 impl CheckArguments {
-    /// All levels, all threads, for people: what opening the window would have shown.
+    /// All levels, all threads, in readable form: what opening the window would have shown.
     pub fn of_files(paths: Vec<PathBuf>) -> CheckArguments {
         CheckArguments {
             paths,
@@ -208,7 +208,7 @@ pub(super) struct ReadingArguments {
 }
 
 impl ReadingArguments {
-    /// As asked for on the command line, else by the rules that `otherwise` names.
+    /// The command-line choices, else the rules in `otherwise`.
     pub(super) fn or(&self, otherwise: &Rules) -> (Option<&str>, Rules) {
         (self.format.as_deref(), self.rules.or(otherwise))
     }
@@ -242,7 +242,7 @@ pub(super) struct RuleArguments {
 }
 
 impl RuleArguments {
-    /// The rules asked for; those not named are those of `otherwise`.
+    /// The requested rules; those not given are those of `otherwise`.
     pub(super) fn or(&self, otherwise: &Rules) -> Rules {
         Rules {
             initial: self.initial.clone().unwrap_or_else(|| otherwise.initial.clone()),
@@ -361,7 +361,7 @@ pub(super) struct DrawingArguments {
 }
 
 impl DrawingArguments {
-    /// The same for the picture of a part of `history`.
+    /// The options for the picture of a part of `history`.
     pub(super) fn options(&self, history: &History) -> ComposeOptions {
         ComposeOptions {
             all_operations: self.all_operations,
@@ -535,7 +535,7 @@ fn isolation(text: &str) -> Result<Isolation, String> {
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        // Longer than a century is as good as no limit, and still a duration.
+        // Longer than a century is as good as no limit, and still fits a duration.
         Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(seconds.min(4e9)),
         _ => Err("expected a number of seconds".to_owned()),
     }

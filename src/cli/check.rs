@@ -1,4 +1,4 @@
-//! `isoscope check`: verdicts and anomalies of histories, for people or as JSON.
+//! `isoscope check`: verdicts and anomalies of histories, as text or JSON.
 
 use super::explain::also_visible_as;
 use super::input;
@@ -20,13 +20,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Most violations shown to people, over all patterns.
+/// Maximum number of violations shown in text output, over all patterns.
 const SHOWN: usize = 8;
 
-/// Most rows shown of what instances have in common.
+/// Maximum number of rows shown of what instances have in common.
 const SHOWN_IN_COMMON: usize = 20;
 
-/// Most findings about the history's health shown before the verdicts.
+/// Maximum number of findings about the history's health shown before the verdicts.
 const SHOWN_DOUBTS: usize = 4;
 
 pub(super) fn run(arguments: &CheckArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -61,7 +61,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Checks them one after the other.
+    /// Checks them one after another.
     fn run(&self, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
         let is_batch = self.files.len() > 1;
         let width = self.files.iter().map(|found| shown_path(found).chars().count()).max().unwrap_or(0).min(60);
@@ -83,7 +83,7 @@ impl Job<'_> {
         Ok(worst)
     }
 
-    /// Says that an input cannot be read.
+    /// Reports that an input cannot be read.
     fn fail(&self, path: &str, place: &str, message: &str, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
         let at = if place == "file" { String::new() } else { format!(" {place}:") };
         complain(&format!("{path}:{at} {message}"));
@@ -93,7 +93,7 @@ impl Job<'_> {
         Ok(ExitCode::Unusable)
     }
 
-    /// Checks one history and prints what was found. People read the verdicts before everything is counted.
+    /// Checks one history and prints the findings. In text output the verdicts appear before everything is counted.
     fn check_file(&self, path: &Path, line_width: Option<usize>, target: &mut Target<'_>) -> anyhow::Result<ExitCode> {
         let control = match self.arguments.memory_limit {
             Some(megabytes) => Control::new().with_memory_limit((megabytes as usize) << 20),
@@ -112,18 +112,18 @@ impl Job<'_> {
         Ok(disagreements::told(path, &checked.findings, exit_code(&checked.findings)))
     }
 
-    /// Does work in the pool; a terminal shows how far it is.
+    /// Runs work in the pool; a terminal shows its progress.
     fn at_work<T: Send>(&self, control: &Control, work: impl FnOnce() -> T + Send) -> T {
         progress::shown(|| progress::of(control), || self.pool.install(work))
     }
 
-    /// Reads and decides one history, or a share of it where there is no other. To be counted later, where that `waits`.
+    /// Reads and decides one history, or a share of it if it is the only one. Counting is postponed if it `waits`.
     fn decide(&self, path: &Path, control: &Control, waits: bool) -> Result<Decided, OpenError> {
         let limited = |control: &Control| match self.arguments.time_limit {
             Some(seconds) => control.with_time_limit(Duration::from_secs_f64(seconds)),
             None => control.clone(),
         };
-        // What may never end counts from the beginning; a file is read first, whatever is left to do then.
+        // For an input that may never end, the time limit includes reading; a file is read first, without the limit.
         let is_foreseen = formats::has_known_size(path);
         let mut control = if is_foreseen { control.clone() } else { limited(control) };
         let (history, read_seconds) = input::open_within(path, &self.arguments.reading, &control)?;
@@ -132,7 +132,7 @@ impl Job<'_> {
         }
         let share = self.share.filter(|_| self.files.len() == 1);
         let options = Options { share, ..options(self.arguments, &history) };
-        // What is decided together with what is counted, or lists nothing, is counted at once.
+        // If deciding includes counting, or nothing is listed, it is counted at once.
         let waits = waits && options.max_instances > 0 && !checkers::has_repeated_elements(&history);
         let first = Options { counts: options.counts && !waits, ..options.clone() };
         let self_check = SelfCheck::of(self.arguments);
@@ -142,7 +142,7 @@ impl Job<'_> {
         Ok(Decided { checked, resolution: resolution.0, options, control })
     }
 
-    /// Counts what is not counted yet, and lists what was asked for.
+    /// Counts what is not counted yet, and lists what was requested.
     fn list(&self, decided: Decided) -> Checked {
         let Decided { mut checked, resolution, options, control } = decided;
         let Checked { history, findings, window, tally, .. } = &mut checked;
@@ -170,7 +170,7 @@ impl Job<'_> {
         checked
     }
 
-    /// Prints what was found in one history: in one line with this path width, or at length.
+    /// Prints the findings on one history: in one line with this path width, or in full.
     fn print(
         &self,
         path: &Path,
@@ -211,32 +211,32 @@ fn shown_path(found: &Found) -> String {
     }
 }
 
-/// A history of which the levels are decided.
+/// A history whose levels are decided.
 struct Decided {
     checked: Checked,
-    /// Of its reads, if there was time for that.
+    /// Of its reads, if there was time to resolve them.
     resolution: Option<Arc<Resolution>>,
     options: Options,
     control: Control,
 }
 
-/// A history with what was found in it.
+/// A history with its findings.
 struct Checked {
     history: History,
     health: Health,
     findings: Findings,
     read_seconds: f64,
-    /// The instances asked for; the findings list them only.
+    /// The requested instances; the findings list only these.
     window: Option<Page>,
     tally: Option<Tally>,
 }
 
-/// Whether the verifier looks at the evidence before a verdict counts.
+/// Which evidence the verifier checks before a verdict counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SelfCheck {
     /// Evidence of every verdict.
     OfVerdicts,
-    /// Every witness, since they are written out.
+    /// Every witness, because they are written out.
     OfWitnesses,
     Off,
 }
@@ -251,14 +251,14 @@ impl SelfCheck {
     }
 }
 
-/// The resolved reads, once for everything, and the seconds that took; none where `control` ends the work before.
+/// The resolved reads, once for everything, and the seconds it took; none if `control` ends the work first.
 pub(super) fn resolve(history: &History, control: &Control) -> (Option<Arc<Resolution>>, f64) {
     let begin = Instant::now();
     let resolution = relations::resolve(history, control).map(Arc::new).ok();
     (resolution, begin.elapsed().as_secs_f64())
 }
 
-/// Where the reads could not be resolved, nothing is known of the health.
+/// If the reads could not be resolved, nothing is known about the health.
 pub(super) fn examine_and_check(
     history: &History,
     (resolution, resolve_seconds): &(Option<Arc<Resolution>>, f64),
@@ -269,7 +269,7 @@ pub(super) fn examine_and_check(
     let Some(resolution) = resolution else {
         return (Health::default(), checkers::check(history, options, control, &|_| {}));
     };
-    // Of several shards one tells the history's health.
+    // Only one of several shards reports the history's health.
     let is_asked = options.share.is_none_or(Share::is_first);
     let examine = || if is_asked { health::examine(history, resolution, control) } else { Ok(Health::default()) };
     let (health, mut findings) = rayon::join(
@@ -284,7 +284,7 @@ pub(super) fn examine_and_check(
     (health, findings)
 }
 
-/// Fails when the checker cannot do what is asked of it.
+/// Fails if the checker cannot do what is requested.
 fn checker_can(arguments: &CheckArguments) -> anyhow::Result<()> {
     let checker = arguments.checker;
     for &level in &arguments.level {
@@ -317,7 +317,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     if levels.is_empty() {
         levels = Level::of(history);
         levels.retain(|level| arguments.checker.levels().contains(level));
-        // A checker for other histories says so.
+        // A checker for other kinds of histories says so.
         if levels.is_empty() {
             levels = arguments.checker.levels().to_vec();
         }
@@ -334,7 +334,7 @@ fn options(arguments: &CheckArguments, history: &History) -> Options {
     }
 }
 
-/// What the verdicts amount to.
+/// The exit code for the verdicts.
 pub(super) fn exit_code(findings: &Findings) -> ExitCode {
     let code = |result: &LevelResult| match result.verdict {
         Verdict::Satisfied(_) => ExitCode::Satisfied,
@@ -371,7 +371,7 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
             Verdict::Violated => '-',
             Verdict::Undecided(_) => '?',
         };
-        // A star: only if some transactions set up the initial state.
+        // A star: the verdict only holds if some transactions set up the initial state.
         let condition = if result.assuming.is_empty() { "" } else { "*" };
         out.paint(paint_of(&result.verdict), &format!("{}{mark}{condition}", result.level))
     });
@@ -380,7 +380,7 @@ fn line(path: &str, width: usize, findings: &Findings, out: &Output) -> String {
     format!("{path:width$}  {}{patterns}\n", verdicts.collect::<Vec<_>>().join(" "))
 }
 
-/// What is told first of one history: what it is, whether it can be trusted, and the verdicts.
+/// The first part of the report on one history: what it is, whether it can be trusted, and the verdicts.
 fn head(path: &str, checked: &Checked, out: &Output) -> String {
     let Checked { history, health, findings, .. } = checked;
     let mut facts = facts(history);
@@ -395,7 +395,7 @@ fn head(path: &str, checked: &Checked, out: &Output) -> String {
     text
 }
 
-/// What violates the levels, and what was assumed.
+/// What violates the levels, and the assumptions.
 fn tail(path: &str, checked: &Checked, out: &Output) -> String {
     let Checked { history, findings, .. } = checked;
     let mut text = String::new();
@@ -447,7 +447,7 @@ fn common(tally: &Tally, out: &Output) -> String {
     text
 }
 
-/// What sheds doubt on the verdicts that follow, if anything does.
+/// What casts doubt on the verdicts that follow, if anything does.
 fn doubts(path: &str, health: &Health, out: &Output) -> String {
     let n = health.doubts().count();
     if n == 0 {
@@ -464,7 +464,7 @@ fn doubts(path: &str, health: &Health, out: &Output) -> String {
     text + "\n"
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 fn quoted(path: &str) -> String {
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.to_owned() }
 }
@@ -534,9 +534,9 @@ fn violations(path: &str, history: &History, findings: &Findings, out: &Output) 
     text
 }
 
-/// What is counted and not shown.
+/// The number of violations counted but not shown.
 fn how_many_more(findings: &Findings, shown: usize, simpler: &[Option<usize>]) -> String {
-    // A checker with other patterns, or none, counts other things than are listed.
+    // A checker with other patterns, or none, counts things other than those listed.
     let counted: u64 = findings.patterns.values().sum();
     let more = counted.max(findings.violations.len() as u64).saturating_sub(shown as u64);
     let consequences = simpler.iter().flatten().count() as u64;

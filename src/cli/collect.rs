@@ -32,7 +32,7 @@ pub(super) struct DatabaseArguments {
 }
 
 impl DatabaseArguments {
-    /// Reaches the database.
+    /// Connects to the database.
     pub(super) fn open(&self) -> anyhow::Result<Opened> {
         let target = Target::Database {
             url: self.db.clone(),
@@ -44,7 +44,7 @@ impl DatabaseArguments {
     }
 }
 
-/// Does `work`, which counts in the statistics it is given, and shows on a terminal how it goes meanwhile.
+/// Runs `work`, which updates the statistics it is given, and shows its progress on a terminal.
 pub(super) fn watched<T>(control: &Control, work: impl FnOnce(&Statistics) -> T) -> T {
     let statistics = Statistics::new();
     let line = || {
@@ -54,7 +54,7 @@ pub(super) fn watched<T>(control: &Control, work: impl FnOnce(&Statistics) -> T)
     progress::shown(line, || work(&statistics))
 }
 
-/// Tells of sessions that ended early.
+/// Reports sessions that ended early.
 pub(super) fn complain_of_losses(snapshot: &Snapshot, workload: &Workload) {
     if snapshot.lost_sessions > 0 {
         complain(&format!(

@@ -32,8 +32,8 @@ fn names_file(arguments: &ConvertArguments) -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(PathBuf::from(format!("{}.names.json", output.trim_end_matches(['/', '\\'])))))
 }
 
-/// Writes a history in a format, with a word on whatever that cannot say; with numbers for names and a table of them where
-/// there is a file for that.
+/// Writes a history in a format, with a note on whatever the format cannot express; with numbers for names and a table
+/// of them if there is a file for that.
 pub(super) fn write(
     history: &History,
     format: &'static str,
@@ -56,7 +56,7 @@ pub(super) fn write(
     }
 }
 
-/// Says on standard error what a format cannot say.
+/// Reports on standard error what a format cannot express.
 pub(super) fn tell_words(format: &str, words: &[String]) {
     for word in words {
         complain(&format!("{format} cannot say {word}"));

@@ -1,11 +1,11 @@
-//! Levels on which the checkers and the verifier disagree: that is a fault of this program, so it is said loudly.
+//! Levels on which the checkers and the verifier disagree: that is a bug in this program, so it is reported loudly.
 
 use super::{ExitCode, complain};
 use crate::checkers::{Cause, Findings, Verdict};
 use std::path::Path;
 
-/// Says on standard error which file to report, if there is any such level. What the work asked for ends with then: as
-/// `done` otherwise.
+/// Says on standard error which file to report, if there is any such level, and raises the exit code `done` to at least
+/// undecided.
 pub(super) fn told(path: &Path, findings: &Findings, done: ExitCode) -> ExitCode {
     let levels: Vec<&str> = findings
         .levels

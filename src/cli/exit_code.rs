@@ -1,20 +1,21 @@
-//! What the exit code says.
+//! The meaning of the exit code.
 
-/// The program's exit codes. Of several, the worst counts: unreadable, then violated, then undecided, then satisfied.
+/// The program's exit codes. If there are several, the worst counts: unreadable, then violated, then undecided, then
+/// satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitCode {
-    /// Every level asked for is satisfied; or the work asked for is done.
+    /// Every requested level is satisfied, or the requested work is done.
     Satisfied,
     /// Nothing violated, but at least one level is undecided.
     Undecided,
-    /// At least one level is violated; or the evidence in a report does not hold.
+    /// At least one level is violated, or the evidence in a report does not hold.
     Violated,
     /// Bad usage, or an input that cannot be read.
     Unusable,
 }
 
 impl ExitCode {
-    /// The number the process ends with.
+    /// The exit code of the process.
     pub fn number(self) -> u8 {
         match self {
             ExitCode::Satisfied => 0,

@@ -64,13 +64,13 @@ fn choose(arguments: &ExplainArguments, history: &History, findings: &mut Findin
     Ok(chosen)
 }
 
-/// Which simpler violation one contains, or which others contain it.
+/// Which simpler violation it contains, or which others contain it.
 fn relatives(violation: &Violation, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
     let place = findings.violations.iter().position(|other| other.id == violation.id)?;
     also_visible_as(place, findings, simpler).map(|also| format!("{also}."))
 }
 
-/// "Also visible as TAP-n/1, TAP-n/2 and 3 more": the violations that contain the one at a place.
+/// "Also visible as TAP-n/1, TAP-n/2 and 3 more": the violations that contain the one at an index.
 pub(super) fn also_visible_as(place: usize, findings: &Findings, simpler: &[Option<usize>]) -> Option<String> {
     const NAMED: usize = 3;
     let containing = findings.violations.iter().zip(simpler).filter(|(_, simpler)| **simpler == Some(place));
@@ -95,7 +95,7 @@ pub(super) fn named(
     violation.with_context(|| format!("{}: {}", path.display(), unknown(name, findings)))
 }
 
-/// What to say when a name names nothing.
+/// The message for a name that does not exist.
 fn unknown(name: &ViolationName, findings: &Findings) -> String {
     let counted = |pattern: Pattern| findings.patterns.get(&pattern).copied().filter(|count| *count > 0);
     if let Some((pattern, last)) = Pattern::parse(&name.name).and_then(|pattern| Some((pattern, counted(pattern)?))) {

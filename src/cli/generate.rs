@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &GenerateArguments, out: &mut Output) -> anyhow::Re
 }
 
 /// Generates histories of consecutive seeds, each as a file named by its seed, into a folder that appears when it is
-/// whole. A history depends on its seed only.
+/// complete. A history depends only on its seed.
 fn several(arguments: &GenerateArguments, n: u64, out: &mut Output) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(output::is_folder_name(&arguments.output), "--histories needs a folder: -o runs/");
     let format = input::target_format(arguments.to.as_deref(), Path::new(""), Some("text"))?;

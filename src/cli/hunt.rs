@@ -18,7 +18,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Rounds where neither their number nor a time is given.
+/// Rounds if neither their number nor a time is given.
 const ROUNDS: u64 = 10;
 
 /// What `hunt` needs.
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &HuntArguments, out: &mut Output) -> anyhow::Result
     Ok(worst)
 }
 
-/// The levels to check: those asked for, else what the database promises.
+/// The levels to check: the requested ones, else what the database promises.
 fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Level>> {
     if !arguments.level.is_empty() {
         return Ok(arguments.level.clone());
@@ -100,7 +100,7 @@ fn levels(arguments: &HuntArguments, opened: &Opened) -> anyhow::Result<Vec<Leve
     Ok(vec![promise])
 }
 
-/// Tells the verdicts on a round.
+/// Prints the verdicts on a round.
 fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
     for result in &judged.findings.levels {
         let paint = match result.verdict {
@@ -115,7 +115,7 @@ fn tell(judged: &Judged, out: &mut Output) -> ExitCode {
     check::exit_code(&judged.findings)
 }
 
-/// Leaves the report of a round beside its history.
+/// Writes the report of a round next to its history.
 fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Output) -> anyhow::Result<()> {
     let Judged { history, findings, .. } = judged;
     let Some(violation) = hunt::simplest_violation(findings) else {
@@ -139,7 +139,7 @@ fn report_violation(judged: &Judged, isolation: &str, path: &Path, out: &mut Out
         health: &health::examine(history, &resolution, &Control::new())?,
         options: &ComposeOptions::for_history(history),
         isolation: isolation.parse().ok(),
-        // Not this command line: the database's address may have a password in it.
+        // Not this command line: the database's address may contain a password.
         command: format!("isoscope report {} --violation {} -o report/", path.display(), violation.id),
     };
     let folder = path.with_extension("report");

@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::path::Path;
 use std::time::Instant;
 
-/// Reads one history and tells how many seconds it took.
+/// Reads one history and returns the seconds it took.
 pub(super) fn open(path: &Path, reading: &ReadingArguments) -> Result<(History, f64), OpenError> {
     open_within(path, reading, &Control::new())
 }
@@ -34,7 +34,7 @@ fn timed(path: &Path, request: Request<'_>, control: &Control) -> Result<(Histor
     Ok((history, start.elapsed().as_secs_f64()))
 }
 
-/// The format to write: as asked, else by the ending of the output, else `otherwise`.
+/// The format to write: the requested one, else by the extension of the output, else `otherwise`.
 pub(super) fn target_format(
     asked: Option<&str>,
     output: &Path,
@@ -54,7 +54,7 @@ pub(super) fn target_format(
     let fits = |format: &&formats::Format| {
         format.write.is_some() && extension.as_deref().is_some_and(|e| format.extensions.contains(&e))
     };
-    // The source's own format wins where it uses this ending too, so that `.txt` stays what it was.
+    // The source's own format wins if it uses this extension too, so that `.txt` stays what it was.
     let own = otherwise.and_then(formats::format).filter(|format| fits(format) || extension.is_none());
     let found = own.or_else(|| FORMATS.iter().find(fits)).or_else(|| otherwise.and_then(formats::format));
     found.map(|format| format.name).with_context(|| {
@@ -62,7 +62,7 @@ pub(super) fn target_format(
     })
 }
 
-/// Fails when there is no format of this name.
+/// Fails if there is no format of this name.
 pub(super) fn known_format(name: &str) -> anyhow::Result<()> {
     if formats::format(name).is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `isoscope merge-reports`: what shards say, joined into one report for each history.
+//! `isoscope merge-reports`: the reports of shards, joined into one report for each history.
 
 use super::output::{Output, write_file};
 use super::{ExitCode, MergeArguments, complain};
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &MergeArguments, out: &mut Output) -> anyhow::Resul
     Ok(merged.iter().map(exit_code).max().unwrap_or(ExitCode::Satisfied))
 }
 
-/// The documents in a file, one a line.
+/// The documents in a file, one per line.
 fn documents_in(path: &Path) -> anyhow::Result<Vec<Document>> {
     let name = path.display();
     let text = formats::text_at(path, &Control::new())?;
@@ -41,7 +41,7 @@ fn documents_in(path: &Path) -> anyhow::Result<Vec<Document>> {
         .collect()
 }
 
-/// Says on standard error which levels are undecided, and why, since the output may go to a file.
+/// Says on standard error which levels are undecided, and why, because the output may go to a file.
 fn tell_what_is_missing(document: &Document) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for entry in levels(document) {

@@ -9,7 +9,7 @@ use crate::counterexample::{self, Counterexample};
 use crate::export;
 use std::time::Duration;
 
-/// How many of the smallest listed violations are tried as a beginning.
+/// How many of the smallest listed violations are tried as a starting point.
 const TRIED: usize = 4;
 
 pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Result<ExitCode> {
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &MinimizeArguments, out: &mut Output) -> anyhow::Re
     candidates.sort_by_key(|v| (v.size(), v.edges.len(), v.implied, v.id));
     let minimized =
         candidates.iter().take(TRIED).map(|violation| audit::minimize_at(&history, violation, level, &control));
-    // Of equally small ones the first stays, so the result does not depend on anything but the input.
+    // Among equally small ones the first is kept, so the result depends only on the input.
     let size = |example: &Counterexample| (example.history.n_transactions(), example.history.n_operations());
     let smallest = minimized.min_by_key(size);
     let Some(example) = smallest else {

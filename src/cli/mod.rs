@@ -1,8 +1,8 @@
 //! Arguments → work → exit code.
 //!
-//! [`parse`] turns arguments into an [`Invocation`]; [`run`] does the work of one subcommand with the same calls the
-//! window makes. Results go to standard output, talk to standard error, one line each. Opening the window is not done
-//! here: `main` decides.
+//! [`parse`] turns arguments into an [`Invocation`]; [`run`] does the work of one subcommand with the same calls as the
+//! window. Results go to standard output, messages to standard error, one line each. Opening the window is left to
+//! `main`.
 
 mod args;
 mod check;
@@ -44,21 +44,21 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long one counterexample may be made smaller where the user sets no limit.
+/// Time limit for minimizing one counterexample if the user sets none.
 const MINIMIZING: Duration = Duration::from_secs(20);
 
-/// What the arguments ask for.
+/// What the arguments request.
 #[derive(Debug)]
 pub enum Invocation {
     /// Open the window on these histories.
     Window(Vec<PathBuf>),
-    /// Do the work of a subcommand.
+    /// Run a subcommand.
     Command(Box<Command>),
     /// Nothing is left to do: help was printed, or a usage error.
     Done(ExitCode),
 }
 
-/// Understands the arguments; the first one is the program's name. Prints help, or a usage error in one line.
+/// Parses the arguments; the first one is the program's name. Prints help, or a usage error in one line.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
     match args::Arguments::try_parse_from(arguments) {
         Ok(args::Arguments { command: Some(command), .. }) => Invocation::Command(Box::new(command)),
@@ -78,7 +78,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Invocation {
     }
 }
 
-/// Does the work of a subcommand.
+/// Runs a subcommand.
 pub fn run(command: &Command) -> ExitCode {
     let mut out = Output::new();
     let result = match command {
@@ -102,15 +102,15 @@ pub fn run(command: &Command) -> ExitCode {
     out.outcome(code)
 }
 
-/// Says on standard error, in one line, what is wrong.
+/// Reports an error on standard error, in one line.
 pub fn complain(message: &str) {
     use std::io::Write;
     let line = visible_line(&message.split_whitespace().collect::<Vec<_>>().join(" "));
-    // When even this cannot be written there is nowhere to say so.
+    // If even this cannot be written, there is nowhere to say so.
     let _ = writeln!(std::io::stderr(), "isoscope: {line}");
 }
 
-/// Says what a PNG of a history cannot show with the fonts of this machine.
+/// Reports what a PNG of a history cannot show with the fonts of this machine.
 fn complain_of_fonts(history: &History) {
     let missing = fonts::fallback(fonts::lacking(history.texts())).missing;
     if let Some(advice) = fonts::advice(&missing) {
@@ -118,14 +118,14 @@ fn complain_of_fonts(history: &History) {
     }
 }
 
-/// A usage error in one line: what clap says before it explains the usage.
+/// A usage error in one line: clap's message without the usage.
 fn usage_error(rendered: &str) -> String {
     let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
     let end = ["\n\nUsage:", "\n\nFor more"].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
     format!("{} (see isoscope --help)", text[..end].trim_end())
 }
 
-/// What happens in place of the window where none can be opened: one line says why, and the findings come as text.
+/// The fallback if no window can be opened: one line says why, and the findings are printed as text.
 pub fn without_window(why: &str, files: Vec<PathBuf>) -> ExitCode {
     complain(&format!("{why}; the findings follow as text"));
     if files.is_empty() {

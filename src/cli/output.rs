@@ -1,4 +1,4 @@
-//! Standard output, which may be closed at any time, and what is written elsewhere.
+//! Standard output, which may be closed at any time, and other outputs.
 
 use super::ExitCode;
 use crate::files;
@@ -22,12 +22,12 @@ pub(super) enum Paint {
     Open,
     /// A heading.
     Strong,
-    /// Of less importance.
+    /// Less important.
     Faint,
 }
 
-/// Standard output. When the reader has gone away, nothing more is written, without a complaint: the exit code still
-/// tells the verdict. Any other failure is said once, and makes the exit code 2.
+/// Standard output. Once the reader has gone away, nothing more is written, without a complaint: the exit code still
+/// reflects the verdict. Any other failure is reported once, and makes the exit code 2.
 pub(super) struct Output {
     out: BufWriter<io::StdoutLock<'static>>,
     is_closed: bool,
@@ -41,19 +41,19 @@ impl Output {
         Output { out, is_closed: false, has_failed: false, is_coloured: is_coloured() }
     }
 
-    /// Writes text for people and shows it at once. Names in it have been made [visible](crate::history::visible) where
-    /// they came from; here nothing but line ends and colours is left to act on a terminal.
+    /// Writes text and flushes it. Names in it have been made [visible](crate::history::visible) where they came from;
+    /// here only line ends and colours may still act on a terminal.
     pub(super) fn text(&mut self, text: &str) {
         let text = tame(text);
         self.with(|out| out.write_all(text.as_bytes()));
     }
 
-    /// The code to end with after work that would end with `code`.
+    /// The exit code after work that would end with `code`.
     pub(super) fn outcome(&self, code: ExitCode) -> ExitCode {
         if self.has_failed { ExitCode::Unusable } else { code }
     }
 
-    /// Lets `write` write data, and shows it at once.
+    /// Lets `write` write data, and flushes it.
     pub(super) fn with(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         if self.is_closed {
             return;
@@ -67,7 +67,7 @@ impl Output {
         }
     }
 
-    /// The text in a colour, if colours are taken.
+    /// The text in a colour, if colours are enabled.
     pub(super) fn paint(&self, paint: Paint, text: &str) -> String {
         let code = match paint {
             Paint::Good => "32",
@@ -80,13 +80,13 @@ impl Output {
     }
 }
 
-/// Writes a file as [`files::write_file`] does; `-` and the system's names for it are standard output.
+/// Writes a file as [`files::write_file`] does; `-` and the system's names for standard output mean that.
 pub(super) fn write_file(
     path: &Path,
     out: &mut Output,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    // Opened once more, a file that standard output was sent to would be written from its beginning.
+    // If opened again, a file that standard output is redirected to would be overwritten from its beginning.
     if ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name)) {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
@@ -96,13 +96,13 @@ pub(super) fn write_file(
     files::write_file(path, write)
 }
 
-/// Whether a path can only be meant as a folder: it ends in a slash, is one, or has no ending.
+/// Whether a path can only be meant as a folder: it ends in a slash, is one, or has no extension.
 pub(super) fn is_folder_name(path: &Path) -> bool {
     let is_named_so = || path.extension().is_none() || path.to_string_lossy().ends_with(['/', '\\']);
     path.is_dir() || (path != Path::new("-") && is_named_so())
 }
 
-/// `text` without anything that acts on a terminal, but for line ends and colours.
+/// `text` without anything that acts on a terminal, except line ends and colours.
 fn tame(text: &str) -> String {
     let mut tamed = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What of the counted instances the commands list: some of each pattern, some of one, or one by its name.
+//! Which of the counted instances the commands list: some of each pattern, some of one, or one by its name.
 
 use super::check::SelfCheck;
 use super::output::{Output, Paint};
@@ -9,8 +9,8 @@ use crate::counterexample::{summary, title};
 use crate::history::History;
 use crate::report::grouped;
 
-/// Most root causes of a pattern that are listed with their smallest instance; the ids of listed violations are the same
-/// whatever number of them is asked for.
+/// Maximum number of root causes of a pattern that are listed with their smallest instance; the ids of listed
+/// violations are the same whatever number of them is requested.
 const CAUSES: usize = 1000;
 
 /// How many instances of a pattern the checkers have to list.
@@ -18,8 +18,8 @@ pub(super) fn causes(max_instances: usize) -> usize {
     if max_instances == 0 { 0 } else { CAUSES }
 }
 
-/// Cuts the list down to `max_instances` of each pattern, or goes on with further instances where that is more than the
-/// checkers list. What `control` ends is said.
+/// Cuts the list down to `max_instances` of each pattern, or extends it with further instances if that is more than the
+/// checkers list. Work ended by `control` is reported.
 pub(super) fn list(
     history: &History,
     findings: &mut Findings,
@@ -46,7 +46,7 @@ pub(super) fn list(
     findings.violations.retain(|violation| violation.id.ordinal as usize <= max_instances);
 }
 
-/// The instances of a page; those that the verifier does not accept are left out, and that is said.
+/// The instances of a page; those that the verifier does not accept are left out, and that is reported.
 pub(super) fn instances(
     history: &History,
     findings: &mut Findings,
@@ -60,7 +60,7 @@ pub(super) fn instances(
     }
 }
 
-/// The violation of this name: one of the list, or any other instance that is counted.
+/// The violation of this name: a listed one, or any other counted instance.
 pub(super) fn named(name: &ViolationName, history: &History, findings: &mut Findings) -> Option<Violation> {
     if let Some(listed) = name.find(&findings.violations) {
         return Some(listed.clone());
@@ -70,7 +70,7 @@ pub(super) fn named(name: &ViolationName, history: &History, findings: &mut Find
     instances(history, findings, page, SelfCheck::OfVerdicts, &Control::new()).ok()?.pop()
 }
 
-/// A window of the instances of a pattern, for people.
+/// A window of the instances of a pattern, as text.
 pub(super) fn text(history: &History, findings: &Findings, window: Page, out: &Output) -> String {
     let counted = findings.patterns.get(&window.pattern).copied().unwrap_or(0);
     let heading = match (findings.violations.first(), findings.violations.last()) {

@@ -1,7 +1,7 @@
-//! `isoscope stats --plume-table` and `--weakest-table`: in how many histories something occurs, folder by folder, as the
-//! papers' own tables count it. What occurs counts once per history. Plume's letters are found by the rule of its
-//! published program, with which its Table 4 was made, C4's (Table 2) by its algorithm, and the weakest level that is
-//! violated (Biswas & Enea 2019, Table 2) by the program's own engines.
+//! `isoscope stats --plume-table` and `--weakest-table`: in how many histories something occurs, by folder, as the
+//! papers' own tables count it. Each occurrence counts once per history. Plume's letters are found by the rule of its
+//! published program, with which its Table 4 was made, C4's (Table 2) by its algorithm, and the weakest violated level
+//! (Biswas & Enea 2019, Table 2) by the program's own engines.
 
 use super::args::StatsArguments;
 use super::output::{Output, Paint};
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Histories read and checked at the same time.
 const WAVE: usize = 16;
 
-/// Which tables to make.
+/// The table to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
     /// Plume's Table 4 and C4's Table 2.
@@ -28,18 +28,18 @@ pub(super) enum Table {
     Weakest,
 }
 
-/// What a table has columns for.
+/// The subject of a table's columns.
 struct Section {
     title: &'static str,
     columns: Vec<&'static str>,
 }
 
-/// What a section of a table says of one history.
+/// The entry of a section of a table for one history.
 #[derive(Default)]
 struct Occurring {
     /// The columns in which it counts.
     columns: Vec<&'static str>,
-    /// Why there may be others, if there may.
+    /// Why there may be others, if so.
     undecided: Option<String>,
 }
 
@@ -86,8 +86,8 @@ pub(super) fn run(table: Table, arguments: &StatsArguments, out: &mut Output) ->
     Ok(worst)
 }
 
-/// For each history the folder with whose row it counts: the one `depth` folders below the path that was given, or the
-/// nearest one above it in which there are other histories.
+/// For each history the folder in whose row it counts: the one `depth` folders below the given path, or the nearest one
+/// above it that contains other histories.
 fn folders(files: &[Found], given: &[PathBuf], depth: usize) -> Vec<PathBuf> {
     let folder_of = |found: &Found| path_of(found).parent().unwrap_or(Path::new("")).to_owned();
     let mut n_below: BTreeMap<PathBuf, u64> = BTreeMap::new();
@@ -114,7 +114,7 @@ fn path_of(found: &Found) -> &Path {
     }
 }
 
-/// What each section says of a history.
+/// The entry of each section for a history.
 fn look_into(found: &Found, table: Table, arguments: &StatsArguments) -> Result<Vec<Occurring>, String> {
     match found {
         Found::Unusable { path, message } => Err(format!("{}: {message}", path.display())),
@@ -132,7 +132,7 @@ fn look_into(found: &Found, table: Table, arguments: &StatsArguments) -> Result<
 }
 
 impl Table {
-    /// The table that is asked for, if one is.
+    /// The requested table, if any.
     pub(super) fn of(arguments: &StatsArguments) -> Option<Table> {
         match (arguments.plume_table, arguments.weakest_table) {
             (true, _) => Some(Table::Kinds),
@@ -219,7 +219,7 @@ fn c4s(found: &Findings) -> Occurring {
     Occurring { columns: found.c4_patterns.keys().map(|pattern| letter_of(pattern.id())).collect(), undecided }
 }
 
-/// The first level that is not satisfied tells.
+/// The first level that is not satisfied decides.
 fn weakest(found: &Findings) -> Occurring {
     let first = found.levels.iter().find(|result| !matches!(result.verdict, Verdict::Satisfied(_)));
     match first.map(|result| (result.level, &result.verdict)) {
@@ -278,7 +278,7 @@ fn name(folder: &Path) -> String {
 }
 
 impl Section {
-    /// The rows of this section, which is the one at `place`.
+    /// The rows of this section, which has index `place`.
     fn text(&self, rows: &Rows, place: usize, out: &Output) -> String {
         let mut all = Row::default();
         rows.values().for_each(|rows| all.add_row(&rows[place]));

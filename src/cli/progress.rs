@@ -1,4 +1,4 @@
-//! How far long work is, on a terminal.
+//! The progress of long work, on a terminal.
 
 use crate::control::Control;
 use crate::report::grouped;
@@ -6,10 +6,11 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Between two looks at the work.
+/// Interval between two updates.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Does `work`; meanwhile standard error shows `line`, where it is a terminal. What is done within one look shows nothing.
+/// Runs `work`; meanwhile standard error shows `line` if it is a terminal. Work shorter than one interval shows
+/// nothing.
 pub(super) fn shown<T>(line: impl Fn() -> String + Sync, work: impl FnOnce() -> T) -> T {
     let is_done = AtomicBool::new(!std::io::stderr().is_terminal());
     std::thread::scope(|scope| {
@@ -38,7 +39,7 @@ fn watch(line: &(dyn Fn() -> String + Sync), is_done: &AtomicBool) {
     while !is_done.load(Ordering::Relaxed) {
         std::thread::park_timeout(LOOK);
         if !is_done.load(Ordering::Relaxed) {
-            // A line that wraps could not be taken back: the terminal is told to cut it.
+            // A line that wraps could not be erased: the terminal is told to cut it.
             let _ = write!(err, "\r\u{1b}[K\u{1b}[?7l{}\u{1b}[?7h", line());
             let _ = err.flush();
             is_shown = true;

@@ -89,13 +89,13 @@ fn nothing_to_report(arguments: &ReportArguments, findings: &Findings) -> ExitCo
     code
 }
 
-/// This command line, as one would type it.
+/// This command line, as the user would type it.
 fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("isoscope".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word for a shell.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! Several machines on one task: who does what, and where it is written down.
+//! Several machines on one task: the share of each, and where results are written.
 
 use super::CheckArguments;
 use super::output::Output;
@@ -7,14 +7,14 @@ use crate::formats::Found;
 use crate::report::{self, Document, Elsewhere, PartEntry};
 use std::io::Write;
 
-/// The share that is asked for.
+/// The requested share.
 pub(super) fn share(arguments: &CheckArguments) -> anyhow::Result<Option<Share>> {
     let (Some(shards), Some(shard)) = (arguments.shards, arguments.shard) else { return Ok(None) };
     anyhow::ensure!(shard < shards, "there is no shard {shard} of {shards}, expected one from 0 to {}", shards - 1);
     Ok(Some(Share { shard: shard as usize, shards: shards as usize }))
 }
 
-/// What is written in place of a report on the history at this place of the list, if another shard has it.
+/// What is written instead of a report on the history at this index of the list, if another shard has it.
 pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &CheckArguments) -> Option<Document> {
     if share.has(place) {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &C
         Found::History(path) | Found::Unusable { path, .. } => path.to_string_lossy(),
     };
     let mut levels = match arguments.level.is_empty() {
-        // What the history can be checked for is not known without reading it.
+        // The levels that apply to the history are not known without reading it.
         true => Level::WITHOUT_TIMES.to_vec(),
         false => arguments.level.clone(),
     };
@@ -35,9 +35,9 @@ pub(super) fn elsewhere(share: Share, place: usize, found: &Found, arguments: &C
 
 /// Where findings go.
 pub(super) enum Target<'a> {
-    /// Standard output, where each is shown at once.
+    /// Standard output, where each is shown immediately.
     Screen(&'a mut Output),
-    /// A file that appears when it is whole.
+    /// A file that appears when it is complete.
     File(&'a mut dyn Write),
 }
 

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
     let statistics = Statistics::of(&history);
     let resolution = relations::resolve(&history, &control)?;
     let health = health::examine(&history, &resolution, &control)?;
-    // Where a read has several possible writers, each of them makes the same sessions communicate.
+    // If a read has several possible writers, each of them makes the same sessions communicate.
     let breadth = Breadth::of(&Index::build(&history, &resolution, &control)?);
     if arguments.json {
         let report = StatisticsReport::new(&history, &statistics, &breadth, &health);
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &StatsArguments, out: &mut Output) -> anyhow::Resul
     Ok(ExitCode::Satisfied)
 }
 
-/// A row of the table: a name, a number, and what goes with it.
+/// A row of the table: a name, a number, and a remark.
 type Row = (&'static str, String, String);
 
 fn row(name: &'static str, number: usize, more: impl Into<String>) -> Row {
@@ -121,7 +121,7 @@ fn per(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// What the search for an order is exponential in.
+/// The quantities that the search for an order is exponential in.
 fn breadth_rows(breadth: &Breadth) -> Vec<Row> {
     let of_all = row("width", breadth.width, "sessions that committed something");
     let (Some(largest), Some(smallest)) = (breadth.components.first(), breadth.components.last()) else {
@@ -138,7 +138,7 @@ fn breadth_rows(breadth: &Breadth) -> Vec<Row> {
     vec![of_all, row("components", breadth.components.len(), sizes)]
 }
 
-/// All findings: those that shed doubt on verdicts, the others, and the conditions of checkers.
+/// All findings: those that cast doubt on verdicts, the others, and the conditions of checkers.
 fn health_text(health: &Health, out: &Output) -> String {
     let (conditions, findings): (Vec<&Finding>, Vec<&Finding>) =
         health.findings.iter().partition(|finding| finding.kind.is_condition());

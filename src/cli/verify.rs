@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &VerifyArguments, out: &mut Output) -> anyhow::Resu
     }
 }
 
-/// The report on `history` in a file of reports, one a line: the one with its path, or the only one.
+/// The report on `history` in a file of reports, one per line: the one with its path, or the only one.
 fn report_on(path: &Path, history: &Path) -> anyhow::Result<Report> {
     let name = path.display();
     let text = formats::text_at(path, &Control::new())?;
@@ -59,7 +59,7 @@ fn report_on(path: &Path, history: &Path) -> anyhow::Result<Report> {
         match line.parse::<Document>() {
             Ok(Document::Report(report)) => reports.push(*report),
             Ok(Document::Failure(_) | Document::Elsewhere(_)) => {}
-            // A report may have been made readable by putting it on several lines.
+            // A report may have been reformatted over several lines for readability.
             Err(message) => match text.parse::<Document>() {
                 Ok(Document::Report(report)) => return Ok(*report),
                 _ => anyhow::bail!("{name}: line {}: expected a JSON report: {message}", place + 1),

@@ -38,7 +38,7 @@ pub(super) struct WorkloadArguments {
 }
 
 impl WorkloadArguments {
-    /// As asked for.
+    /// The requested workload.
     pub(super) fn workload(&self) -> Workload {
         let &WorkloadArguments { workload: kind, seed, sessions, transactions, operations, keys, .. } = self;
         let &WorkloadArguments { distribution, read_share, update_share, .. } = self;
@@ -109,7 +109,7 @@ pub struct GenerateArguments {
 }
 
 impl GenerateArguments {
-    /// As asked for, with another seed.
+    /// The requested generation, with another seed.
     pub(super) fn generation(&self, seed: u64) -> Generation {
         Generation {
             workload: Workload { seed, ..self.workload.workload() },

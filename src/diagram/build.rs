@@ -12,7 +12,7 @@ pub struct Subject<'a> {
     pub history: &'a History,
     /// Transactions that have a card even if no edge touches them; the ends of shown edges are added.
     pub transactions: &'a [TransactionId],
-    /// All edges; [`EdgeIndex`] is a place in this list.
+    /// All edges; [`EdgeIndex`] is an index into this list.
     pub edges: &'a [Edge],
     /// Edges on the contradicting cycle; the others are evidence.
     pub cycle: &'a [EdgeIndex],
@@ -20,10 +20,10 @@ pub struct Subject<'a> {
     pub operations: &'a [OperationId],
     /// Which edges are drawn.
     pub shown: &'a dyn Fn(EdgeIndex) -> bool,
-    /// Whether operations that nothing is about have rows too.
+    /// Whether operations unrelated to the argument have rows too.
     pub all_operations: bool,
-    /// How many operations a transaction has where [`history`](Self::history) holds only some of them, for the count
-    /// of operations not shown. [`operations_in`] takes the history as complete.
+    /// How many operations a transaction has if [`history`](Self::history) contains only some of them, for the count of
+    /// operations not shown. [`operations_in`] takes the history as complete.
     pub n_operations: &'a dyn Fn(TransactionId) -> usize,
 }
 
@@ -69,7 +69,7 @@ pub fn diagram(subject: &Subject<'_>) -> Diagram {
     Diagram { lanes, cards, arrows }
 }
 
-/// Shown edges that differ in what they say, each with the later edges that say the same.
+/// Shown edges without duplicates, each with the later edges that say the same.
 fn distinct_edges(subject: &Subject<'_>) -> Vec<(EdgeIndex, Vec<EdgeIndex>)> {
     let mut first = BTreeMap::new();
     let mut result: Vec<(EdgeIndex, Vec<EdgeIndex>)> = Vec::new();
@@ -164,7 +164,7 @@ fn arrow(
 }
 
 impl Diagram {
-    /// The relations that occur, in the order of [`Relation::ALL`]: what a legend has to explain.
+    /// The relations that occur, in the order of [`Relation::ALL`]: those a legend has to explain.
     pub fn relations(&self) -> Vec<Relation> {
         Relation::ALL.into_iter().filter(|r| self.arrows.iter().any(|arrow| arrow.relation == *r)).collect()
     }

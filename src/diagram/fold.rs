@@ -5,15 +5,15 @@ use crate::history::{SessionId, TransactionId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Diagram {
-    /// The same with all cards of each of these sessions in one. Sessions with fewer than two cards stay as they are,
-    /// others have one card that counts their operations. Arrows inside a folded session are gone; of several arrows
-    /// that then say the same the first stays and [names](Arrow::also) the others. O(cards + arrows · log arrows).
+    /// The same with all cards of each of these sessions in one. Sessions with fewer than two cards are unchanged,
+    /// others have one card that counts their operations. Arrows inside a folded session are removed; of several arrows
+    /// that then say the same, the first is kept and [names](Arrow::also) the others. O(cards + arrows · log arrows).
     pub fn folded(&self, sessions: &BTreeSet<SessionId>) -> Diagram {
         let wanted: BTreeSet<SessionId> = self.foldable().intersection(sessions).copied().collect();
         let is_wanted = |session: Option<SessionId>| session.is_some_and(|session| wanted.contains(&session));
         let folded: Vec<bool> = self.lanes.iter().map(|lane| is_wanted(lane.session)).collect();
         let mut cards: Vec<Card> = Vec::new();
-        // By old card: the new one. Cards of a lane stand side by side.
+        // By old card: the new one. Cards of a lane are adjacent.
         let place: Vec<usize> = self
             .cards
             .iter()
@@ -48,7 +48,7 @@ impl Diagram {
         lanes.filter_map(|(lane, _)| lane.session).collect()
     }
 
-    /// All transactions on the card of this one; it alone where it has no card.
+    /// All transactions on the card of this one; only itself if it has no card.
     pub fn together_with(&self, transaction: TransactionId) -> Vec<TransactionId> {
         let card = self.cards.iter().find(|card| card.transactions().any(|t| t == transaction));
         card.map_or_else(|| vec![transaction], |card| card.transactions().collect())
@@ -56,17 +56,17 @@ impl Diagram {
 }
 
 impl Card {
-    /// The transactions that the card stands for.
+    /// The transactions that the card represents.
     pub fn transactions(&self) -> impl Iterator<Item = TransactionId> + '_ {
         std::iter::once(self.transaction).chain(self.others.iter().copied())
     }
 
-    /// The first of a folded session.
+    /// The first transaction of a folded session.
     fn alone(&self) -> Card {
         Card { folded: self.folded + self.rows.len(), rows: Vec::new(), ..self.clone() }
     }
 
-    /// Another one of the session.
+    /// Adds another transaction of the session.
     fn take_in(&mut self, card: &Card) {
         let first = self.title.split(" … ").next().unwrap_or_default();
         self.title = format!("{first} … {}", card.title);
@@ -75,7 +75,7 @@ impl Card {
     }
 }
 
-/// The arrows that differ in what they say, each with the edges of the others that say the same.
+/// The arrows without duplicates, each with the edges of the others that say the same.
 fn once_each(arrows: impl Iterator<Item = Arrow>) -> Vec<Arrow> {
     let mut first = BTreeMap::new();
     let mut result: Vec<Arrow> = Vec::new();
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(card.title.split(" … ").collect::<Vec<_>>(), ends);
         assert_eq!(folded.together_with(TransactionId::new(2)), [0, 1, 2].map(TransactionId::new));
         assert_eq!(folded.together_with(TransactionId::new(3)), [TransactionId::new(3)]);
-        // Both reads are one arrow now, as strong as the stronger; session order inside is gone.
+        // Both reads are one arrow now, as strong as the stronger one; session order inside is gone.
         let arrows: Vec<_> = folded.arrows.iter().map(|a| (a.edge, a.also.as_slice(), a.from, a.to)).collect();
         assert_eq!(arrows, [(1, [2].as_slice(), 0, 1), (3, [].as_slice(), 1, 0)]);
         assert_eq!(folded.arrows[0].emphasis, crate::diagram::Emphasis::Cycle);

@@ -2,7 +2,7 @@
 //!
 //! [`Diagram`] says what is drawn: lanes, cards with operation rows, edges that land on rows. [`layout::Layout`] says
 //! where. [`scene::Scene`] is a list of shapes with roles and targets, the same for canvas, SVG and PNG. Geometry is
-//! `emath`; colours live in [`theme`] only. Checkers, counterexamples, widgets and files are not known here.
+//! `emath`; colours are in [`theme`] only. This module does not know checkers, counterexamples, widgets or files.
 
 mod build;
 mod fold;
@@ -33,9 +33,9 @@ pub struct Row {
     pub operation: OperationId,
     /// `r(x) = 3`.
     pub text: String,
-    /// Where in it the value begins: what is before and after is shortened apart.
+    /// Where the value begins in it: the parts before and after are shortened separately.
     pub value_at: usize,
-    /// The same unshortened, for hovering.
+    /// The same unshortened, for hover.
     pub full: String,
     /// "line 7381", empty when unknown.
     pub place: String,
@@ -48,7 +48,7 @@ pub struct Row {
 pub struct Card {
     /// The transaction; ⊥ has a card in a lane of its own when an edge touches it.
     pub transaction: TransactionId,
-    /// Its lane: place in [`Diagram::lanes`].
+    /// Its lane: index into [`Diagram::lanes`].
     pub lane: usize,
     /// `T295`.
     pub title: String,
@@ -58,7 +58,7 @@ pub struct Card {
     pub rows: Vec<Row>,
     /// How many operations are not shown.
     pub folded: usize,
-    /// The other transactions that it stands for, where a session is [folded](Diagram::folded) into one card.
+    /// The other transactions that it represents, if a session is [folded](Diagram::folded) into one card.
     pub others: Vec<TransactionId>,
 }
 
@@ -71,7 +71,7 @@ pub struct Lane {
     pub title: String,
 }
 
-/// Part an edge plays.
+/// The role of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Emphasis {
     /// On the contradicting cycle.
@@ -82,20 +82,20 @@ pub enum Emphasis {
     Rejected,
 }
 
-/// An edge between cards, landing on rows where it is about operations.
+/// An edge between cards; it lands on rows if it is about operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrow {
     /// The edge of the violation it draws.
     pub edge: EdgeIndex,
     /// Other edges of the same list that say the same.
     pub also: Vec<EdgeIndex>,
-    /// The numbers of the lines of the argument that tell it: several where each of several cases concludes it.
+    /// The numbers of the lines of the argument that mention it: several if each of several cases concludes it.
     pub numbers: Vec<usize>,
-    /// Place of the source in [`Diagram::cards`].
+    /// Index of the source in [`Diagram::cards`].
     pub from: usize,
     /// Row of the source card it leaves, else the card itself.
     pub from_row: Option<usize>,
-    /// Place of the target in [`Diagram::cards`].
+    /// Index of the target in [`Diagram::cards`].
     pub to: usize,
     /// Row of the target card it lands on, else the card itself.
     pub to_row: Option<usize>,
@@ -103,7 +103,7 @@ pub struct Arrow {
     pub relation: Relation,
     /// `WR 4`; SO has a label too.
     pub label: String,
-    /// Its part in the argument.
+    /// Its role in the argument.
     pub emphasis: Emphasis,
 }
 
@@ -118,7 +118,7 @@ pub struct Diagram {
     pub arrows: Vec<Arrow>,
 }
 
-/// What a point of a picture stands for; hover, click and SVG tooltips share it.
+/// What a point of a picture represents; hover, click and SVG tooltips share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A card.

@@ -1,4 +1,4 @@
-//! Lines with rounded corners and curves, and the little geometry that hit tests and label placement need.
+//! Lines with rounded corners and curves, and the geometry needed for hit tests and label placement.
 
 use emath::{Pos2, Rect, Vec2};
 
@@ -37,8 +37,8 @@ impl Path {
         Path { start: from, segments: vec![Segment::Line(to)] }
     }
 
-    /// The line through `points` with corners rounded by `radius`, less where a side is too short for it. No points
-    /// give an empty path at the origin.
+    /// The line through `points` with corners rounded by `radius`, less if a side is too short for it. No points give
+    /// an empty path at the origin.
     pub fn rounded(points: &[Pos2], radius: f32) -> Path {
         let Some((&start, rest)) = points.split_first() else {
             return Path { start: Pos2::ZERO, segments: Vec::new() };
@@ -98,7 +98,7 @@ impl Path {
         self.map(|p| p + by)
     }
 
-    /// The same path with its points elsewhere.
+    /// The same path with its points mapped.
     pub fn map(&self, at: impl Fn(Pos2) -> Pos2) -> Path {
         let moved = |segment: &Segment| match *segment {
             Segment::Line(a) => Segment::Line(at(a)),
@@ -108,7 +108,7 @@ impl Path {
         Path { start: at(self.start), segments: self.segments.iter().map(moved).collect() }
     }
 
-    /// The smallest rectangle around it (of control points where it is curved).
+    /// The smallest rectangle around it (for curves, around their control points).
     pub fn bounds(&self) -> Rect {
         let mut bounds = Rect::from_min_max(self.start, self.start);
         for segment in &self.segments {

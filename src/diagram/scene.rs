@@ -13,7 +13,7 @@ use super::{Arrow, Card, Diagram, Emphasis, RowRole, Target};
 use crate::relations::Relation;
 use emath::{Pos2, Rect, Vec2, pos2, vec2};
 
-/// Where a text stands in relation to its point.
+/// The horizontal position of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// It starts there.
@@ -22,7 +22,7 @@ pub enum Align {
     Center,
     /// It ends there.
     Right,
-    /// It goes on where the text before it ends, on the same line; the point is only near.
+    /// It continues where the previous text ends, on the same line; the point is only approximate.
     After,
 }
 
@@ -55,12 +55,12 @@ pub enum Shape {
     },
 }
 
-/// A shape, its role and what it stands for.
+/// A shape, its role and what it represents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// The shape.
     pub shape: Shape,
-    /// How it looks, by way of the theme.
+    /// Its look, through the theme.
     pub role: Role,
     /// What a click on it selects.
     pub target: Option<Target>,
@@ -69,14 +69,15 @@ pub struct Mark {
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// Everything is inside.
+    /// Encloses everything.
     pub bounds: Rect,
     /// What to draw, in this order.
     pub marks: Vec<Mark>,
 }
 
 impl Scene {
-    /// What is at a point. Later marks lie on top; a line is hit within `tolerance`, but only where no area is. O(marks).
+    /// What is at a point. Later marks are on top; a line is hit within `tolerance`, but only where no area is.
+    /// O(marks).
     pub fn at(&self, pos_in_scene: Pos2, tolerance: f32) -> Option<Target> {
         let areas = self.marks.iter().rev().filter(|mark| mark.target.is_some());
         let inside = |mark: &&Mark| match &mark.shape {
@@ -182,7 +183,7 @@ pub fn numbered(center: Pos2, numbers: &[usize], relation: Option<Relation>, tar
     [Mark { shape: disc, role: Role::Number(relation), target }, number]
 }
 
-/// What was ruled out first, then evidence, so that the cycle lies on top.
+/// Rejected orders first, then evidence, so that the cycle is on top.
 fn drawing_order<'a>(diagram: &'a Diagram, layout: &'a Layout) -> impl Iterator<Item = (&'a Arrow, &'a Route)> {
     let of = |emphasis| diagram.arrows.iter().zip(&layout.routes).filter(move |(arrow, _)| arrow.emphasis == emphasis);
     of(Emphasis::Rejected).chain(of(Emphasis::Evidence)).chain(of(Emphasis::Cycle))

@@ -1,8 +1,9 @@
-//! How much room text takes.
+//! The size of text.
 //!
-//! Names, values and operations are set in Hack, whose glyphs all advance by 0.602 em, as DejaVu Sans Mono and Menlo do,
-//! so that canvas, SVG and PNG agree. Sentences are set in a proportional font: the bundled one in PNG, whatever its viewer
-//! has in SVG. They get the room that the widest of the usual ones needs. No font code is needed for either.
+//! Names, values and operations are set in Hack, whose glyphs all advance by 0.602 em, as DejaVu Sans Mono and Menlo
+//! do, so that canvas, SVG and PNG agree. Sentences are set in a proportional font: the bundled one in PNG, whatever
+//! the viewer has in SVG. They get the space that the widest of the usual ones needs. No font code is needed for
+//! either.
 
 use crate::history::{END_OF_ISOLATE, ISOLATE, is_isolate, visible_line};
 
@@ -55,7 +56,7 @@ pub fn columns(text: &str) -> usize {
     text.chars().map(tenths).sum::<usize>().div_ceil(10)
 }
 
-/// The most that a character of a sentence advances, in em.
+/// The maximum advance of a character of a sentence, in em.
 fn prose_advance(c: char, bold: bool) -> f32 {
     let regular = match c {
         ' '..='~' => f32::from(PROSE_ADVANCES[c as usize - ' ' as usize]) / 1000.0,
@@ -68,7 +69,7 @@ fn prose_advance(c: char, bold: bool) -> f32 {
     regular * if bold { BOLD } else { 1.0 }
 }
 
-/// The most that a sentence takes at font size `size`, whichever proportional font its viewer has.
+/// The maximum width of a sentence at font size `size`, whichever proportional font the viewer has.
 pub fn prose_width(text: &str, size: f32, bold: bool) -> f32 {
     text.chars().map(|c| prose_advance(c, bold)).sum::<f32>() * size
 }
@@ -78,8 +79,8 @@ pub fn width(text: &str, size: f32) -> f32 {
     columns(text) as f32 * ADVANCE * size
 }
 
-/// `text` cut to at most `max` columns, the last of which is `…` when something was cut. Keeps both ends when there is
-/// room for it, because names often differ in their last characters.
+/// `text` cut to at most `max` columns, the last of which is `…` if something was cut. Keeps both ends if there is
+/// space, because names often differ in their last characters.
 pub fn elide(text: &str, max: usize) -> String {
     if columns(text) <= max {
         return text.to_owned();
@@ -89,7 +90,7 @@ pub fn elide(text: &str, max: usize) -> String {
     let mut result = take_columns(text.chars(), room - tail);
     result.push('…');
     let end: String = take_columns(text.chars().rev(), tail).chars().rev().collect();
-    // What begins in one part and ends in the other, or in what was cut.
+    // An isolate may begin in one part and end in the other, or in what was cut.
     match (is_open(&result), end.chars().find(|c| is_isolate(*c)) == Some(END_OF_ISOLATE)) {
         (true, false) => result.push(END_OF_ISOLATE),
         (false, true) => result.push(ISOLATE),
@@ -107,7 +108,7 @@ fn take_columns(chars: impl Iterator<Item = char>, max: usize) -> String {
     chars.take_while(fits).collect()
 }
 
-/// A line as a picture can show it: [`visible_line`], with the equal-looking `⟂` that Hack contains in place of ⊥.
+/// A line as a picture can show it: [`visible_line`], with the similar-looking `⟂` that Hack contains instead of ⊥.
 pub fn printable(text: &str) -> String {
     visible_line(text).replace('⊥', "⟂")
 }

@@ -1,9 +1,9 @@
-//! Roles → colours, for light, dark and print. The only place where colours are.
+//! Roles → colours, for light, dark and print. The only place with colours.
 //!
 //! Edge hues are those of Okabe & Ito ("Color Universal Design", 2008), darkened or lightened until strokes have a
-//! contrast of at least 3:1 and text of at least 4.5:1 on their grounds (WCAG 2.2, 1.4.3 and 1.4.11). Colour is never
-//! the only sign: every relation also has its own dash and its letters. What was observed is solid or dotted, what was
-//! concluded is dashed; edges of the cycle are heavy and of full colour, evidence is thin and paler.
+//! contrast of at least 3:1 and text of at least 4.5:1 on their backgrounds (WCAG 2.2, 1.4.3 and 1.4.11). Colour is
+//! never the only sign: every relation also has its own dash and its letters. What was observed is solid or dotted,
+//! what was concluded is dashed; edges of the cycle are heavy and in full colour, evidence is thin and paler.
 
 use super::Emphasis;
 use crate::relations::Relation;
@@ -53,7 +53,7 @@ impl fmt::Display for Color {
     }
 }
 
-/// What a verdict pill says.
+/// The tone of a verdict pill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tone {
     /// Satisfied.
@@ -64,16 +64,16 @@ pub enum Tone {
     Neutral,
 }
 
-/// The part a shape plays; the theme says how it looks.
+/// The role of a shape; the theme defines its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// The ground of everything.
+    /// The background of everything.
     Page,
-    /// The ground of a session column.
+    /// The background of a session column.
     Lane,
     /// Its name.
     LaneTitle,
-    /// The ground and border of a card: on the cycle, or evidence only.
+    /// The background and border of a card: on the cycle, or evidence only.
     Card(Emphasis),
     /// Its name.
     CardTitle,
@@ -81,13 +81,13 @@ pub enum Role {
     CardStatus,
     /// The line under its header.
     CardRule,
-    /// The ground of an operation the argument is about.
+    /// The background of an operation the argument is about.
     Row,
-    /// The ground of an operation shown for context: no colour, but an area to point at.
+    /// The background of an operation shown for context: no colour, but an area to hover.
     ContextRow,
     /// An operation.
     RowText,
-    /// Where it stands in the file.
+    /// Its place in the file.
     RowPlace,
     /// The count of operations not shown.
     Folded,
@@ -95,11 +95,11 @@ pub enum Role {
     Edge(Relation, Emphasis),
     /// Its arrow head.
     Head(Relation, Emphasis),
-    /// The ground of its label.
+    /// The background of its label.
     Label(Relation, Emphasis),
     /// The text of its label.
     LabelText(Relation),
-    /// The disc of a line's number; of the line of an edge in its colour.
+    /// The disc of a line's number; for an edge's line, in its colour.
     Number(Option<Relation>),
     /// The number in it.
     NumberText,
@@ -107,7 +107,7 @@ pub enum Role {
     Title,
     /// The sentence under it.
     Subtitle,
-    /// The ground of a verdict.
+    /// The background of a verdict.
     Pill(Tone),
     /// The text of a verdict.
     PillText(Tone),
@@ -124,7 +124,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether text of this role is sentences, set in a proportional font; names, values and operations are monospaced.
+    /// Whether text of this role consists of sentences, set in a proportional font; names, values and operations are
+    /// monospaced.
     pub fn is_prose(self) -> bool {
         matches!(self, Role::Title | Role::Subtitle | Role::Lead | Role::Body | Role::Legend | Role::Footer)
     }
@@ -189,20 +190,20 @@ pub struct Stroke {
     pub color: Color,
     /// Its width.
     pub width: f32,
-    /// Lengths of dashes and gaps in turn; empty for a solid line.
+    /// Alternating lengths of dashes and gaps; empty for a solid line.
     pub dash: &'static [f32],
 }
 
 /// How a role looks. Text is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Style {
-    /// Ground of a shape, colour of text.
+    /// Fill of a shape, colour of text.
     pub fill: Option<Color>,
     /// Border or line.
     pub stroke: Option<Stroke>,
 }
 
-/// Dashes of a relation: lengths of dashes and gaps in turn.
+/// Dashes of a relation: alternating lengths of dashes and gaps.
 pub fn dash(relation: Relation) -> &'static [f32] {
     match relation {
         Relation::SessionOrder => &[2.0, 4.0],
@@ -303,7 +304,7 @@ impl Theme {
     /// All themes.
     pub const ALL: [Theme; 3] = [LIGHT, DARK, PRINT];
 
-    /// The ground of everything.
+    /// The background of everything.
     pub fn page(&self) -> Color {
         self.page
     }
@@ -313,7 +314,7 @@ impl Theme {
         self.edges[relation as usize]
     }
 
-    /// The same paler, as far as it still has a contrast of 3:1 on all grounds.
+    /// The same, paler, as far as it still has a contrast of 3:1 on all backgrounds.
     fn pale(&self, relation: Relation) -> Color {
         let color = self.edge(relation);
         let pale = [0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05].map(|share| color.mixed(self.page, share));

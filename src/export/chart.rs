@@ -1,7 +1,7 @@
-//! Lines over a parameter as an SVG: what the window's page of checkers and the benches write down.
+//! Lines over a parameter as an SVG, for the window's page of checkers and the benches.
 //!
-//! Each line has a colour, a dash and its name beside it, so that none has to be told by colour alone. The colours are
-//! those of Okabe and Ito, which colour-blind people can tell apart.
+//! Each line has a colour, a dash and its name next to it, so that none has to be recognized by colour alone. The
+//! colours are those of Okabe and Ito, which colour-blind people can distinguish.
 
 use super::svg::escape;
 use std::fmt::Write;
@@ -23,18 +23,18 @@ pub const STYLES: [(&str, &str); 8] = [
 pub struct Series {
     /// Its name.
     pub label: String,
-    /// Where it goes through, ascending in the first coordinate.
+    /// Its points, ascending in the first coordinate.
     pub points: Vec<(f64, f64)>,
 }
 
-/// How numbers of an axis are written.
+/// How numbers on an axis are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// As they are.
+    /// Without a unit.
     Number,
-    /// A share of one, as per cent.
+    /// A share of one, in percent.
     Percent,
-    /// Seconds, as ms or µs where they are small.
+    /// Seconds, as ms or µs if they are small.
     Seconds,
     /// Megabytes.
     Megabytes,
@@ -70,22 +70,22 @@ fn short(value: f64) -> String {
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// What it measures.
+    /// The quantity.
     pub name: String,
-    /// In what unit.
+    /// Its unit.
     pub unit: Unit,
-    /// Whether equal steps are equal ratios; values that are not above zero are then left out.
+    /// Whether the scale is logarithmic; values that are not above zero are then left out.
     pub logarithmic: bool,
 }
 
 /// Lines over one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
-    /// From left to right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Upwards.
+    /// The vertical axis.
     pub y: Axis,
     /// The lines.
     pub series: Vec<Series>,
@@ -98,7 +98,7 @@ const RIGHT: f64 = 560.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 316.0;
 
-/// Charts below each other in one picture. The same charts give the same text.
+/// Charts stacked in one picture. The same charts give the same text.
 pub fn svg(charts: &[Chart]) -> String {
     let height = HEIGHT * charts.len() as f64;
     let mut out = format!(
@@ -139,7 +139,7 @@ impl Chart {
             let (x, label) = (xs.place(value), self.x.unit.text(value));
             let half = 4.2 * label.chars().count() as f64;
             let _ = writeln!(out, r##"<path d="M{x:.1} {BOTTOM}v5" stroke="#444444"/>"##);
-            // A number that would stand on the one before is left out; its mark stays.
+            // A number that would overlap the previous one is left out; its mark stays.
             if x - half > right {
                 let y = BOTTOM + 20.0;
                 let _ = writeln!(out, r#"<text x="{x:.1}" y="{y}" text-anchor="middle">{label}</text>"#);
@@ -155,7 +155,7 @@ impl Chart {
         }
     }
 
-    /// Where lines have points, or round numbers where there are many of them.
+    /// The points of the lines, or round numbers if there are many.
     fn x_ticks(&self, xs: &Scale) -> Vec<f64> {
         let mut values: Vec<f64> = self.points().map(|point| point.0).collect();
         values.sort_by(f64::total_cmp);
@@ -184,7 +184,7 @@ impl Chart {
     }
 }
 
-/// From values to places.
+/// From values to positions.
 struct Scale {
     low: f64,
     high: f64,
@@ -194,7 +194,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Holds all `values`; with `round` it ends on round numbers, and begins at zero where it is not logarithmic.
+    /// Contains all `values`; with `round` it ends on round numbers, and begins at zero if it is not logarithmic.
     fn new(values: impl Iterator<Item = f64>, axis: &Axis, (from, to): (f64, f64), round: bool) -> Scale {
         let as_drawn = |value: f64| if axis.logarithmic { value.log10() } else { value };
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -1,4 +1,4 @@
-//! Fingerprints of files, so that a picture says which history it is about.
+//! Fingerprints of files, so that a picture identifies its history.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -17,8 +17,8 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of a file, in hexadecimal digits. Reads the whole file; fails where that fails, for folders, and for streams, which
-/// cannot be read twice.
+/// SHA-256 of a file, in hexadecimal digits. Reads the whole file; fails if that fails, for folders, and for streams,
+/// which cannot be read twice.
 pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("no regular file"));

@@ -1,4 +1,5 @@
-//! What of a counterexample is drawn: which evidence, which rejected orders, and how much is said in the picture itself.
+//! What is drawn of a counterexample: which evidence, which rejected orders, and how much text the picture itself
+//! contains.
 
 use super::overrides::{Overrides, Part};
 use super::picture::ComposeOptions;
@@ -13,7 +14,7 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 use emath::{Vec2, vec2};
 use std::collections::BTreeSet;
 
-/// Which edges are drawn beside those of the contradiction.
+/// Which edges are drawn in addition to those of the contradiction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Evidence {
     /// All of the argument.
@@ -21,7 +22,7 @@ pub enum Evidence {
     All,
     /// None: the bare contradiction.
     None,
-    /// Those of these relations.
+    /// Evidence with these relations.
     Of(Vec<Relation>),
     /// These.
     Pinned(BTreeSet<EdgeIndex>),
@@ -48,24 +49,24 @@ impl std::str::FromStr for Evidence {
     }
 }
 
-/// A diagram, and what its edges are.
+/// A diagram and its edges.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     /// What is drawn.
     pub diagram: Diagram,
-    /// All edges that its arrows name: those of the violation at their own places, then those of rejected orders.
+    /// All edges that its arrows refer to: those of the violation at their own indices, then those of rejected orders.
     pub edges: Vec<Edge>,
     /// The rejected orders that are drawn.
     pub alternatives: Vec<Alternative>,
-    /// Whether something of the argument was left out on demand.
+    /// Whether a part of the argument was left out on request.
     pub is_partial: bool,
-    /// The label of the case that is drawn, where one was asked for.
+    /// The label of the case that is drawn, if one was requested.
     pub case: Option<String>,
     /// Sessions of the counterexample that have several transactions here, folded or not.
     pub foldable: BTreeSet<SessionId>,
 }
 
-/// What there is to draw of an argument, before anything is left out.
+/// What can be drawn of an argument, before anything is left out.
 struct Material {
     needed: BTreeSet<EdgeIndex>,
     cycle: Vec<EdgeIndex>,
@@ -75,7 +76,7 @@ struct Material {
 }
 
 impl Material {
-    /// The case that is asked for, else the part that a picture can show.
+    /// The requested case, else the part that a picture can show.
     fn of(example: &Counterexample, case: Option<usize>) -> Material {
         let violation = &example.violation;
         let tree = case.and_then(|place| Some((case_tree(&example.history, violation)?, place)));
@@ -96,9 +97,9 @@ impl Material {
     }
 }
 
-/// The diagram that `options` ask for. `whole` is the history that the counterexample was taken from.
+/// The diagram for `options`. `whole` is the history that the counterexample was taken from.
 ///
-/// An arrow has the number of the first of these steps that tells it, or else of the one that contradicts it.
+/// An arrow has the number of the first of these steps that mentions it, or else of the one that contradicts it.
 pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: &ComposeOptions) -> Drawing {
     let violation = &example.violation;
     let n = violation.edges.len();
@@ -129,7 +130,7 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
             .retain(|alternative| shown.contains(&alternative.instead_of) && !alternative.cycle.iter().any(omits));
         for alternative in &alternatives {
             shown.insert(alternative.edge);
-            // The cycle that it would close is drawn whole, or it says nothing.
+            // The cycle that it would close is drawn whole; a part would prove nothing.
             shown.extend(&alternative.cycle);
         }
     }
@@ -148,7 +149,7 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
     });
     for arrow in &mut diagram.arrows {
         let all: Vec<EdgeIndex> = std::iter::once(arrow.edge).chain(arrow.also.iter().copied()).collect();
-        // A list that was read is told with the order that it shows.
+        // A list that was read is mentioned with the order that it shows.
         let read = edges[arrow.edge].to_operation.filter(|_| arrow.relation == Relation::WriteRead);
         let shows = |e: EdgeIndex| matches!(edges[e].because, Reason::Listed { read: list, .. } if Some(list) == read);
         let tells = |step: &Step| step.edges.iter().any(|&e| all.contains(&e) || shows(e));
@@ -161,7 +162,7 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         if steps[place].role == StepRole::Supposed {
             arrow.label = format!("if {}", arrow.label);
         }
-        // What another case concludes, too, has a line there.
+        // An edge that another case concludes as well has a line there.
         let is_again = |step: &Step| {
             let drawn = &edges[arrow.edge];
             let is_same = |e: &EdgeIndex| {
@@ -187,8 +188,8 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
     Drawing { diagram, edges, alternatives, is_partial, case, foldable }
 }
 
-/// The transactions and operations that are drawn whether or not an edge touches them: all of the argument, or, where
-/// evidence is left out, what the edges that are left speak of.
+/// The transactions and operations that are drawn whether or not an edge touches them: all of the argument, or, if
+/// evidence is left out, those that the remaining edges mention.
 fn cast(
     example: &Counterexample,
     edges: &[Edge],
@@ -209,7 +210,7 @@ fn cast(
         let shown = || shown.iter().map(|&e| &edges[e]);
         let touched: BTreeSet<TransactionId> = shown().flat_map(|edge| [edge.from, edge.to]).collect();
         operations = violation.operations.iter().copied().filter(|&o| touched.contains(&owner(o))).collect();
-        // A list that shows an order is what the argument rests on, although no edge lands on it.
+        // The argument depends on a list that shows an order, although no edge lands on it.
         operations.extend(shown().filter_map(|edge| match edge.because {
             Reason::Listed { read, .. } => Some(read),
             _ => None,
@@ -258,10 +259,10 @@ fn leave_rows_out(diagram: &mut Diagram, overrides: &Overrides) {
     }
 }
 
-/// Room for a diagram on a page, which is read from above to below.
+/// Space for a diagram on a page, which is read from top to bottom.
 const ROOM: Vec2 = vec2(super::page::CONTENT, f32::INFINITY);
 
-/// The diagram laid out so that it can be read on a page: in this style where that is possible, else in another.
+/// The diagram laid out so that it is legible on a page: in this style if possible, else in another.
 pub(super) fn arranged(diagram: &Diagram, style: LayoutStyle) -> Arranged {
     let wanted = arrange(diagram, style, ROOM);
     if style == LayoutStyle::Auto || is_legible(&wanted) { wanted } else { arrange(diagram, LayoutStyle::Auto, ROOM) }

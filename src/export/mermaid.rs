@@ -1,7 +1,7 @@
 //! Mermaid: sessions as subgraphs, cards as nodes of several lines, edges with their letters.
 //!
-//! Issue trackers draw it from the text of a report. It has no ports, so edges land on cards and their labels name keys;
-//! the legend is a comment.
+//! Issue trackers draw it from the text of a report. It has no ports, so edges land on cards and their labels name
+//! keys; the legend is a comment.
 
 use super::Picture;
 use crate::diagram::theme::PRINT;
@@ -68,7 +68,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Text in quotes or in a comment: characters that mean something to Mermaid, to Markdown or to HTML by their numbers.
+/// Text in quotes or in a comment: characters special to Mermaid, Markdown or HTML are written as numeric codes.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -76,7 +76,7 @@ fn escape(text: &str) -> String {
             '"' | '#' | '<' | '>' | '&' | ';' | '`' | '|' | '\\' | '*' | '_' | '~' | '{' | '}' | '%' => {
                 let _ = write!(out, "#{};", c as u32);
             }
-            // A line of its own would be a statement.
+            // A separate line would be a statement.
             c if acts_in_line(c) => out.push('·'),
             c => out.push(c),
         }

@@ -1,8 +1,8 @@
 //! A counterexample → bytes: pictures, graphs, data, words, scripts, and all of it as one report.
 //!
-//! [`compose`] puts everything that belongs on the page into a [`Picture`]; [`export`] turns that into a file of one
-//! of the kinds in [`EXPORTERS`]. No exporter computes geometry: it comes from the diagram's scene. The same input
-//! gives the same bytes. The window and its widgets are not known here.
+//! [`compose`] puts everything that belongs on the page into a [`Picture`]; [`export`] turns that into a file of one of
+//! the kinds in [`EXPORTERS`]. No exporter computes geometry: it comes from the diagram's scene. The same input gives
+//! the same bytes. This module does not know the window or its widgets.
 
 pub mod bundle;
 pub mod chart;
@@ -55,11 +55,11 @@ pub enum ExportKind {
 pub struct Exporter {
     /// The kind.
     pub kind: ExportKind,
-    /// Its name for people.
+    /// Its display name.
     pub name: &'static str,
-    /// Endings of file names, lower case, the usual one first.
+    /// File extensions, lower case, the usual one first.
     pub extensions: &'static [&'static str],
-    /// Makes it.
+    /// The exporting function.
     pub run: fn(&Picture) -> Result<Vec<u8>, ExportError>,
 }
 
@@ -123,13 +123,13 @@ impl ExportKind {
         EXPORTERS.iter().find(|row| row.kind == self).expect("every kind has a row")
     }
 
-    /// The kind that the ending of a file name asks for.
+    /// The kind for a file extension.
     pub fn from_path(path: &Path) -> Option<ExportKind> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         EXPORTERS.iter().find(|row| row.extensions.contains(&ending.as_str())).map(|row| row.kind)
     }
 
-    /// The usual ending of file names.
+    /// The usual file extension.
     pub fn extension(self) -> &'static str {
         self.exporter().extensions[0]
     }

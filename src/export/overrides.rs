@@ -1,4 +1,4 @@
-//! What stays in a picture, and what is left out of it, by choice.
+//! What is kept in a picture, and what is left out of it, by choice.
 
 use crate::diagram::layout::{Layout, LayoutStyle, lanes_moved};
 use crate::diagram::{Card, Diagram};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of a counterexample, in terms of its own history. Written `t3`, `o7` or `e2`: kind and place.
+/// A part of a counterexample, in terms of its own history. Written `t3`, `o7` or `e2`: kind and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Part {
@@ -61,17 +61,17 @@ impl TryFrom<String> for Part {
     }
 }
 
-/// What stays in a picture, and what is left out of it, whatever else is asked for. Nothing is both.
+/// What is kept in a picture, and what is left out of it, whatever the other options. Nothing is both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Overrides {
     /// Drawn although the evidence that it belongs to is folded.
     pub kept: BTreeSet<Part>,
-    /// Not drawn; the picture says how much is not.
+    /// Not drawn; the picture says how many are missing.
     pub left_out: BTreeSet<Part>,
     /// Sessions of the counterexample whose transactions are drawn as one card.
     pub folded: BTreeSet<SessionId>,
-    /// Cards that stand elsewhere than the layout put them: upper left corners, in whole units of the picture.
+    /// Cards moved from where the layout put them: upper left corners, in whole units of the picture.
     pub moved: BTreeMap<LayoutStyle, BTreeMap<TransactionId, (i32, i32)>>,
 }
 
@@ -84,7 +84,7 @@ impl Overrides {
         }
     }
 
-    /// Leaves a part out, or takes it back in.
+    /// Leaves a part out, or puts it back.
     pub fn leave_out(&mut self, part: Part) {
         self.kept.remove(&part);
         if !self.left_out.remove(&part) {
@@ -99,7 +99,7 @@ impl Overrides {
         }
     }
 
-    /// Puts the card of a transaction elsewhere.
+    /// Moves the card of a transaction.
     pub fn put(&mut self, style: LayoutStyle, transaction: TransactionId, at: (f32, f32)) {
         let at = (at.0.round() as i32, at.1.round() as i32);
         self.moved.entry(style).or_default().insert(transaction, at);
@@ -120,7 +120,7 @@ impl Overrides {
         self.kept.is_empty() && self.left_out.is_empty() && self.folded.is_empty() && self.moved.is_empty()
     }
 
-    /// Whether an edge from and to these transactions is left out, itself or with one of its ends.
+    /// Whether an edge between these transactions is left out, itself or with one of its ends.
     pub(super) fn omits(&self, edge: EdgeIndex, ends: [TransactionId; 2]) -> bool {
         self.left_out.contains(&Part::Edge(edge)) || ends.iter().any(|&t| self.left_out.contains(&Part::Transaction(t)))
     }

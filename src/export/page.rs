@@ -12,7 +12,7 @@ use emath::{Pos2, Rect, pos2, vec2};
 const MARGIN: f32 = 30.0;
 /// Width of a page.
 const WIDTH: f32 = 1000.0;
-/// Width of what is between the margins.
+/// Width between the margins.
 pub(super) const CONTENT: f32 = WIDTH - 2.0 * MARGIN;
 const TITLE: f32 = 24.0;
 const SUBTITLE: f32 = 15.0;
@@ -22,17 +22,17 @@ const LEGEND_LINE: f32 = 24.0;
 /// Length of an arrow in the legend.
 const SAMPLE: f32 = 46.0;
 const FOOTER: f32 = 12.5;
-/// How much further in a case is told than what it is a case of.
+/// Indentation of a case relative to what it is a case of.
 const CASE_INDENT: f32 = 22.0;
 
 /// The page as a scene whose bounds start at the origin.
 ///
-/// It is 1,000 units wide. A diagram that is wider is scaled down to it; those that [`compose`](super::compose) lays out
-/// need so little of it that their smallest text has at least 11 units.
+/// It is 1,000 units wide. A wider diagram is scaled down to it; those that [`compose`](super::compose) lays out need
+/// so little scaling that their smallest text has at least 11 units.
 pub fn page(picture: &Picture) -> Scene {
     let mut page =
         Writer { scene: Scene { bounds: Rect::ZERO, marks: Vec::new() }, left: MARGIN, width: CONTENT, y: MARGIN };
-    // The ground is drawn first and gets its size last.
+    // The background is drawn first and gets its size last.
     let ground = Shape::Rect { rect: Rect::ZERO, radius: 0.0 };
     page.scene.marks.push(Mark { shape: ground, role: Role::Page, target: None });
     page.paragraph(&picture.title, TITLE, true, Role::Title, 32.0);
@@ -44,7 +44,7 @@ pub fn page(picture: &Picture) -> Scene {
     }
     page.y += 18.0;
     if !picture.diagram.cards.is_empty() {
-        // A narrow diagram stands in the middle.
+        // A narrow diagram is centred.
         let bounds = picture.scene.bounds;
         let scale = (CONTENT / bounds.width()).min(1.0);
         let to = vec2(MARGIN + (CONTENT - bounds.width() * scale) / 2.0, page.y);
@@ -73,7 +73,7 @@ struct Writer {
     scene: Scene,
     left: f32,
     width: f32,
-    /// Top of what comes next.
+    /// Top of the next item.
     y: f32,
 }
 
@@ -101,7 +101,7 @@ impl Writer {
         let outer = (self.left, self.width);
         let mut heading = "";
         for step in &picture.steps {
-            // A case is a block of its own, further in than what it is a case of.
+            // A case is a block of its own, indented relative to what it is a case of.
             let further = CASE_INDENT * step.depth as f32;
             (self.left, self.width) = (outer.0 + further, outer.1 - further);
             let (max, top) = (self.width - INDENT, self.y);
@@ -143,7 +143,7 @@ impl Writer {
         self.scene.marks.push(Mark { shape: Shape::Line(line), role: Role::Rule, target: None });
     }
 
-    /// What was observed on a line, what was concluded on another, then what the weights mean.
+    /// Observed relations on a line, inferred ones on another, then what the weights mean.
     fn legend(&mut self, picture: &Picture) {
         let relations = picture.diagram.relations();
         let has = |emphasis| picture.diagram.arrows.iter().find(|arrow| arrow.emphasis == emphasis);
@@ -186,7 +186,7 @@ impl Writer {
         self.y += if x > self.left { LEGEND_LINE } else { 0.0 };
     }
 
-    /// Writes a text of the legend and says where the next begins.
+    /// Writes a text of the legend and returns where the next begins.
     fn legend_text(&mut self, x: f32, text: &str, bold: bool, role: Role) -> f32 {
         self.text(pos2(x, self.y + LEGEND_LINE / 2.0), Align::Left, LEGEND, bold, text, role);
         x + 8.0 + if role.is_prose() { prose_width(text, LEGEND, bold) } else { width(text, LEGEND) }

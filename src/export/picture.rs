@@ -19,17 +19,17 @@ use std::path::Path;
 pub struct PictureStep {
     /// `Observed`, `Rule`, `Therefore` or `Case 1.2`.
     pub heading: String,
-    /// How many cases it is inside of.
+    /// The number of cases around it.
     pub depth: usize,
     /// Its number, from 1; none for what follows the argument.
     pub number: Option<usize>,
-    /// The sentence after it.
+    /// The sentence after the heading.
     pub text: String,
-    /// Edges it speaks of.
+    /// The edges it mentions.
     pub edges: Vec<EdgeIndex>,
 }
 
-/// A page: what all exporters work on.
+/// A page: the input of all exporters.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// Headline.
@@ -44,24 +44,24 @@ pub struct Picture {
     pub diagram: Diagram,
     /// Where.
     pub layout: Layout,
-    /// How.
+    /// Its shapes.
     pub scene: Scene,
     /// The argument.
     pub steps: Vec<PictureStep>,
-    /// What is left to say after the steps.
+    /// The text after the steps.
     pub conclusion: String,
     /// Facts about the file, the verdicts and the program, in order.
     pub footer: Vec<String>,
     /// What a viewer shows about a target.
     pub tooltips: BTreeMap<TargetKey, String>,
-    /// The whole as Markdown.
+    /// All of it as Markdown.
     pub markdown: String,
-    /// The whole as plain text.
+    /// All of it as plain text.
     pub text: String,
 }
 
 impl Picture {
-    /// The relation of the arrows that have the number of this line and that it names, if it is one.
+    /// The relation of the arrows that have the number of this line and that it mentions, if it is a single one.
     pub(super) fn told_by(&self, step: &PictureStep) -> Option<Relation> {
         let number = step.number?;
         let is_of = |arrow: &Arrow| step.edges.is_empty() || step.edges.contains(&arrow.edge);
@@ -75,7 +75,7 @@ impl Picture {
     }
 }
 
-/// A [`Target`] as a key that can be sorted.
+/// A [`Target`] as a sortable key.
 pub type TargetKey = (u8, usize);
 
 /// The key of a target.
@@ -90,18 +90,18 @@ pub(super) fn target_key(target: Target) -> TargetKey {
 /// How a page is composed.
 #[derive(Clone, Debug, Default)]
 pub struct ComposeOptions {
-    /// Which layout; one that cannot take the diagram gives way to lanes.
+    /// Which layout; one that cannot handle the diagram is replaced by lanes.
     pub layout: LayoutStyle,
-    /// Whether operations that nothing is about are shown too.
+    /// Whether operations unrelated to the argument are shown too.
     pub all_operations: bool,
     /// Relations that are not drawn.
     pub hidden: Vec<Relation>,
-    /// Which evidence is drawn beside the contradiction.
+    /// Which evidence is drawn in addition to the contradiction.
     pub evidence: Evidence,
     /// Whether orders that were ruled out are drawn, with what would have followed from them.
     pub alternatives: bool,
-    /// The case that is drawn alone: a place in the [case tree](crate::counterexample::case_tree); none, or the root: the
-    /// part that a picture can show.
+    /// The case that is drawn alone: an index into the [case tree](crate::counterexample::case_tree); none, or the
+    /// root: the part that a picture can show.
     pub case: Option<usize>,
     /// What stays and what is left out by choice.
     pub overrides: Overrides,
@@ -112,7 +112,7 @@ pub struct ComposeOptions {
 }
 
 impl ComposeOptions {
-    /// The usual page, with the fingerprint of the file that `whole` was read from where it can still be read.
+    /// The usual page, with the fingerprint of the file that `whole` was read from if it can still be read.
     pub fn for_history(whole: &History) -> ComposeOptions {
         let path = &whole.origin().path;
         let sha256 = (!path.is_empty()).then(|| super::sha256_of_file(Path::new(path)).ok()).flatten();
@@ -184,7 +184,7 @@ pub fn compose(
     }
 }
 
-/// A step as a sentence. A line may end in front of what it rests on, not within.
+/// A step as a sentence. A line may break before what it is based on, not within.
 fn unbroken(step: &Step) -> String {
     let (sentence, from) = (narrate::sentence(step), narrate::from(step));
     let said = sentence.strip_suffix(&from).unwrap_or(&sentence);
@@ -199,7 +199,7 @@ fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ':']) || text.is_empty() { text } else { format!("{text}.") }
 }
 
-/// The levels that were asked for, for those who do not know them all.
+/// The requested levels, for readers who do not know them all.
 fn ladder(example: &Counterexample) -> Option<String> {
     let levels: Vec<String> = example.verdicts.iter().map(|&(level, _)| glossed(level)).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];

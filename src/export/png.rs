@@ -11,15 +11,15 @@ use resvg::usvg;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Pixels of a unit.
+/// Pixels per unit.
 const SCALE: f32 = 2.0;
-/// Most pixels of a picture.
+/// Maximum number of pixels of a picture.
 const MAX_PIXELS: f32 = 16_000_000.0;
-/// With fewer pixels for a unit, nothing can be read.
+/// With fewer pixels per unit, the text is illegible.
 const MIN_SCALE: f32 = 0.5;
 
-/// The picture as PNG. A page of more than 4 million square units gets fewer pixels for a unit; one that could not be
-/// read then is refused.
+/// The picture as PNG. A page of more than 4 million square units gets fewer pixels per unit; one that would be
+/// illegible is refused.
 pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     let page = page(picture);
     let (width, height) = (page.bounds.width(), page.bounds.height());
@@ -34,7 +34,7 @@ pub(super) fn export(picture: &Picture) -> Result<Vec<u8>, ExportError> {
     let tree = usvg::Tree::from_str(&write(picture, &page, Reader::Renderer(typesetter)), typesetter.options())?;
     let (pixel_width, pixel_height) = ((width * scale).floor() as u32, (height * scale).floor() as u32);
     let mut pixmap = Pixmap::new(pixel_width, pixel_height).ok_or_else(too_large)?;
-    // Nothing of the page is transparent, but its last row and column may not fill their pixels.
+    // The page is opaque, but its last row and column may not fill their pixels.
     pixmap.fill(resvg::tiny_skia::Color::WHITE);
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
     encode(&pixmap)

@@ -7,8 +7,8 @@ use crate::counterexample::Counterexample;
 use crate::formats::{self, Converted, Naming};
 use crate::history::History;
 
-/// The history of a counterexample in a format, of which it was checked that its reader finds the level violated,
-/// and no part with fewer transactions to be enough where that is claimed.
+/// The history of a counterexample in a format, after checking that its reader finds the level violated, and, if
+/// claimed, that no part with fewer transactions is enough.
 ///
 /// # Errors
 /// Why the file would not be a counterexample, in one line.

@@ -18,12 +18,12 @@ const MONOSPACED: &str = "Hack, 'DejaVu Sans Mono', Menlo, monospace";
 /// Fonts for sentences. None is wider than the layout expects.
 const PROPORTIONAL: &str = "Ubuntu, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
-/// What reads the SVG.
+/// The reader of the SVG.
 #[derive(Clone, Copy)]
 pub(super) enum Reader<'f> {
-    /// A program with fonts of its own, that finds others for what they lack.
+    /// A program with its own fonts that finds others for missing characters.
     Viewer,
-    /// Our renderer, which has the regular face only: bold is a thin line round the glyphs.
+    /// Our renderer, which has the regular face only: bold is a thin line around the glyphs.
     Renderer(&'f Typesetter),
 }
 
@@ -104,7 +104,7 @@ fn style(out: &mut String, page: &Scene, theme: &Theme) {
 fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
     let class = mark.role.class();
     match &mark.shape {
-        // An area to point at only.
+        // Only an area for hover and click.
         Shape::Rect { .. } if theme.style(mark.role) == Default::default() => {}
         Shape::Rect { rect, radius } => {
             let (x, y) = (number(rect.left()), number(rect.top()));
@@ -149,7 +149,7 @@ fn shape(out: &mut String, mark: &Mark, theme: &Theme, reader: Reader<'_>) {
     }
 }
 
-/// A text, each stretch in its font where there is no other way to have it set right.
+/// A text, each stretch in its own font if there is no other way to have it set correctly.
 fn words(text: &str, role: Role, reader: Reader<'_>) -> String {
     let Reader::Renderer(typesetter) = reader else { return escape(text) };
     let stretch = |(family, stretch): (Option<String>, String)| match family {
@@ -159,7 +159,7 @@ fn words(text: &str, role: Role, reader: Reader<'_>) -> String {
     typesetter.stretches(text, role.is_prose()).into_iter().map(stretch).collect()
 }
 
-/// Whether a mark goes on where the text before it ends.
+/// Whether a mark continues where the previous text ends.
 fn follows(mark: &Mark) -> bool {
     matches!(mark.shape, Shape::Text { align: Align::After, .. })
 }
@@ -177,13 +177,13 @@ fn path_data(path: &Path) -> String {
     data
 }
 
-/// At most two decimals, none that are zero.
+/// At most two decimals, without trailing zeros.
 pub(super) fn number(value: f32) -> String {
     let rounded = (f64::from(value) * 100.0).round() / 100.0;
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }
 
-/// Text for XML; characters that XML cannot hold, or that act in place of being seen, are written out.
+/// Text for XML; characters that XML cannot contain, or that act instead of being visible, are written out.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,7 +1,7 @@
-//! TikZ: the scene of the diagram as a document of its own, a style for every role.
+//! TikZ: the scene of the diagram as a standalone document, with a style for every role.
 //!
 //! Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX. The class `standalone` crops it to the picture, so that it can be
-//! included as a figure; the styles stand on top and can be changed there.
+//! included as a figure; the styles are at the top and can be changed there.
 
 use super::Picture;
 use super::svg::number;
@@ -12,7 +12,7 @@ use crate::history::is_isolate;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Points of TeX for a unit: 1,000 units are as wide as a page's text.
+/// TeX points per unit: 1,000 units are as wide as a page's text.
 const SCALE: f32 = 0.42;
 
 /// The diagram as a LaTeX document.
@@ -88,7 +88,7 @@ fn shape(out: &mut String, mark: &Mark) {
     let style = name(mark.role);
     let point = |p: emath::Pos2| format!("({},{})", number(p.x), number(p.y));
     match &mark.shape {
-        // An area to point at only.
+        // Only a hover area, which is not drawn.
         Shape::Rect { .. } if PRINT.style(mark.role) == Default::default() => {}
         Shape::Rect { rect, radius } => {
             let corners = format!("rounded corners={}pt", number(radius * SCALE));
@@ -142,12 +142,12 @@ fn foreign(marks: &[Mark]) -> BTreeSet<char> {
     texts.flat_map(|text| text.chars()).filter(|c| !c.is_ascii() && !is_isolate(*c) && special(*c).is_none()).collect()
 }
 
-/// What pdfLaTeX shows in place of a character that its fonts do not have.
+/// What pdfLaTeX shows instead of a character that its fonts do not have.
 fn stand_in(c: char) -> String {
     format!("[{:X}]", c as u32)
 }
 
-/// Signs that TeX has commands for.
+/// Characters that TeX has commands for.
 fn special(c: char) -> Option<&'static str> {
     Some(match c {
         '⟂' | '⊥' => "$\\perp$",
@@ -167,9 +167,9 @@ fn escape(text: &str) -> String {
             '{' | '}' | '$' | '&' | '#' | '_' | '%' => out.extend(['\\', c]),
             '^' => out.push_str("\\textasciicircum{}"),
             '~' => out.push_str("\\textasciitilde{}"),
-            // TeX would make one of several.
+            // TeX would collapse several into one.
             ' ' => out.push_str("\\ "),
-            // Or another sign of two.
+            // TeX would make a ligature of two.
             '-' | '<' | '>' | '\'' | '`' | '"' | ',' => out.extend(['{', c, '}']),
             c if is_isolate(c) => {}
             c => match special(c) {

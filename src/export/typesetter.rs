@@ -1,7 +1,7 @@
-//! Which font each character of a PNG is set in.
+//! The font for each character of a PNG.
 //!
-//! Left to itself the renderer sets a whole line in another font as soon as that has all its characters, and loses
-//! letters where two fonts join different ones. So each stretch of a text names its font, and nothing is left to choose.
+//! By default the renderer sets a whole line in another font as soon as that has all its characters, and loses letters
+//! where two fonts join different ones. So each stretch of a text names its font, and nothing is left to choose.
 
 use crate::fonts::{BUNDLED, Face};
 use crate::history::{END_OF_ISOLATE, ISOLATE, is_isolate};
@@ -10,7 +10,7 @@ use skrifa::charmap::Charmap;
 use skrifa::{FontRef, MetadataProvider};
 use std::sync::Arc;
 
-/// Begins a line in the font that follows it, without being seen.
+/// Invisible characters that begin a line in the font that follows them.
 const NOTHING: [char; 2] = [ISOLATE, END_OF_ISOLATE];
 
 /// The fonts of a renderer.
@@ -47,7 +47,7 @@ impl Typesetter {
         &self.options
     }
 
-    /// The stretches of a text, each with the family that it is in where that is not the usual one.
+    /// The stretches of a text, each with its font family if that is not the usual one.
     pub(super) fn stretches(&self, text: &str, is_prose: bool) -> Vec<(Option<String>, String)> {
         let usual = usize::from(is_prose);
         let maps: Vec<Option<Charmap<'_>>> = self.fonts.iter().map(|(data, index)| characters(data, *index)).collect();
@@ -56,7 +56,7 @@ impl Typesetter {
             let has = |place: &usize| maps[*place].as_ref().is_some_and(|map| map.map(c).is_some());
             let place = match stretches.last() {
                 _ if c.is_ascii() || is_isolate(c) => usual,
-                // What joins the character before it stays in its font.
+                // What joins the previous character stays in its font.
                 Some((before, _)) if *before != usual && has(before) => *before,
                 _ => std::iter::once(usual).chain(0..maps.len()).find(has).unwrap_or(usual),
             };
@@ -80,12 +80,12 @@ fn characters(data: &[u8], index: u32) -> Option<Charmap<'_>> {
     FontRef::from_index(data, index).ok().map(|font| font.charmap())
 }
 
-/// The name that a font goes by here.
+/// The internal name of a font.
 fn family(place: usize) -> String {
     format!("font-{place}")
 }
 
-/// The place of a font of this name; the first two have names of their own.
+/// The index of the font of this name; the first two have names of their own.
 fn place_of(family: &str) -> Option<usize> {
     match family {
         "Hack" => Some(0),
@@ -107,7 +107,7 @@ mod tests {
         let expected = [(None, "T1 ".to_owned()), (hack, "→".to_owned()), (None, " T2".to_owned())];
         assert_eq!(set("T1 → T2", true), expected);
         assert_eq!(set("🔑1", false)[0].0.as_deref(), Some("font-2"));
-        // What no font has is a box of the usual one.
+        // A character that no font has is a box of the usual one.
         assert_eq!(set("\u{2068}键\u{2069}", false).len(), 1);
     }
 }

@@ -1,10 +1,10 @@
-//! Output files, whole or not there.
+//! Output files, complete or absent.
 //!
-//! A regular file is written under another name in the same folder and moved to its place when it is whole, so no reader ever
-//! finds half of it. A symbolic link stays: what it leads to is replaced, there where it is. What is no regular file (a
+//! A regular file is written under another name in the same folder and moved to its place when it is complete, so no
+//! reader ever finds half of it. A symbolic link stays: its target is replaced in place. Anything but a regular file (a
 //! device, a named pipe) cannot be replaced by one and is written through. A folder appears when everything is in it.
 //!
-//! Temporary names go when the work fails, and when the process is told to end (`temporary`).
+//! Temporary names are removed if the work fails, and if the process is told to end (`temporary`).
 
 mod target;
 mod temporary;
@@ -31,8 +31,8 @@ impl FileError {
     }
 }
 
-/// Writes what `write` writes to the file at `path`; when that fails there is no file, or the one that was there before.
-/// The file gets the rights of the one it replaces, or those of any new file.
+/// Writes what `write` writes to the file at `path`; if that fails there is no file, or the previous one. The file gets
+/// the permissions of the one it replaces, or those of any new file.
 ///
 /// Errors: those of `write`, and of the system, which name the file.
 pub fn write_file<E: From<FileError>>(
@@ -53,7 +53,7 @@ pub fn write_file<E: From<FileError>>(
     }
 }
 
-/// Lets `write` write to a file, all of it.
+/// Lets `write` write all of a file.
 fn fill<E: From<FileError>>(
     file: &File,
     path: &Path,
@@ -62,10 +62,10 @@ fn fill<E: From<FileError>>(
     let mut sink = Sink { file: BufWriter::new(file), failed: None };
     let written = write(&mut sink);
     let flushed = sink.file.flush();
-    // What is left in the buffer must not be tried again.
+    // What is left in the buffer must not be retried.
     let (_, _) = sink.file.into_parts();
     match sink.failed.or(flushed.err().map(|error| plain(&error))) {
-        // The system's refusal says more than what `write` made of it.
+        // The system's error says more than what `write` made of it.
         Some(problem) => Err(FileError::new(path, problem).into()),
         None => written,
     }
@@ -97,7 +97,7 @@ impl Write for Sink<'_> {
     }
 }
 
-/// Writes files into a new folder, which appears when it is whole. A folder that is there must be empty.
+/// Writes files into a new folder, which appears when it is complete. An existing folder must be empty.
 pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(), FileError> {
     let say = |error: io::Error| FileError::new(path, plain(&error));
     if path.is_dir() {
@@ -119,7 +119,7 @@ pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(), File
     std::fs::rename(&whole, path).map_err(say)
 }
 
-/// What the system said, without the temporary name, which means nothing to the user.
+/// The system's message, without the temporary name, which means nothing to the user.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" at path \"") {

@@ -1,17 +1,17 @@
-//! What is at a path to be written.
+//! The target of a path to be written.
 
 use super::FileError;
 use std::path::{Path, PathBuf};
 
-/// Most links behind each other that are followed, as systems have it.
+/// Maximum number of chained links that are followed, as in operating systems.
 const MOST_LINKS: usize = 40;
 
 /// Where bytes go.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Into what is there: a device, a named pipe, an open file of a process.
+    /// Into what exists: a device, a named pipe, an open file of a process.
     Through(PathBuf),
-    /// To this place, as a whole; links on the way have been followed.
+    /// To this path, as a whole; links on the way have been followed.
     Whole(PathBuf),
 }
 
@@ -30,7 +30,7 @@ impl Target {
             (Some(_), Err(_)) => false,
             (None, _) => true,
         };
-        // A link of the system's process table leads to a file that may have no name any more.
+        // A link in the system's process table may lead to a file that no longer has a name.
         if !leads_there {
             return Ok(Target::Through(path.to_owned()));
         }
@@ -39,7 +39,7 @@ impl Target {
     }
 }
 
-/// The path behind the links at the end of `path`; what it leads to need not be there.
+/// The path behind the links at the end of `path`; its target need not exist.
 fn followed(path: &Path) -> Result<PathBuf, FileError> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -51,7 +51,7 @@ fn followed(path: &Path) -> Result<PathBuf, FileError> {
     Err(FileError::new(path, "too many links that lead to each other"))
 }
 
-/// The folder of a path; an error if it is not there.
+/// The folder of a path; an error if it does not exist.
 pub(super) fn folder_of(path: &Path) -> Result<&Path, FileError> {
     let folder = parent(path);
     match std::fs::metadata(folder) {

@@ -1,8 +1,8 @@
-//! Files and folders under names of the moment, gone when their owner is, and when the process is told to end.
+//! Files and folders under temporary names, removed with their owner, and if the process is told to end.
 //!
-//! A list holds every such name from before it exists until after it is gone. A thread waits for the signals that end a
-//! process, takes the list, removes what is on it and ends the process with the code of that signal (128 and its number).
-//! A process that is killed outright can remove nothing.
+//! A list holds every such name from before it exists until after it is removed. A thread waits for the signals that
+//! end a process, takes the list, removes what is on it and ends the process with the code of that signal (128 plus its
+//! number). A process that is killed outright cannot remove anything.
 
 use super::target::parent;
 use std::fs::File;
@@ -10,18 +10,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the names of temporary files begin with.
+/// Prefix of the names of temporary files.
 const PREFIX: &str = ".isoscope-";
 
-/// The temporary files and folders that exist. Held while one is made, moved or removed.
+/// The temporary files and folders that exist. Locked while one is made, moved or removed.
 static LIST: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn list() -> MutexGuard<'static, Vec<PathBuf>> {
-    // A panic leaves at most a name too many.
+    // A panic leaves at most one name too many.
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes something with a path that is on the list as long as it exists.
+/// Makes something whose path is on the list as long as it exists.
 fn listed<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> PathBuf) -> io::Result<T> {
     signals::watch();
     let mut list = list();
@@ -30,7 +30,7 @@ fn listed<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> Path
     Ok(made)
 }
 
-/// Ends the existence of something on the list.
+/// Removes or moves something and takes it off the list.
 fn unlisted<T>(path: &Path, end: impl FnOnce() -> T) -> T {
     let mut list = list();
     let result = end();
@@ -38,7 +38,7 @@ fn unlisted<T>(path: &Path, end: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The name under which something is known whatever the working directory is.
+/// The path, independent of the working directory.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -47,19 +47,19 @@ fn absolute(path: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
     file: File,
-    /// None when it was moved.
+    /// None once it has been moved.
     place: Option<tempfile::TempPath>,
     path: PathBuf,
 }
 
 impl TemporaryFile {
-    /// A new file in the folder of `place`, with the rights of what is at `place`, or those of any new file.
+    /// A new file in the folder of `place`, with the permissions of what is at `place`, or those of any new file.
     pub(super) fn near(place: &Path) -> io::Result<TemporaryFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX);
         #[cfg(unix)]
         {
-            // As any new file: who may read it is up to the umask.
+            // As for any new file, the umask decides who may read it.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
@@ -92,7 +92,7 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// A folder that goes with everything in it.
+/// A folder that is removed with everything in it.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     folder: Option<tempfile::TempDir>,
@@ -105,7 +105,7 @@ impl TemporaryFolder {
         TemporaryFolder::made(|| tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent(place)))
     }
 
-    /// A new folder where the system keeps temporary files.
+    /// A new folder in the system's temporary folder.
     pub fn new(prefix: &str) -> io::Result<TemporaryFolder> {
         TemporaryFolder::made(|| tempfile::Builder::new().prefix(prefix).tempdir())
     }
@@ -134,7 +134,7 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use std::sync::Once;
 
-    /// Starts waiting for signals, once. Where that is impossible, temporary files stay when a signal ends the process.
+    /// Starts waiting for signals, once. If that is impossible, temporary files stay when a signal ends the process.
     pub(super) fn watch() {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
@@ -151,17 +151,17 @@ mod signals {
     }
 
     fn end(signal: i32) -> ! {
-        // Nothing is made or moved any more while this is held, and it is never given back.
+        // Nothing can be made or moved while this is held, and it is never released.
         let list = super::list();
         for path in list.iter() {
             let removed = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-            // No one is left to tell.
+            // There is no one left to tell.
             drop(removed);
         }
         signal_hook::low_level::exit(128 + signal)
     }
 
-    /// The signals that the process was started to ignore (`nohup`, jobs in the background), a bit each: they stay so.
+    /// The signals that the process was started to ignore (`nohup`, background jobs), a bit each: they stay ignored.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,10 +1,10 @@
-//! Giving back memory off the frame: a history of millions of operations takes a second to free.
+//! Freeing memory off the frame: a history of millions of operations takes a second to free.
 
 use crossbeam_channel::{Sender, unbounded};
 use std::sync::OnceLock;
 
-/// Drops `value` on a thread of its own, which does nothing else. Where there is no such thread it is dropped here. For
-/// whatever may be large: trees, relations, pictures, the last reference to any of these.
+/// Drops `value` on a thread dedicated to that, or here if there is no such thread. For anything that may be large:
+/// trees, relations, pictures, the last reference to any of these.
 pub fn discard<T: Send + 'static>(value: T) {
     static DROPPER: OnceLock<Option<Sender<Box<dyn Send>>>> = OnceLock::new();
     let sender = DROPPER.get_or_init(|| {
@@ -18,7 +18,7 @@ pub fn discard<T: Send + 'static>(value: T) {
     }
 }
 
-/// Puts `value` into `slot`; what was there is dropped off the frame.
+/// Puts `value` into `slot`; the previous value is dropped off the frame.
 pub fn replace<T: Send + 'static>(slot: &mut T, value: T) {
     discard(std::mem::replace(slot, value));
 }

@@ -1,11 +1,11 @@
-//! Start work off the frame, watch it, end it.
+//! Starting, watching and ending work off the frame.
 //!
 //! A [`Job`] owns a thread, a [`Control`] and the receiving end of a channel. The work sends messages as it goes
 //! (partial results) and its last message when it is done; the frame drains them with [`Job::poll`]. Dropping a job
-//! asks the work to stop and forgets whatever it still sends, so a result can never arrive for a question that is no
-//! longer asked; [`Revision`] numbers say which question a job answers when several follow each other. A panic in the
-//! work becomes a [`State::Failed`] and not the end of the program. Knows nothing of histories: it runs any closure
-//! for any message type.
+//! tells the work to stop and discards whatever it still sends, so a result can never arrive for an outdated question;
+//! [`Revision`] numbers say which question a job answers when several follow each other. A panic in the work becomes a
+//! [`State::Failed`] and does not end the program. Knows nothing about histories: it runs any closure for any message
+//! type.
 
 mod discard;
 mod queue;
@@ -20,13 +20,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Called from the working thread whenever there is something new to look at. Must be cheap.
+/// Called from the working thread whenever there is something new. Must be cheap.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// Stack of a working thread, bytes. Some layouts recurse as deep as the graph is long.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Number of a question: a job with an older number than the newest answers a question that is no longer asked.
+/// Number of a question: a job with an older number than the newest answers an outdated question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(u64);
 
@@ -38,10 +38,10 @@ impl Revision {
     }
 }
 
-/// How far a job is.
+/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The work goes on.
+    /// The work is in progress.
     Running,
     /// The work returned.
     Finished,
@@ -81,7 +81,7 @@ pub struct Job<T: Send + 'static> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts `work` under `name` (for debuggers). It is given the control it must look at and the outbox.
+    /// Starts `work` under `name` (for debuggers). It gets the control it must check and the outbox.
     pub fn start(
         name: &str,
         revision: Revision,
@@ -110,7 +110,7 @@ impl<T: Send + 'static> Job<T> {
         Job { control, receiver, revision, started: Instant::now(), ended: None, state }
     }
 
-    /// The same for work with one answer, or none where it was stopped or there is nothing to say.
+    /// The same for work with one answer, or none if it was stopped or has nothing to say.
     pub fn answer(
         name: &str,
         revision: Revision,
@@ -144,7 +144,7 @@ impl<T: Send + 'static> Job<T> {
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Asks the work to end soon; it still sends what it has and its end.
+    /// Tells the work to end soon; it still sends what it has and its end.
     pub fn cancel(&self) {
         self.control.stop();
     }
@@ -159,12 +159,12 @@ impl<T: Send + 'static> Job<T> {
         self.state == State::Running
     }
 
-    /// How far it is, as of the last [`Job::poll`].
+    /// Its state, as of the last [`Job::poll`].
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Phase and fraction, at this moment.
+    /// The current phase and fraction.
     pub fn progress(&self) -> Progress {
         self.control.progress()
     }
@@ -174,7 +174,7 @@ impl<T: Send + 'static> Job<T> {
         self.revision
     }
 
-    /// Wall time since the start, up to the end where there is one.
+    /// Wall time since the start, up to the end if it has ended.
     pub fn elapsed(&self) -> Duration {
         self.ended.unwrap_or_else(Instant::now) - self.started
     }
@@ -183,7 +183,7 @@ impl<T: Send + 'static> Job<T> {
 impl<T: Send + 'static> Drop for Job<T> {
     fn drop(&mut self) {
         self.control.stop();
-        // Messages that were not taken may be large.
+        // Messages that were not polled may be large.
         discard(self.receiver.clone());
     }
 }
@@ -193,7 +193,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown cause".to_owned())
 }
 
-/// The threads on which parallel work of all jobs runs: one fewer than there are cores, so that a frame is never late.
+/// The threads for parallel work of all jobs: one fewer than there are cores, so that a frame is never late.
 #[derive(Clone)]
 pub struct Pool(Option<Arc<rayon::ThreadPool>>);
 

@@ -1,11 +1,11 @@
-//! Small pieces of work that must all be done, in the order given: writing files.
+//! Small pieces of work that must all be done, in the given order: writing files.
 
 use super::{Wake, panic_text};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
-/// A piece of work, and what wakes who waits for it.
+/// A piece of work, and the call that wakes the waiting side.
 struct Piece<T> {
     work: Box<dyn FnOnce() -> T + Send>,
     wake: Wake,
@@ -18,7 +18,7 @@ struct Thread<T> {
     handle: JoinHandle<()>,
 }
 
-/// Work that is done one piece after the other on a thread of its own. Unlike a [`Job`](super::Job) it is not cancelled:
+/// Work that is done one piece after another on a thread of its own. Unlike a [`Job`](super::Job) it is not cancelled:
 /// dropping the queue waits until everything is done.
 pub struct Queue<T> {
     name: &'static str,
@@ -28,12 +28,12 @@ pub struct Queue<T> {
 }
 
 impl<T: Send + 'static> Queue<T> {
-    /// An empty queue; its thread, which debuggers call `name`, starts with the first piece.
+    /// An empty queue; its thread, named `name` for debuggers, starts with the first piece.
     pub fn new(name: &'static str) -> Queue<T> {
         Queue { name, thread: None, answers: unbounded(), n_open: 0 }
     }
 
-    /// Puts a piece at the end; `wake` is called when it is done. Without a thread it is done right here, for it must not
+    /// Appends a piece; `wake` is called when it is done. Without a thread it is done right here, because it must not
     /// be lost.
     pub fn push(&mut self, wake: Wake, work: impl FnOnce() -> T + Send + 'static) {
         self.n_open += 1;
@@ -58,7 +58,7 @@ impl<T: Send + 'static> Queue<T> {
         Some(Thread { sender, handle })
     }
 
-    /// What has been done since the last call, in order; of a piece that panicked, what is known. Never blocks.
+    /// The results since the last call, in order; for a piece that panicked, what is known. Never blocks.
     pub fn poll(&mut self) -> Vec<Result<T, String>> {
         let done: Vec<Answer<T>> = self.answers.1.try_iter().collect();
         self.n_open -= done.len();
@@ -76,7 +76,7 @@ impl<T> Queue<T> {
     pub fn finish(&mut self) {
         if let Some(Thread { sender, handle }) = self.thread.take() {
             drop(sender);
-            // Pieces that panic are answers like others, so the thread does not.
+            // Pieces that panic are answers like others, so the thread does not panic.
             let _ = handle.join();
         }
     }

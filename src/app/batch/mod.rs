@@ -1,4 +1,4 @@
-//! A folder of histories: each is checked in turn, and a table says how it went. A bad file is a row like any other.
+//! A folder of histories: each is checked in turn, and a table shows the results. A bad file is a row like any other.
 
 mod work;
 
@@ -14,27 +14,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is known of one history.
+/// The state of one history.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// Its turn has not come.
+    /// Not checked yet.
     Waiting,
-    /// It could not be read; says why.
+    /// It could not be read, with the reason.
     Failed(String),
     /// It was checked.
     Checked(Box<Checked>),
 }
 
-/// What a check has found.
+/// What a check found.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// Number of transactions.
     pub transactions: usize,
-    /// By level asked for. Evidence is not kept: a history is checked again when it is opened.
+    /// By level requested. Evidence is not kept: a history is checked again when it is opened.
     pub conclusions: Vec<(Level, Conclusion)>,
     /// Number of anomalies by pattern.
     pub patterns: BTreeMap<Pattern, u64>,
-    /// The smallest anomaly: its name, and what it looks like.
+    /// The smallest anomaly: its signature.
     pub smallest: Option<Signature>,
     /// Reading and checking, wall time.
     pub seconds: f64,
@@ -46,12 +46,12 @@ impl Checked {
         self.patterns.values().sum()
     }
 
-    /// What was found of a level, if it was asked for.
+    /// What was found for a level, if it was requested.
     pub fn conclusion(&self, level: Level) -> Option<Conclusion> {
         self.conclusions.iter().find(|(other, _)| *other == level).map(|(_, conclusion)| *conclusion)
     }
 
-    /// The weakest level that is broken.
+    /// The weakest violated level.
     pub fn weakest_broken(&self) -> Option<Level> {
         self.conclusions.iter().filter(|(_, c)| *c == Conclusion::Broken).map(|(level, _)| *level).min()
     }
@@ -80,11 +80,11 @@ impl Signature {
 pub struct Row {
     /// Its file or folder.
     pub path: PathBuf,
-    /// From the folder.
+    /// Its path relative to the folder.
     pub name: String,
-    /// How it went.
+    /// The result.
     pub outcome: Outcome,
-    /// What the filter looks at, lower case.
+    /// The text the filter searches, in lower case.
     text: String,
 }
 
@@ -115,7 +115,7 @@ pub enum Column {
     Name,
     /// Number of transactions.
     Transactions,
-    /// The weakest level broken.
+    /// The weakest violated level.
     Verdict,
     /// Number of anomalies.
     Anomalies,
@@ -162,25 +162,25 @@ pub struct Batch {
     pub folder: PathBuf,
     /// Its histories, by name.
     pub rows: Vec<Row>,
-    /// Places of rows that pass the filter, as sorted.
+    /// Indices of the rows that pass the filter, as sorted.
     pub order: Vec<usize>,
     /// What rows are sorted by.
     pub sort: Column,
-    /// From the greatest.
+    /// In descending order.
     pub descending: bool,
     /// Only rows that contain all these words.
     pub filter: String,
-    /// The row that Enter opens: a place in [`order`](Self::order).
+    /// The row that Enter opens: an index into [`order`](Self::order).
     pub chosen: usize,
-    /// Rows that are laid beside each other.
+    /// Rows compared side by side.
     pub compared: Vec<usize>,
-    /// Nothing more will come.
+    /// The work has ended.
     pub done: bool,
     n_known: usize,
 }
 
 impl Batch {
-    /// Rows that wait for their turn, or could not be used.
+    /// Rows that are waiting to be checked, or could not be used.
     pub fn new(folder: &Path, found: Vec<Found>) -> Batch {
         let row = |found: Found| {
             let (path, outcome) = match found {
@@ -209,7 +209,7 @@ impl Batch {
         batch
     }
 
-    /// How many are known.
+    /// Number of histories with a result.
     pub fn n_known(&self) -> usize {
         self.n_known
     }
@@ -224,7 +224,7 @@ impl Batch {
         self.choose(chosen);
     }
 
-    /// Takes in how a history went; only its own row moves. O(rows).
+    /// Records the result of a history; only its own row moves. O(rows).
     fn settle(&mut self, place: usize, outcome: Outcome) {
         let Some(row) = self.rows.get_mut(place) else { return };
         if matches!(row.outcome, Outcome::Failed(_)) {
@@ -249,14 +249,14 @@ impl Batch {
         self.filter.to_lowercase().split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Which of two rows stands above.
+    /// The order of two rows.
     fn order_of(&self, a: usize, b: usize) -> Ordering {
         let order = match self.sort {
             // Rows are kept by name.
             Column::Name => a.cmp(&b),
             _ => match (self.rows[a].checked(), self.rows[b].checked()) {
                 (Some(x), Some(y)) => self.sort.compare(x, y),
-                // What is not known stands below, in either direction.
+                // Unknown values are at the bottom, in either direction.
                 (x, y) => return y.is_some().cmp(&x.is_some()).then(a.cmp(&b)),
             },
         };
@@ -264,14 +264,14 @@ impl Batch {
         order.then(a.cmp(&b))
     }
 
-    /// Sorts by a column; the other way round when it is already sorted by it.
+    /// Sorts by a column; reverses the order when it is already sorted by it.
     pub fn sort_by(&mut self, column: Column) {
         self.descending = self.sort == column && !self.descending;
         self.sort = column;
         self.arrange();
     }
 
-    /// Lays a row beside others, or takes it away; at most two.
+    /// Adds a row to the comparison or removes it; at most two.
     pub fn compare(&mut self, row: usize) {
         match self.compared.iter().position(|other| *other == row) {
             Some(at) => drop(self.compared.remove(at)),
@@ -290,7 +290,7 @@ fn passes(row: &Row, words: &[String]) -> bool {
     words.iter().all(|word| row.text.contains(word))
 }
 
-/// What the filter looks at: the name, the patterns, and what was found of each level.
+/// The text the filter searches: the name, the patterns, and the result for each level.
 fn text_of(name: &str, outcome: &Outcome) -> String {
     let mut text = name.to_lowercase();
     match outcome {
@@ -309,7 +309,7 @@ fn text_of(name: &str, outcome: &Outcome) -> String {
 }
 
 impl App {
-    /// Shows the table of a folder and starts checking what is in it.
+    /// Shows the table of a folder and starts checking its histories.
     pub(super) fn open_batch(&mut self, batch: Batch) {
         let paths = batch.rows.iter().map(|row| match row.outcome {
             Outcome::Failed(_) => PathBuf::new(),

@@ -12,21 +12,21 @@ use crate::jobs::{Job, Outbox, Pool, Revision, Wake};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long one history may be checked; what is not known then is undecided.
+/// Time limit for one history; what is not known by then is undecided.
 const EACH: Duration = Duration::from_secs(60);
-/// How long the smallest anomaly may be made smaller.
+/// Time limit for minimizing the smallest anomaly.
 const MINIMIZING: Duration = Duration::from_secs(5);
 /// Instances looked at to find the smallest of each pattern.
 const INSTANCES: usize = 20;
 
-/// What comes while a folder is checked.
+/// Messages sent while a folder is checked.
 #[derive(Debug)]
 pub enum Message {
-    /// How the history at a place went.
+    /// The result of the history at an index.
     Row(usize, Outcome),
 }
 
-/// Starts checking the histories that were found; each in turn, with all threads of the pool.
+/// Starts checking the given histories, one after the other, with all threads of the pool.
 pub fn start(found: Vec<PathBuf>, pool: Pool, revision: Revision, wake: Wake) -> Job<Message> {
     Job::start("batch", revision, wake, move |control, outbox| {
         pool.install(|| check_all(&found, control, outbox));
@@ -77,7 +77,7 @@ pub(super) fn check_one(path: &Path, control: &Control) -> Outcome {
 }
 
 impl Signature {
-    /// What a violation looks like once it is made small, for which there are a few seconds.
+    /// What a violation looks like once minimized, for which there are a few seconds.
     fn of(history: &History, violation: &Violation, control: &Control) -> Signature {
         let example = audit::minimize(history, violation, &control.with_time_limit(MINIMIZING));
         Signature { size: example.history.n_transactions(), pattern: violation.id.pattern, shape: signature(&example) }

@@ -1,7 +1,7 @@
 //! Very many blocks and thin lines as one mesh: the picture from afar and the overview map.
 //!
-//! egui makes triangles of every shape in every frame. Tens of thousands of lines are made into triangles once
-//! instead, and kept until they look different.
+//! egui tessellates every shape in every frame. Tens of thousands of lines are tessellated once instead, and kept until
+//! they look different.
 
 use egui::epaint::WHITE_UV;
 use egui::epaint::{Mesh, Vertex};
@@ -10,7 +10,7 @@ use egui::{Color32, Pos2, Rect, Vec2};
 /// Pieces of a line shorter than this are joined, in points.
 const SHORTEST: f32 = 1.0;
 
-/// A mesh in the making.
+/// A mesh under construction.
 #[derive(Default)]
 pub(super) struct Batch(Mesh);
 
@@ -48,7 +48,7 @@ impl Batch {
         }
     }
 
-    /// What was added.
+    /// The mesh of everything added.
     pub(super) fn mesh(self) -> Mesh {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Marks of a scene as shapes on the screen: the theme's look, what is lit, and less detail from afar.
+//! Marks of a scene as shapes on the screen: the theme's look, highlighting, and less detail from afar.
 
 use super::clip::in_sight;
 use super::look::Look;
@@ -12,7 +12,7 @@ use egui::{Color32, CornerRadius, FontId, Painter, Pos2, Rect, Shape, Stroke, St
 
 /// Below this size on the screen text is drawn as bars, in points.
 const LEGIBLE: f32 = 5.5;
-/// How far out of sight a line is still drawn, in points: more than any width.
+/// How far outside the visible area a line is still drawn, in points: more than any width.
 const MARGIN: f32 = 8.0;
 /// Below this size text is left out.
 const VISIBLE: f32 = 2.0;
@@ -39,7 +39,7 @@ struct Paint {
     strength: f32,
 }
 
-/// What a text says, and where.
+/// A text and its position.
 struct Words<'a> {
     at: Pos2,
     align: Align,
@@ -106,7 +106,7 @@ impl Brush<'_> {
         let palette = &self.look.palette;
         let is_card = matches!(mark.role, Role::Card(_));
         if is_card || matches!(mark.role, Role::Label(..)) {
-            // What lies under a pale card or label must not shine through it.
+            // What is under a pale card or label must not shine through it.
             out.push(Shape::rect_filled(area, corners, palette.ground));
         }
         if let Some(fill) = fill {
@@ -124,7 +124,7 @@ impl Brush<'_> {
         }
     }
 
-    /// A second frame around a card that was chosen.
+    /// A second frame around a selected card.
     pub(super) fn draw_choice(&self, rect: Rect, out: &mut Vec<Shape>) {
         let area = self.area(rect).expand(4.0);
         let stroke = Stroke::new(2.0, self.look.palette.caution);
@@ -143,7 +143,7 @@ impl Brush<'_> {
                 out.push(Shape::line(run.points, line));
                 continue;
             }
-            // Dashes stand where they would if the line were drawn from its beginning.
+            // Dashes are where they would be if the line were drawn from its beginning.
             let offset = period - run.begin % period;
             out.extend(Shape::dashed_line_with_offset(&run.points, line, &lengths, &gaps, offset % period));
         }
@@ -167,7 +167,7 @@ impl Brush<'_> {
             out.push(Shape::rect_filled(bar, CornerRadius::ZERO, colour.gamma_multiply(0.55)));
             return;
         }
-        // Every size is rasterised once: half points keep the number of sizes small while zooming.
+        // Every size is rasterised once: rounding to half points keeps the number of sizes small while zooming.
         let font = FontId::monospace((on_screen * 2.0).round() / 2.0);
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, colour);
         let corner =

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A card on the canvas.
 #[derive(Clone, Debug)]
 pub(super) struct CardNode {
-    /// What it shows, and where.
+    /// Its content and position.
     pub(super) sketch: Arc<CardSketch>,
     hovered: bool,
     /// How things look in this frame.

@@ -1,8 +1,8 @@
-//! The parts of long lines that are in sight: dashes are made for those only.
+//! The visible parts of long lines: dashes are made for those only.
 
 use egui::{Pos2, Rect};
 
-/// A part of a line that lies within an area.
+/// A part of a line inside an area.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Run {
     /// How far along the line it begins.
@@ -35,7 +35,7 @@ pub(super) fn in_sight(points: &[Pos2], area: Rect) -> Vec<Run> {
     runs
 }
 
-/// Where on the way from one point to another, of 0 to 1, an area begins and ends (Liang and Barsky).
+/// The range, within 0 to 1, of the way from one point to another that is inside an area (Liang and Barsky).
 fn within(from: Pos2, to: Pos2, area: Rect) -> Option<(f32, f32)> {
     let way = to - from;
     let (mut enter, mut leave) = (0.0f32, 1.0f32);

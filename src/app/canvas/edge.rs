@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// An edge on the canvas.
 #[derive(Clone, Debug)]
 pub(super) struct ArrowEdge {
-    /// What it shows, and where.
+    /// Its content and position.
     pub(super) sketch: Arc<EdgeSketch>,
     /// How things look in this frame.
     pub(super) look: Arc<Look>,
@@ -57,7 +57,7 @@ impl<Ty: EdgeType, Ix: IndexType> DisplayEdge<Arc<CardSketch>, Arc<EdgeSketch>, 
 
     fn update(&mut self, _state: &EdgeProps<Arc<EdgeSketch>>) {}
 
-    /// The canvas itself finds the edge under the pointer, in pictures that are drawn without this library too.
+    /// The canvas itself finds the edge under the pointer, including in pictures drawn without this library.
     fn is_inside(&self, _start: &CardOf<Ty, Ix>, _end: &CardOf<Ty, Ix>, _pos: Pos2) -> bool {
         false
     }

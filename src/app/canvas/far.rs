@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Below this zoom a picture is far.
 const FAR: f32 = 0.17;
 
-/// Whether everything is so small that only blocks and lines can be told apart.
+/// Whether everything is so small that only blocks and lines can be distinguished.
 pub(super) fn is_far(zoom: f32) -> bool {
     zoom < FAR
 }
@@ -20,7 +20,7 @@ pub(super) fn is_far(zoom: f32) -> bool {
 pub(super) struct Far {
     /// With the picture's origin in the corner of the screen.
     mesh: Option<Kept>,
-    /// Where it was wanted.
+    /// The mesh moved to where it was last drawn.
     placed: Option<(Pos2, Arc<Mesh>)>,
 }
 

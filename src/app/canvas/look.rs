@@ -1,4 +1,4 @@
-//! What is lit and how things look in this frame, shared by all cards and edges.
+//! What is highlighted and how things look in this frame, shared by all cards and edges.
 
 use crate::app::picture::Picture;
 use crate::app::state::Attention;
@@ -8,10 +8,10 @@ use crate::history::{OperationId, TransactionId};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeSet;
 
-/// Everything that goes together with what has attention.
+/// Everything highlighted together with what has attention.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lit {
-    /// Whether anything has attention; if so, all else is drawn paler.
+    /// Whether anything has attention; if so, everything else is drawn paler.
     pub any: bool,
     /// Steps of the argument.
     pub steps: BTreeSet<usize>,
@@ -24,8 +24,8 @@ pub struct Lit {
 }
 
 impl Lit {
-    /// What goes together with `attention` in `picture`: the step with its edges, the edge with its ends and the
-    /// steps that speak of it, the card with its edges.
+    /// What belongs to `attention` in `picture`: the step with its edges, the edge with its ends and the steps that
+    /// mention it, the card with its edges.
     pub fn new(picture: &Picture, attention: Option<Attention>) -> Lit {
         let any = !matches!(attention, None | Some(Attention::Elsewhere(_) | Attention::Anomaly(_)));
         let mut lit = Lit { any, ..Lit::default() };
@@ -67,7 +67,7 @@ impl Lit {
         lit
     }
 
-    /// Lights the cards of folded sessions that hold something lit.
+    /// Highlights the cards of folded sessions that contain something highlighted.
     pub fn spread(&mut self, picture: &Picture) {
         let folded = picture.sketch.diagram.cards.iter().filter(|card| !card.others.is_empty());
         let lit = folded.filter(|card| card.others.iter().any(|t| self.transactions.contains(t)));
@@ -83,7 +83,7 @@ impl Lit {
         }
     }
 
-    /// What a case speaks of, and the cases inside it.
+    /// What a case mentions, and the cases inside it.
     fn case(&mut self, picture: &Picture, place: usize) {
         let argument = &picture.argument;
         let Some(tree) = &argument.cases else { return };
@@ -96,14 +96,14 @@ impl Lit {
         }
     }
 
-    /// What a layer of the interpretation adds; everything looks the same where it adds nothing.
+    /// What a layer of the interpretation adds; everything looks the same if it adds nothing.
     pub fn of_layer(picture: &Picture, place: usize) -> Lit {
         let mut lit = Lit::default();
         let Some(layer) = picture.argument.interpretation.layers.get(place) else { return lit };
         lit.edges.extend(&layer.edges_added);
         lit.transactions.extend(&layer.transactions_added);
         lit.operations.extend(&layer.operations_added);
-        // The ends of a new edge are looked for, too.
+        // The ends of a new edge are highlighted, too.
         let ends = layer.edges_added.iter().filter_map(|&e| picture.edges().get(e));
         lit.transactions.extend(ends.flat_map(|edge| [edge.from, edge.to]));
         lit.any = !lit.edges.is_empty() || !lit.transactions.is_empty() || !lit.operations.is_empty();
@@ -129,7 +129,7 @@ pub struct Absent {
 }
 
 impl Absent {
-    /// What is not there after the layers up to and including `place`.
+    /// What is not present after the layers up to and including `place`.
     pub fn at_layer(picture: &Picture, place: usize) -> Absent {
         let shown = picture.argument.interpretation.shown(place);
         let diagram = &picture.sketch.diagram;
@@ -148,7 +148,7 @@ impl Absent {
     }
 }
 
-/// How pale a thing is that the picture has room for but does not show now.
+/// Opacity of a thing that the picture has room for but does not show now.
 const ABSENT: f32 = 0.13;
 
 /// How things look in this frame.
@@ -156,17 +156,17 @@ const ABSENT: f32 = 0.13;
 pub struct Look {
     /// Colours of surfaces.
     pub palette: Palette,
-    /// What is lit.
+    /// What is highlighted.
     pub lit: Lit,
-    /// What is not there now.
+    /// What is not present now.
     pub absent: Absent,
     /// Relations whose edges are not drawn.
     pub hidden: BTreeSet<Relation>,
-    /// Transactions that were chosen for a what-if.
+    /// Transactions selected for a what-if.
     pub chosen: BTreeSet<TransactionId>,
-    /// How pale what is not lit is: less so while the pointer only passes by.
+    /// Opacity of what is not highlighted: higher while the pointer only passes by.
     pub pale: f32,
-    /// How pale everything is: a picture that is being replaced is.
+    /// Opacity of everything: lower for a picture that is being replaced.
     pub opacity: f32,
 }
 
@@ -196,7 +196,7 @@ impl Look {
         if self.lit.any && !lit { self.pale * self.opacity } else { self.opacity }
     }
 
-    /// Whether an edge is not there now, nor any that says the same.
+    /// Whether an edge is not present now, nor any other that says the same.
     pub fn is_absent(&self, arrow: &Arrow) -> bool {
         let absent = |edge: &EdgeIndex| self.absent.edges.contains(edge);
         absent(&arrow.edge) && arrow.also.iter().all(absent)
@@ -213,12 +213,12 @@ impl Look {
         self.strength_of(self.absent.transactions.contains(&transaction), is_lit)
     }
 
-    /// Whether any transaction of a card was chosen for a what-if.
+    /// Whether any transaction of a card was selected for a what-if.
     pub fn is_card_chosen(&self, card: &Card) -> bool {
         card.transactions().any(|t| self.chosen.contains(&t))
     }
 
-    /// Opacity of something that is there or not, and lit or not.
+    /// Opacity of something that is present or not, and lit or not.
     pub fn strength_of(&self, absent: bool, lit: bool) -> f32 {
         if absent { ABSENT * self.opacity } else { self.strength(lit) }
     }

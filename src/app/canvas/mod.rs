@@ -1,13 +1,14 @@
-//! The interactive graph: egui_graphs for the model, the order of drawing and the card under the pointer, everything else
-//! our own.
+//! The interactive graph: egui_graphs for the model, the drawing order and the card under the pointer; everything else
+//! is our own.
 //!
-//! What egui_graphs does otherwise, and what is done about it here:
-//! * it asks for a repaint after every frame: frames in which nothing happened paint the shapes of the frame before;
-//! * it moves a pressed card's centre under the pointer: its dragging is off, cards are moved by the pointer's way;
+//! What egui_graphs does differently, and how it is handled here:
+//! * it requests a repaint after every frame: frames in which nothing happened paint the shapes of the previous frame;
+//! * it moves a pressed card's centre under the pointer: its dragging is off, cards move as far as the pointer does;
 //! * it zooms by a fixed factor per frame, without bounds, and fits without knowing how wide cards are: its navigation
 //!   is off, see [`navigation`];
 //! * it draws cards over labels: labels are painted after it;
-//! * it asks every card and edge in every frame: from afar, where thousands are in sight, they are one mesh (module `far`).
+//! * it visits every card and edge in every frame: from afar, where thousands are visible, they are one mesh (module
+//!   `far`).
 
 mod batch;
 mod brush;
@@ -42,19 +43,19 @@ use std::sync::Arc;
 
 type Model = Graph<Arc<CardSketch>, Arc<EdgeSketch>, Directed, DefaultIx, CardNode, ArrowEdge>;
 
-/// Name under which egui_graphs keeps zoom and pan.
+/// Name under which egui_graphs stores zoom and pan.
 const ID: &str = "canvas";
 /// Labels smaller than this on the screen are left out, in points.
 const LEGIBLE_LABEL: f32 = 5.5;
-/// Below this zoom cards and edges have no names for screen readers.
+/// Below this zoom, cards and edges have no names for screen readers.
 const NAMED_ZOOM: f32 = 0.12;
-/// Most cards, and most edges, that have such names.
+/// Maximum number of cards, and of edges, that have such names.
 const NAMED: usize = 500;
 /// How near the pointer must be to an edge, in points on the screen.
 const REACH: f32 = 6.0;
-/// Most edges of a picture that follow a card while it is dragged.
+/// With more edges than this, a picture is not redrawn while a card is dragged.
 const FOLLOWING: usize = 300;
-/// Frames drawn afresh after anything happened.
+/// Number of frames redrawn after anything happens.
 const FRESH_FRAMES: u8 = 3;
 
 /// Whether cards can be dragged elsewhere.
@@ -71,19 +72,19 @@ pub enum Cards {
 pub struct Answer {
     /// Under the pointer.
     pub hovered: Option<Attention>,
-    /// Clicked: a part of the picture, or the empty ground.
+    /// Clicked: a part of the picture, or the empty background.
     pub clicked: Option<Option<Attention>>,
     /// Double-clicked.
     pub double_clicked: Option<Attention>,
-    /// Cards in a box that was drawn around them.
+    /// Cards in a selection box.
     pub boxed: Vec<TransactionId>,
-    /// The card that was dragged elsewhere, and where its upper left corner is now.
+    /// The card that was dragged, and where its upper left corner is now.
     pub moved: Option<(TransactionId, Pos2)>,
-    /// Where the menu belongs to that is open, or was asked for in this frame.
+    /// The target of the menu that is open or was requested in this frame.
     pub menu: Option<Attention>,
 }
 
-/// The layout is made elsewhere: this one leaves all cards where they are.
+/// The layout is computed elsewhere: this one leaves all cards where they are.
 #[derive(Debug, Default)]
 struct Still;
 
@@ -124,7 +125,7 @@ pub struct Canvas {
     look: Arc<Look>,
     navigation: Navigation,
     dragged: Option<Dragged>,
-    /// Where a box was begun.
+    /// Where a selection box was started.
     boxing: Option<Pos2>,
     menu: Option<Attention>,
     far: Far,
@@ -160,7 +161,7 @@ impl Canvas {
         self.last.fresh = FRESH_FRAMES;
     }
 
-    /// Zooms about the middle.
+    /// Zooms around the centre.
     pub fn zoom_by(&mut self, factor: f32) {
         if let Some(rect) = self.last.rect {
             self.navigation.zoom_about(rect.size() / 2.0, factor);
@@ -168,12 +169,12 @@ impl Canvas {
         }
     }
 
-    /// Shows the picture at its own size, about the middle.
+    /// Shows the picture at its own size, around the centre.
     pub fn own_size(&mut self) {
         self.zoom_by(1.0 / self.navigation.zoom());
     }
 
-    /// Draws `sketch` in all the space there is. A card that was dragged stays there until another sketch comes.
+    /// Draws `sketch` in all the available space. A dragged card stays where it is until another sketch arrives.
     pub fn ui(&mut self, ui: &mut Ui, sketch: &Arc<Sketch>, look: Look, cards: Cards) -> (Answer, Response) {
         self.take_sketch(sketch);
         let rect = ui.available_rect_before_wrap();
@@ -206,7 +207,7 @@ impl Canvas {
         (answer, response)
     }
 
-    /// A box drawn with Shift held chooses the cards in it.
+    /// A box drawn with Shift held selects the cards in it.
     fn draw_box(&mut self, ui: &Ui, rect: Rect, response: &Response) -> Vec<TransactionId> {
         if response.drag_started() && ui.input(|input| input.modifiers.shift) {
             self.boxing = ui.input(|input| input.pointer.press_origin());
@@ -269,7 +270,7 @@ impl Canvas {
         self.last.fresh = FRESH_FRAMES;
     }
 
-    /// Anything that makes the last frame's shapes wrong asks for fresh ones.
+    /// Anything that makes the last frame's shapes wrong requests a redraw.
     fn note_changes(&mut self, ui: &Ui, rect: Rect, look: Look) {
         let busy = ui.input(|input| {
             let pointer = &input.pointer;
@@ -277,7 +278,7 @@ impl Canvas {
         });
         let scale = ui.pixels_per_point();
         let fill = ui.fonts(|fonts| fonts.font_atlas_fill_ratio());
-        // The atlas is made again when it is nearly full; kept text would point into the old one.
+        // The atlas is rebuilt when it is nearly full; kept text would point into the old one.
         let atlas_made_anew = fill < self.last.atlas_fill;
         let moved = self.last.rect != Some(rect) || self.last.pixels_per_point != scale;
         if *self.look != look {
@@ -322,7 +323,7 @@ impl Canvas {
     fn draw(&mut self, ui: &mut Ui, rect: Rect) -> Response {
         self.last.fresh -= 1;
         let Some(model) = &mut self.model else { return ui.allocate_rect(rect, Sense::hover()) };
-        // egui_graphs adds the way its corner went since it was shown last to the pan it is given.
+        // egui_graphs adds the movement of its corner since it was last shown to the pan it is given.
         let drift = self.last.shown_corner.map_or(Vec2::ZERO, |corner| rect.min - corner);
         let mut frame = MetadataFrame::new(Some(ID.to_owned())).load(ui);
         frame.zoom = self.navigation.zoom();
@@ -366,7 +367,7 @@ impl Canvas {
         response
     }
 
-    /// Moves the picture or a card; the card that was let go, and where.
+    /// Moves the picture or a card; returns the card that was released, and where.
     fn move_things(
         &mut self,
         ui: &Ui,
@@ -397,8 +398,8 @@ impl Canvas {
         Some((card.card.transaction, dragged.at))
     }
 
-    /// Edges follow at once where they are few; where they are many a frame goes with the pointer, and the picture is
-    /// drawn again when the card is let go.
+    /// Edges follow at once if they are few; if they are many, a frame follows the pointer and the picture is redrawn
+    /// when the card is released.
     fn drag(&mut self, dragged: Dragged, way: Vec2) {
         let at = dragged.at + way;
         self.dragged = Some(Dragged { at, ..dragged });
@@ -407,7 +408,7 @@ impl Canvas {
         }
     }
 
-    /// Where the card that is dragged would stand, if it does not stand there already.
+    /// Draws the dragged card where it would be dropped, if it is not already there.
     fn draw_dragged(&self, ui: &Ui, rect: Rect) {
         let Some(dragged) = self.dragged else { return };
         let Some(card) = self.shown.parts.cards.get(dragged.card).filter(|card| card.rect.min != dragged.at) else {
@@ -468,8 +469,8 @@ impl Canvas {
         }
     }
 
-    /// Painted things have no names of their own for screen readers and tests: give them some, unless they are so many
-    /// or too small to distinguish.
+    /// Painted things have no names of their own for screen readers and tests: gives them some, unless they are too
+    /// many or too small to distinguish.
     fn name_things(&self, ui: &Ui, rect: Rect) {
         if self.navigation.zoom() < NAMED_ZOOM {
             return;

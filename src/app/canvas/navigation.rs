@@ -2,15 +2,15 @@
 
 use egui::{Pos2, Rect, Ui, Vec2, vec2};
 
-/// Least and greatest zoom.
+/// Minimum and maximum zoom.
 const ZOOM: std::ops::RangeInclusive<f32> = 0.004..=6.0;
-/// Fitting a small picture does not blow it up beyond this.
+/// Fitting a small picture does not enlarge it beyond this.
 const FIT_ZOOM: f32 = 1.2;
 /// Free space around a fitted picture, in points.
 const FIT_MARGIN: f32 = 16.0;
-/// At the foot of the canvas stands the legend, which a fitted picture leaves free.
+/// Height of the legend at the bottom of the canvas, which a fitted picture leaves free.
 const LEGEND: f32 = 30.0;
-/// A picture stays in sight at least by this many points.
+/// At least this much of a picture stays in sight, in points.
 const KEEP_IN_SIGHT: f32 = 60.0;
 
 /// Where the picture is on the canvas. Points of the screen are `corner + pan + zoom * point of the picture`.
@@ -19,7 +19,7 @@ pub struct Navigation {
     zoom: f32,
     pan: Vec2,
     fit_wanted: bool,
-    /// The picture is fitted and the user has not moved it since: it is fitted again when the window changes its size.
+    /// The picture is fitted and the user has not moved it since: it is fitted again when the window is resized.
     follows_size: bool,
     size: Vec2,
     bounds: Rect,
@@ -49,12 +49,12 @@ impl Navigation {
         self.pan
     }
 
-    /// Fits the picture when the size of the canvas is known next.
+    /// Fits the picture as soon as the size of the canvas is known.
     pub fn fit(&mut self) {
         self.fit_wanted = true;
     }
 
-    /// Takes note of sizes and fits where that is wanted.
+    /// Records sizes, and fits the picture if requested.
     pub fn prepare(&mut self, size: Vec2, bounds: Rect) {
         let size_changed = self.size != size;
         self.size = size;
@@ -65,7 +65,7 @@ impl Navigation {
             let free = (size - Vec2::splat(2.0 * FIT_MARGIN) - vec2(0.0, LEGEND)).max(Vec2::splat(10.0));
             let zoom = (free.x / bounds.width()).min(free.y / bounds.height()).min(FIT_ZOOM);
             self.zoom = zoom.clamp(*ZOOM.start(), *ZOOM.end());
-            // Across the middle, but from the top: that is where reading begins.
+            // Centred horizontally, but aligned to the top: that is where reading begins.
             let x = size.x / 2.0 - bounds.center().x * self.zoom;
             let spare = (size.y - LEGEND - bounds.height() * self.zoom).max(0.0);
             let y = (spare / 2.0).min(FIT_MARGIN.max(spare * 0.25)) - bounds.top() * self.zoom;
@@ -73,7 +73,7 @@ impl Navigation {
         }
     }
 
-    /// Brings a point of the picture into the middle.
+    /// Centres a point of the picture.
     pub fn look_at(&mut self, at: Pos2) {
         self.pan = self.size / 2.0 - at.to_vec2() * self.zoom;
         self.follows_size = false;
@@ -106,7 +106,8 @@ impl Navigation {
         }
     }
 
-    /// Follows the wheel: plain it moves, with Ctrl (or a pinch) it zooms about the pointer. Returns whether it did.
+    /// Handles the mouse wheel: plain, it pans; with Ctrl (or a pinch), it zooms around the pointer. Returns whether it
+    /// did.
     pub fn wheel(&mut self, ui: &Ui, rect: Rect) -> bool {
         let (factor, way, pointer) =
             ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta(), input.pointer.hover_pos()));

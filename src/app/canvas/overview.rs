@@ -1,4 +1,4 @@
-//! A small map of the whole picture, shown while only a part of it is in sight.
+//! A small map of the whole picture, shown while only a part of it is visible.
 
 use super::batch::Batch;
 use super::navigation::Navigation;
@@ -8,7 +8,7 @@ use egui::epaint::Mesh;
 use egui::{CornerRadius, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2};
 use std::sync::Arc;
 
-/// Greatest size of the map, in points.
+/// Maximum size of the map, in points.
 const SIZE: egui::Vec2 = vec2(170.0, 120.0);
 
 /// The map, kept while it looks the same.

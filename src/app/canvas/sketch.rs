@@ -1,5 +1,5 @@
-//! The scene of a picture, taken apart into what stands still (lanes), nodes (cards), edges (lines) and labels, so that
-//! the interactive graph can draw each at its time.
+//! The scene of a picture, split into background (lanes), nodes (cards), edges (lines) and labels, so that the
+//! interactive graph can draw each at its time.
 
 use crate::diagram::layout::{self, Layout};
 use crate::diagram::scene::{Mark, Shape, scene};
@@ -16,7 +16,7 @@ pub struct Sketch {
     pub diagram: Diagram,
     /// Where.
     pub layout: Layout,
-    /// The scene of both, taken apart.
+    /// The scene of both, split into parts.
     pub parts: Parts,
 }
 
@@ -25,7 +25,7 @@ pub struct Sketch {
 pub struct CardSketch {
     /// What it says.
     pub card: Card,
-    /// Where it stands.
+    /// Where it is.
     pub rect: Rect,
     /// Its shapes, in order.
     pub marks: Vec<Mark>,
@@ -36,21 +36,21 @@ pub struct CardSketch {
 pub struct EdgeSketch {
     /// What it means.
     pub arrow: Arrow,
-    /// Its line, as points close enough to look round.
+    /// Its line, as points close enough together to look smooth.
     pub points: Vec<Pos2>,
-    /// What its line keeps within.
+    /// Bounds of its line.
     pub bounds: Rect,
-    /// Its line as few points as tell its way.
+    /// Its line with as few points as describe its shape.
     pub far: Vec<Pos2>,
     /// Line and head.
     pub marks: Vec<Mark>,
-    /// Ground of its label.
+    /// Background of its label.
     pub label: Rect,
-    /// Ground and text of its label.
+    /// Background and text of its label.
     pub label_marks: Vec<Mark>,
 }
 
-/// A scene taken apart.
+/// A scene split into parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
     /// Session columns.
@@ -62,21 +62,21 @@ pub struct Parts {
 }
 
 impl Sketch {
-    /// Takes the scene of a diagram and its layout apart. O(marks · log arrows): some ten milliseconds for thousands of
-    /// cards, so not within a frame.
+    /// Splits the scene of a diagram and its layout into parts. O(marks · log arrows): some ten milliseconds for
+    /// thousands of cards, so not within a frame.
     pub fn new(diagram: Diagram, layout: Layout) -> Sketch {
         let parts = Parts::new(&diagram, &layout);
         Sketch { diagram, layout, parts }
     }
 
-    /// Whether the other shows the same with few cards elsewhere: then the view need not change.
+    /// Whether the other shows the same with few cards moved: then the view need not change.
     pub fn is_nearly(&self, other: &Sketch) -> bool {
         let pairs = || self.layout.cards.iter().zip(&other.layout.cards);
         let n_moved = pairs().filter(|(a, b)| a.rect != b.rect).count();
         (n_moved <= 1 || 2 * n_moved <= self.layout.cards.len()) && self.diagram == other.diagram
     }
 
-    /// The same with the upper left corner of a card elsewhere.
+    /// The same with a card's upper left corner moved to `to`.
     pub fn moved(&self, card: usize, to: Pos2) -> Sketch {
         let layout = layout::lanes_moved(&self.diagram, &self.layout, &[(card, to)]);
         Sketch::new(self.diagram.clone(), layout)
@@ -102,7 +102,7 @@ impl Parts {
         let mut edges: Vec<EdgeSketch> = edges.collect();
         let mut lanes = Vec::new();
         let place: BTreeMap<_, _> = diagram.arrows.iter().enumerate().map(|(at, arrow)| (arrow.edge, at)).collect();
-        // The marks of a card follow its ground.
+        // The marks of a card follow its background.
         let mut card = None;
         for mark in whole.marks {
             match (mark.target, mark.role) {

@@ -1,9 +1,9 @@
-//! Addresses of databases and the passwords in them, which are kept apart and never shown.
+//! Addresses of databases and the passwords in them, which are kept separately and never shown.
 
 use crate::collect::without_password;
 use std::fmt;
 
-/// Something that is not shown, kept while the window is open and nowhere else.
+/// A text that is not shown, kept only while the window is open.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -13,7 +13,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// What is kept, for those who must know it.
+    /// The text, for code that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -30,7 +30,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// An address as it is typed: what may be shown of it, and the whole of it where that is more.
+/// An address as typed: the part that may be shown, and all of it if there is more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     shown: String,
@@ -43,7 +43,7 @@ impl Address {
         Address { shown: text.into(), whole: None }
     }
 
-    /// What stands in the field.
+    /// The text shown in the field.
     pub fn shown(&self) -> &str {
         &self.shown
     }
@@ -61,7 +61,7 @@ impl Address {
         self.whole.is_some()
     }
 
-    /// All of it, with `password` put in where none was typed into it.
+    /// The whole address, with `password` filled in if none was typed.
     pub fn with(&self, password: &Secret) -> String {
         match &self.whole {
             Some(whole) => whole.0.clone(),
@@ -71,7 +71,7 @@ impl Address {
     }
 }
 
-/// An address with a password at the place where its kind has one.
+/// An address with a password where its kind has one.
 fn with_password(address: &str, password: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
         // Settings like those of libpq, whose values are quoted like this.
@@ -85,7 +85,7 @@ fn with_password(address: &str, password: &str) -> String {
     }
 }
 
-/// A text as it stands in addresses: all but letters, digits and four marks by their bytes (RFC 3986, section 2).
+/// A text as encoded in addresses: all but letters, digits and four marks as bytes (RFC 3986, section 2).
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

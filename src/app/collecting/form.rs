@@ -1,4 +1,4 @@
-//! What is filled in before a run: a word for each field, understood when the run begins.
+//! The form for a run: a word for each field, parsed when the run begins.
 
 use super::address::{Address, Secret};
 use super::order::{Order, Purpose};
@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What the store models are called among the databases.
+/// Name of the store models in the list of databases.
 pub const STORE: &str = "Store in memory";
 /// The word of a field that is on.
 pub const YES: &str = "yes";
 /// The word of a field that is off.
 pub const NO: &str = "no";
-/// How long a client tries to reach a database again that it has lost.
+/// How long a client tries to reconnect to a database.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Rounds of a hunt where neither their number nor a time is given.
+/// Rounds of a hunt if neither their number nor a time is given.
 const ROUNDS: u64 = 10;
 
 /// A field.
@@ -43,7 +43,7 @@ pub enum Field {
     Distribution,
     /// Seed of the random numbers.
     Seed,
-    /// Which database, or a store model.
+    /// The database, or a store model.
     Database,
     /// Its address.
     Address,
@@ -57,9 +57,9 @@ pub enum Field {
     Level,
     /// Where to record.
     File,
-    /// Longest time.
+    /// Time limit.
     Seconds,
-    /// Most rounds of a hunt.
+    /// Maximum number of rounds of a hunt.
     Rounds,
     /// Keep histories of rounds without violation.
     Keep,
@@ -74,7 +74,7 @@ pub struct FieldRow {
     pub field: Field,
     /// Its name, in the window and among the settings.
     pub name: &'static str,
-    /// What it holds at first.
+    /// Its initial value.
     pub default: &'static str,
     /// What it means.
     pub about: &'static str,
@@ -119,29 +119,29 @@ impl Field {
     }
 }
 
-/// What is wrong, and with which field if it is one.
+/// What is wrong, and with which field, if it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// Where to say it.
+    /// The field to show it at.
     pub field: Option<Field>,
     /// In one line.
     pub text: String,
 }
 
-/// The fields as they are filled in.
+/// The fields as filled in.
 #[derive(Clone, Debug, Default)]
 pub struct Form {
-    /// By name of the field; those of a database by name and database. What is missing is as at first.
+    /// By name of the field; those of a database by name and database. What is missing has its initial value.
     words: BTreeMap<String, String>,
     /// By database.
     addresses: BTreeMap<String, Address>,
     passwords: BTreeMap<String, Secret>,
-    /// Where histories go of which nothing else is said.
+    /// Where histories go by default.
     folder: PathBuf,
 }
 
 impl Form {
-    /// As at first, or as it was left: `words` are what [`kept`](Form::kept) returned. Histories go to `folder`.
+    /// Initial values, or as last used: `words` are what [`kept`](Form::kept) returned. Histories go to `folder`.
     pub fn new(words: BTreeMap<String, String>, folder: PathBuf) -> Form {
         let mut form = Form { folder, ..Form::default() };
         for (name, word) in words {
@@ -153,7 +153,7 @@ impl Form {
         form
     }
 
-    /// What may be kept until the next start. No password is in it.
+    /// What may be kept until the next start. It contains no password.
     pub fn kept(&self) -> BTreeMap<String, String> {
         let mut words = self.words.clone();
         words.remove(Field::File.row().name);
@@ -163,7 +163,7 @@ impl Form {
         words
     }
 
-    /// What stands in a field.
+    /// The text in a field.
     pub fn word(&self, field: Field) -> &str {
         if field == Field::Address {
             return self.addresses.get(self.word(Field::Database)).map_or("", Address::shown);
@@ -180,7 +180,7 @@ impl Form {
         self.word(field) == YES
     }
 
-    /// Fills in a field. An address of another database than the chosen one chooses that.
+    /// Fills in a field. An address of a database other than the selected one selects that database.
     pub fn set(&mut self, field: Field, word: String) {
         if field != Field::Address {
             self.words.insert(self.name(field), word);
@@ -193,22 +193,22 @@ impl Form {
         self.addresses.insert(self.word(Field::Database).to_owned(), Address::typed(word));
     }
 
-    /// Takes passwords out of sight.
+    /// Hides passwords.
     pub fn hide_passwords(&mut self) {
         self.addresses.values_mut().for_each(Address::hide);
     }
 
-    /// Whether the address of the chosen database has a password that is out of sight.
+    /// Whether the address of the selected database has a hidden password.
     pub fn hides_password(&self) -> bool {
         self.addresses.get(self.word(Field::Database)).is_some_and(Address::hides)
     }
 
-    /// The password for the chosen database.
+    /// The password for the selected database.
     pub fn password(&self) -> Secret {
         self.passwords.get(self.word(Field::Database)).cloned().unwrap_or_default()
     }
 
-    /// Sets the password for the chosen database.
+    /// Sets the password for the selected database.
     pub fn set_password(&mut self, password: Secret) {
         self.passwords.insert(self.word(Field::Database).to_owned(), password);
     }
@@ -221,12 +221,12 @@ impl Form {
         }
     }
 
-    /// The chosen database; none is a store model.
+    /// The selected database; none is a store model.
     pub fn database(&self) -> Option<&'static Database> {
         DATABASES.iter().find(|row| row.name == self.word(Field::Database))
     }
 
-    /// The isolation levels that can be chosen, strongest first, with the codes of what each promises.
+    /// The available isolation levels, strongest first, with the codes of what each promises.
     pub fn isolations(&self) -> Vec<(&'static str, Option<&'static str>)> {
         match self.database() {
             Some(database) => database.isolations.iter().map(|level| (level.name, level.promises)).collect(),
@@ -234,14 +234,14 @@ impl Form {
         }
     }
 
-    /// What is promised at the chosen isolation level.
+    /// What is promised at the selected isolation level.
     pub fn promise(&self) -> Option<Level> {
         let isolations = self.isolations();
         let chosen = isolations.iter().find(|(name, _)| *name == self.word(Field::Isolation));
         chosen.and_then(|(_, promise)| promise.and_then(|code| code.parse().ok()))
     }
 
-    /// Whether a field means anything for what is chosen in others.
+    /// Whether a field is relevant, given the values of others.
     pub fn asks_for(&self, field: Field) -> bool {
         let kind = self.word(Field::Workload).parse().unwrap_or(Kind::General);
         let is_application = matches!(kind, Kind::Twitter | Kind::Rubis | Kind::Tpcc);
@@ -255,7 +255,7 @@ impl Form {
         }
     }
 
-    /// The faults that were chosen, and how often each happens.
+    /// The selected faults, and how often each happens.
     pub fn faults(&self) -> Vec<Injection> {
         self.word(Field::Faults).split(',').filter_map(|word| word.trim().parse().ok()).collect()
     }
@@ -265,7 +265,7 @@ impl Form {
         faults.iter().map(|i| format!("{}={}", i.fault.name, i.times)).collect::<Vec<_>>().join(",")
     }
 
-    /// The word for one more of the fault at this place of the table.
+    /// The word with one more fault: the one at this index of the table.
     pub fn with_fault(&self, place: usize) -> String {
         let mut faults = self.faults();
         if let Some(fault) = FAULTS.get(place) {
@@ -277,7 +277,7 @@ impl Form {
         Form::faults_word(&faults)
     }
 
-    /// What clients shall do.
+    /// What clients do.
     pub fn workload(&self) -> Result<Workload, Trouble> {
         Ok(Workload {
             kind: self.parsed(Field::Workload)?,
@@ -292,7 +292,7 @@ impl Form {
         })
     }
 
-    /// Everything that a run must know, or what is wrong with a field.
+    /// Everything a run needs, or what is wrong with a field.
     pub fn order(&self, purpose: Purpose) -> Result<Order, Trouble> {
         let isolation = self.word(Field::Isolation);
         let mut isolations: Vec<&'static str> = self.isolations().into_iter().map(|(name, _)| name).collect();
@@ -365,7 +365,7 @@ impl Form {
     }
 
     fn parsed<T: FromStr<Err: ToString>>(&self, field: Field) -> Result<T, Trouble> {
-        // A field that is out of sight cannot be put right.
+        // A hidden field cannot be corrected.
         let word = if self.asks_for(field) { self.word(field) } else { field.row().default };
         word.trim().parse().map_err(|error: T::Err| at(field, error.to_string()))
     }

@@ -1,5 +1,5 @@
-//! Collecting histories: a workload is run on a database or a store model, recorded, and checked while it grows; again
-//! with other seeds until a violation appears, or at every isolation level to compare them.
+//! Collecting histories: a workload is run on a database or a store model, recorded, and checked while it grows;
+//! repeated with other seeds until a violation appears, or at every isolation level to compare them.
 
 pub mod address;
 pub mod form;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use table::{Run, Stage};
 pub use work::Message;
 
-/// The page: what is filled in, and what is known of the last run.
+/// The page: the form, and the state of the last run.
 #[derive(Clone, Debug, Default)]
 pub struct Collecting {
     /// What is filled in.
@@ -31,13 +31,13 @@ pub struct Collecting {
 }
 
 impl Collecting {
-    /// Whether a run goes on.
+    /// Whether a run is in progress.
     pub fn is_running(&self) -> bool {
         self.run.as_ref().is_some_and(Run::is_running)
     }
 }
 
-/// Where histories go of which nothing else is said: beside the list of recent files.
+/// Where histories go by default: next to the list of recent files.
 pub(super) fn folder(recent: Option<&std::path::Path>) -> PathBuf {
     let beside = recent.and_then(std::path::Path::parent).map(|folder| folder.join("histories"));
     beside.unwrap_or_else(|| std::env::temp_dir().join("isoscope-histories"))
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// Starts a run as filled in, unless one goes on.
+    /// Starts a run as filled in, unless one is in progress.
     pub(super) fn start_collecting(&mut self, purpose: Purpose) {
         self.state.show_collect = true;
         if self.collecting.is_some() {
@@ -117,7 +117,7 @@ impl App {
         self.show_violation();
     }
 
-    /// Opens the history of a run that is over at its violation, if the page says so and is in sight.
+    /// Opens the history of a finished run at its violation, if the page says so and is visible.
     fn show_violation(&mut self) {
         let collect = &self.state.collect;
         let Some(run) = &collect.run else { return };
@@ -131,8 +131,8 @@ impl App {
         }
     }
 
-    /// Opens the history of a round, at its violation if it has one; without a place the round that matters most, which
-    /// may still be at work.
+    /// Opens the history of a round, at its violation if it has one; without an index, the round that matters most,
+    /// which may still be in progress.
     pub(super) fn open_collected(&mut self, place: Option<usize>) {
         let Some(run) = &self.state.collect.run else { return };
         let row = match place {
@@ -148,12 +148,12 @@ impl App {
         self.look(paths::Request { path, wish, ..paths::Request::default() });
     }
 
-    /// Stops the run; what is recorded stays. Whether there was one.
+    /// Stops the run; what is recorded is kept. Returns whether there was one.
     pub(super) fn cancel_collecting(&mut self) -> bool {
         self.collecting.as_ref().map(Job::cancel).is_some()
     }
 
-    /// Writes the table of rounds beside their histories.
+    /// Writes the table of rounds next to their histories.
     pub(super) fn write_rounds(&mut self) {
         let Some(run) = self.state.collect.run.as_ref().filter(|run| !run.rows.is_empty()) else {
             self.state.tell(true, "There is no table yet: no round is over");

@@ -1,4 +1,4 @@
-//! What a run must know before it begins.
+//! What a run needs to know before it begins.
 
 use crate::checkers::Level;
 use crate::generate::Workload;
@@ -17,33 +17,33 @@ pub enum Purpose {
     Compare,
 }
 
-/// A run that was asked for. It holds the address of a database with its password, so it is never shown.
+/// A requested run. It contains the address of a database with its password, so it is never shown.
 #[derive(Clone)]
 pub struct Order {
     /// What is run.
     pub purpose: Purpose,
-    /// Where: one, or to compare one for each isolation level, strongest first.
+    /// Where: one target, or to compare, one for each isolation level, strongest first.
     pub targets: Vec<Target>,
     /// What clients do, in the first round.
     pub workload: Workload,
     /// The level that is checked; none is what the database promises.
     pub level: Option<Level>,
-    /// Where to record, if that was said.
+    /// Where to record, if given.
     pub file: Option<PathBuf>,
-    /// Where to record where nothing was said.
+    /// Where to record by default.
     pub folder: PathBuf,
     /// Short name of the database, for names of files.
     pub database: &'static str,
-    /// Longest time.
+    /// Time limit.
     pub time: Option<Duration>,
-    /// Most rounds of a hunt.
+    /// Maximum number of rounds of a hunt.
     pub rounds: u64,
     /// Keep histories of rounds without violation.
     pub keep: bool,
 }
 
 impl Order {
-    /// The file that a round is recorded to, unless it is there already.
+    /// The file that a round is recorded to, if it does not exist already.
     pub fn path(&self, seed: u64, isolation: &str) -> PathBuf {
         let Some(file) = &self.file else {
             let kind = self.workload.kind;
@@ -72,14 +72,14 @@ impl Order {
     }
 }
 
-/// The path with `more` behind its name and before its ending.
+/// The path with `more` after its name and before its extension.
 fn beside(path: &Path, more: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let ending = path.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
     path.with_file_name(format!("{stem}{more}{ending}"))
 }
 
-/// The path, or a numbered one beside it where something is there.
+/// The path, or a numbered one next to it if it is taken.
 pub fn free(path: &Path) -> PathBuf {
     let is_free = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0) || !path.exists();
     let mut names = std::iter::once(path.to_owned()).chain((2..10_000).map(|n| beside(path, &format!("-{n}"))));

@@ -1,4 +1,4 @@
-//! What is known of a run: how it goes, and a row for each round.
+//! What is known about a run: its progress, and a row for each round.
 
 use super::super::verdict_summary::Conclusion;
 use super::order::Purpose;
@@ -9,23 +9,23 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Most samples kept of one round.
+/// Maximum number of samples kept of one round.
 const SAMPLES: usize = 600;
 
-/// What was measured between two looks.
+/// What was measured between two points in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Seconds since the round began.
     pub at: f64,
     /// Transactions committed per second.
     pub throughput: f64,
-    /// Half of the transactions took at most so long, milliseconds.
+    /// Median transaction time, milliseconds.
     pub median: f64,
-    /// All but a hundredth took at most so long, milliseconds.
+    /// 99th percentile of transaction times, milliseconds.
     pub slow: f64,
 }
 
-/// What a check has found.
+/// What a check found.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// Number of transactions that were recorded.
@@ -51,7 +51,7 @@ impl Checked {
         self.levels.iter().filter(|(_, c)| *c == Conclusion::Broken).map(|(level, _)| *level).min()
     }
 
-    /// What it comes to over all levels.
+    /// The conclusion over all levels.
     pub fn conclusion(&self) -> Conclusion {
         let any = |wanted: Conclusion| self.levels.iter().any(|(_, conclusion)| *conclusion == wanted);
         match (any(Conclusion::Broken), any(Conclusion::Open)) {
@@ -75,7 +75,7 @@ impl Checked {
     }
 }
 
-/// A round that is over.
+/// A finished round.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Seed of its workload.
@@ -86,7 +86,7 @@ pub struct Row {
     pub promise: Option<Level>,
     /// Its history, unless that was deleted.
     pub path: Option<PathBuf>,
-    /// How it went.
+    /// Its final counts.
     pub snapshot: Option<Snapshot>,
     /// What was found in it, if it was checked.
     pub checked: Option<Checked>,
@@ -95,7 +95,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// What it is called among those of the same run.
+    /// Its name among those of the same run.
     pub fn name(&self, purpose: Purpose) -> String {
         match purpose {
             Purpose::Compare => self.isolation.clone(),
@@ -108,27 +108,27 @@ impl Row {
         self.checked.as_ref().is_some_and(Checked::is_violated)
     }
 
-    /// Whether a level is violated that is promised.
+    /// Whether a promised level is violated.
     pub fn breaks_promise(&self) -> bool {
         let Some((promise, checked)) = self.promise.zip(self.checked.as_ref()) else { return false };
         checked.levels.iter().any(|(level, c)| *c == Conclusion::Broken && promise.implies(*level))
     }
 }
 
-/// What a run does now.
+/// The current stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The database is being reached.
+    /// Connecting to the database.
     Opening,
-    /// Transactions run.
+    /// Transactions are running.
     Recording,
-    /// What was recorded is checked.
+    /// The recording is being checked.
     Checking,
     /// Everything is done.
     Done,
     /// It was cancelled; what was recorded stays.
     Cancelled,
-    /// It broke off.
+    /// It failed.
     Failed,
 }
 
@@ -137,28 +137,28 @@ pub enum Stage {
 pub struct Run {
     /// What is run.
     pub purpose: Purpose,
-    /// What it does now.
+    /// The current stage.
     pub stage: Stage,
-    /// Product and version, once it answers.
+    /// Product and version, once known.
     pub version: Option<String>,
-    /// The round at work or the last one: its name and file.
+    /// The current or last round: its name and file.
     pub round: Option<(String, PathBuf)>,
-    /// How that goes.
+    /// Its counts.
     pub snapshot: Option<Snapshot>,
-    /// How it went over time.
+    /// Its samples over time.
     pub samples: Vec<Sample>,
-    /// One sample of so many is kept, and how many came since the last one that was.
+    /// One sample in this many is kept, and how many came since the last one that was.
     thinned: (usize, usize),
-    /// What was found in the part that was recorded when the last check began.
+    /// What was found in the part recorded when the last check began.
     pub so_far: Option<Checked>,
-    /// Rounds that are over, oldest first.
+    /// Finished rounds, oldest first.
     pub rows: Vec<Row>,
     /// The file for a table of them.
     pub table: PathBuf,
 }
 
 impl Run {
-    /// Nothing has happened yet.
+    /// Before anything has happened.
     pub fn new(purpose: Purpose, table: PathBuf) -> Run {
         Run {
             purpose,
@@ -174,7 +174,7 @@ impl Run {
         }
     }
 
-    /// Whether work goes on.
+    /// Whether the run is in progress.
     pub fn is_running(&self) -> bool {
         matches!(self.stage, Stage::Opening | Stage::Recording | Stage::Checking)
     }
@@ -201,7 +201,7 @@ impl Run {
         *since = 0;
         self.samples.push(sample);
         if self.samples.len() > SAMPLES {
-            // Every second one is enough from here on, so that all of the round is told alike.
+            // From here on every second one is enough, so that the whole round is sampled evenly.
             *every *= 2;
             let mut place = 0;
             self.samples.retain(|_| {
@@ -211,7 +211,7 @@ impl Run {
         }
     }
 
-    /// The round whose history one wants to see: the newest with a violation, else the newest that has a file.
+    /// The most interesting round: the newest with a violation, else the newest that has a file.
     pub fn best(&self) -> Option<&Row> {
         let mut there = self.rows.iter().rev().filter(|row| row.path.is_some());
         there.clone().find(|row| row.is_violated()).or_else(|| there.next())

@@ -1,5 +1,5 @@
-//! The work behind the page: rounds are run and recorded on threads of their own, measured meanwhile, and checked as they
-//! grow.
+//! The work behind the page: rounds are run and recorded on threads of their own, measured meanwhile, and checked as
+//! they grow.
 
 use super::order::{self, Order, Purpose};
 use super::table::{Checked, Row, Sample, milliseconds};
@@ -15,35 +15,35 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Between two samples.
+/// Interval between two samples.
 const SAMPLE: Duration = Duration::from_millis(200);
-/// Between two samples at the beginning, for many rounds are short.
+/// Interval between two samples at the beginning, because many rounds are short.
 const FIRST_SAMPLE: Duration = Duration::from_millis(40);
-/// How long the beginning is.
+/// Length of the beginning.
 const BEGINNING: Duration = Duration::from_secs(1);
-/// From the beginning of a round to the first look at what it has recorded.
+/// From the beginning of a round to the first check of its recording.
 const FIRST_LOOK: Duration = Duration::from_millis(700);
-/// From the end of one look to the next.
+/// From the end of one check to the next.
 const LOOK: Duration = Duration::from_secs(3);
-/// How long one history may be checked; what is not known then is undecided.
+/// Time limit for checking one history; what is not known by then is undecided.
 const EACH: Duration = Duration::from_secs(60);
 
-/// What comes while a run goes on.
+/// Messages sent during a run.
 #[derive(Debug)]
 pub enum Message {
-    /// The database answers: product and version.
+    /// The database has answered: product and version.
     Opened(String),
     /// A round begins: its name and file.
     Begun(String, PathBuf),
     /// What was measured since the last sample, if that is long enough ago, and all counts.
     Sample(Option<Sample>, Snapshot),
-    /// What was found in the part that was recorded so far.
+    /// What was found in the part recorded so far.
     SoFar(Box<Checked>),
     /// The round is recorded and its check begins.
     Checking,
-    /// The round is over.
+    /// The round is finished.
     Row(Box<Row>),
-    /// The run cannot begin or go on; whether the address is to blame.
+    /// The run cannot begin or go on, and whether the address is to blame.
     Failed(String, bool),
 }
 
@@ -75,7 +75,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs the workload once at each target. Where there are several, one that fails is a row like any other.
+    /// Runs the workload once at each target. If there are several, one that fails is a row like any other.
     fn each_once(&self) -> Result<(), HuntError> {
         let compares = self.order.purpose == Purpose::Compare;
         for target in &self.order.targets {
@@ -108,7 +108,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Runs it with one seed after the other until a violation appears.
+    /// Runs it with one seed after another until a violation appears.
     fn hunt(&self) -> Result<(), HuntError> {
         let Some(target) = self.order.targets.first() else { return Ok(()) };
         let opened = self.open(target)?;
@@ -148,7 +148,7 @@ impl Work<'_> {
         Ok(opened)
     }
 
-    /// The levels to check: that asked for, else the one promised, if there is any.
+    /// The levels to check: the requested one, else the promised one, if there is any.
     fn levels(&self, opened: &Opened) -> Option<Vec<Level>> {
         self.order.level.or(opened.promise).map(|level| vec![level])
     }
@@ -176,8 +176,8 @@ impl Work<'_> {
         }
     }
 
-    /// Does `record`, which counts in the statistics it is given, takes samples of these meanwhile and checks what is
-    /// recorded so far at `levels`. A violation ends the recording where `stops`.
+    /// Runs `record`, which updates the statistics it is given, while sampling them and checking what is recorded so
+    /// far at `levels`. A violation ends the recording if `stops` is set.
     fn watched<T: Send>(
         &self,
         path: &Path,
@@ -187,7 +187,7 @@ impl Work<'_> {
         record: impl FnOnce(&Statistics) -> T,
     ) -> T {
         let statistics = Statistics::new();
-        // What the looks say about their progress is not that of the recording.
+        // The checks' own progress is not that of the recording.
         let looking = Control::new();
         let (sampled, sample_end) = channel::<()>();
         let (looked, look_end) = channel::<()>();
@@ -204,7 +204,7 @@ impl Work<'_> {
         })
     }
 
-    /// Measures until the other end of `end` is dropped, and once more then.
+    /// Measures until the other end of `end` is dropped, and then once more.
     fn sample(&self, statistics: &Statistics, end: Receiver<()>) {
         let mut before = Counts::default();
         loop {
@@ -212,7 +212,7 @@ impl Work<'_> {
             let goes_on = end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout);
             let now = statistics.counts();
             let since = now.since(&before);
-            // The last piece may be too short to say anything, unless it is all there is.
+            // The last interval may be too short to mean anything, unless it is the only one.
             let counts = since.elapsed >= pause / 2 || before.elapsed().is_zero();
             let sample = counts.then(|| Sample {
                 at: now.elapsed().as_secs_f64(),
@@ -228,13 +228,13 @@ impl Work<'_> {
         }
     }
 
-    /// Checks what is recorded so far, again and again, until the other end of `end` is dropped. The next look begins when
-    /// the one before has ended, so they never pile up.
+    /// Checks what is recorded so far, repeatedly, until the other end of `end` is dropped. Each check begins after the
+    /// previous one has ended, so they never pile up.
     fn look(&self, path: &Path, levels: &[Level], looking: &Control, stop: Option<&Control>, end: Receiver<()>) {
         let mut pause = FIRST_LOOK;
         while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             pause = LOOK;
-            // A file that cannot be read now, since nothing is in it yet, may be read later.
+            // A file that cannot be read yet because it is empty may be readable later.
             let Ok(judged) = self.pool.install(|| hunt::judge(path, Some(levels), looking)) else { continue };
             if looking.check().is_err() {
                 return;
@@ -248,7 +248,7 @@ impl Work<'_> {
         }
     }
 
-    /// Checks what was recorded and notes in the row what was found. A run that was cancelled is not checked any more.
+    /// Checks the recording and adds the result to the row. A cancelled run is not checked.
     fn judge(&self, path: &Path, levels: Option<&[Level]>, row: &mut Row) -> Option<Judged> {
         self.control.check().ok()?;
         self.outbox.send(Message::Checking);

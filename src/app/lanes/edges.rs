@@ -16,15 +16,15 @@ use std::collections::HashMap;
 const SIDE: f32 = 4.0;
 /// Length of an arrow head, in points.
 const HEAD: f32 = 7.0;
-/// What is longer than this between two transactions of a session is straight, in points.
+/// Longer edges between two transactions of a session are straight, in points.
 const STRAIGHT: f32 = 50.0;
 /// Shorter edges have no label, in points.
 const LABELLED: f32 = 36.0;
-/// With more edges in sight labels may lie on other edges.
+/// With more visible edges than this, labels may overlap other edges.
 const FEW: usize = 60;
-/// Pieces that a bow is drawn in.
+/// Number of segments of a bow.
 const BOW: usize = 24;
-/// Most labels in sight: more of them cannot be read.
+/// Maximum number of visible labels: more cannot be read.
 const LABELS: usize = 200;
 /// Width and height of a cell of [`Room`], in points.
 const CELL: Vec2 = vec2(64.0, 24.0);
@@ -51,7 +51,7 @@ impl Frame<'_> {
             let text = format!("{}{key}", edge.relation.code());
             let size = vec2(columns(&text) as f32 * 6.6 + 8.0, 16.0);
             let places = [0.5, 0.38, 0.62, 0.27, 0.73, 0.18, 0.82].map(|share| along(points, share));
-            // Where it covers neither a transaction nor another label, and rather no other edge.
+            // Where it covers neither a transaction nor another label, and preferably no other edge.
             let is_free = |at: &&Pos2| room.is_free(Rect::from_center_size(**at, size));
             let is_alone = |at: &&Pos2| {
                 let ground = Rect::from_center_size(**at, size);
@@ -69,11 +69,11 @@ impl Frame<'_> {
         self.palette.relation(edge.relation).gamma_multiply(if is_lit { 1.0 } else { 0.35 })
     }
 
-    /// The edges in sight: what is out of sight costs nothing more.
+    /// The visible edges: invisible ones cost nothing more.
     fn ways<'a>(&self, picture: &'a Picture, bars: &[Bar]) -> Vec<Way<'a>> {
         let example = &picture.argument.counterexample;
         let mut ways = Vec::new();
-        // How many edges there are between two transactions.
+        // Number of edges between two transactions.
         let mut between: HashMap<(TransactionId, TransactionId), usize> = HashMap::new();
         let edges = || picture.drawn.iter().filter_map(|&n| Some((n, example.violation.edges.get(n)?)));
         let ends = |edge: &Edge| (edge.from.min(edge.to), edge.from.max(edge.to));
@@ -89,10 +89,10 @@ impl Frame<'_> {
         ways
     }
 
-    /// The way of an edge: straight, or in a bow, where something else of the session stands between or where it is not the
-    /// only one between two transactions.
+    /// The path of an edge: straight, or a bow if something else of the session is in between or it is not the only one
+    /// between two transactions.
     fn way(&self, from: Rect, to: Rect, index: usize, has_twin: bool, bars: &[Bar]) -> Vec<Pos2> {
-        // Parallel edges leave and land beside each other.
+        // Parallel edges start and end next to each other.
         let shift = (index as f32 * 0.37).fract();
         if (from.center().y - to.center().y).abs() >= 1.0 {
             let down = to.center().y > from.center().y;
@@ -101,7 +101,7 @@ impl Frame<'_> {
                 pos2(x, if bottom { bar.bottom() } else { bar.top() })
             };
             let (a, b) = (end(from, down), end(to, !down));
-            // To its right, so that what goes back goes on the other side.
+            // To its right, so that an edge back is on the other side.
             return match has_twin {
                 true => bow(a, b, (b - a).normalized().rot90() * (10.0 + 14.0 * shift)),
                 false => vec![a, b],
@@ -117,7 +117,7 @@ impl Frame<'_> {
         if is_free && (b.x - a.x).abs() > STRAIGHT {
             return vec![a, b];
         }
-        // In what the lane leaves free: above, and back below.
+        // In the free space of the lane: above, and below on the way back.
         let (a, b, up) = match forward {
             true => (from.right_top(), to.left_top(), -1.0),
             false => (from.left_bottom(), to.right_bottom(), 1.0),
@@ -129,15 +129,15 @@ impl Frame<'_> {
     }
 }
 
-/// An edge in sight.
+/// A visible edge.
 struct Way<'a> {
-    /// Its place among the edges of the anomaly.
+    /// Its index among the edges of the anomaly.
     index: usize,
     edge: &'a Edge,
     points: Vec<Pos2>,
 }
 
-/// Whether a stretch of an edge crosses an area.
+/// Whether a segment of an edge crosses an area.
 fn crosses(area: Rect, ends: &[Pos2]) -> bool {
     let (a, b) = (ends[0], ends[1]);
     if !Rect::from_two_pos(a, b).intersects(area) {
@@ -148,21 +148,21 @@ fn crosses(area: Rect, ends: &[Pos2]) -> bool {
     sides.iter().any(|side| *side <= 0.0) && sides.iter().any(|side| *side >= 0.0)
 }
 
-/// From one point to another in a bow that goes this far aside in the middle.
+/// A bow from one point to another, this far to the side in the middle.
 fn bow(from: Pos2, to: Pos2, aside: Vec2) -> Vec<Pos2> {
-    // A cubic curve comes three quarters as near as its control points.
+    // A cubic curve comes three quarters of the way to its control points.
     let up = aside / 0.75;
     let curve =
         CubicBezierShape::from_points_stroke([from, from + up, to + up, to], false, Color32::TRANSPARENT, Stroke::NONE);
     (0..=BOW).map(|n| curve.sample(n as f32 / BOW as f32)).collect()
 }
 
-/// Length of a way.
+/// Length of a path.
 fn length(way: &[Pos2]) -> f32 {
     way.windows(2).map(|ends| ends[0].distance(ends[1])).sum()
 }
 
-/// The point of a way at a share of its length.
+/// The point of a path at a fraction of its length.
 fn along(way: &[Pos2], share: f32) -> Pos2 {
     let mut left = length(way) * share;
     for ends in way.windows(2) {
@@ -175,7 +175,7 @@ fn along(way: &[Pos2], share: f32) -> Pos2 {
     way.last().copied().unwrap_or_default()
 }
 
-/// What is taken already, by cells, so that looking for room costs the same however much is in sight.
+/// The occupied space, by cells, so that looking for room costs the same however much is visible.
 struct Room {
     plot: Rect,
     cells: HashMap<(i32, i32), Vec<Rect>>,
@@ -188,7 +188,7 @@ impl Room {
         room
     }
 
-    /// The cells that an area touches, as far as they are in sight.
+    /// The visible cells that an area touches.
     fn cells(&self, area: Rect) -> impl Iterator<Item = (i32, i32)> + use<> {
         let area = area.intersect(self.plot);
         let cell = |at: Pos2| ((at.x / CELL.x).floor() as i32, (at.y / CELL.y).floor() as i32);
@@ -214,7 +214,7 @@ pub(in crate::app) fn arrow(painter: &Painter, from: Pos2, to: Pos2, stroke: Str
     arrow_along(painter, &[from, to], stroke, dash);
 }
 
-/// An arrow along a way.
+/// An arrow along a path.
 fn arrow_along(painter: &Painter, way: &[Pos2], stroke: Stroke, dash: &[f32]) {
     let [.., tip] = *way else { return };
     // The line ends where the head begins.
@@ -236,7 +236,7 @@ fn arrow_along(painter: &Painter, way: &[Pos2], stroke: Stroke, dash: &[f32]) {
     painter.add(Shape::convex_polygon(vec![tip, end + side, end - side], stroke.color, Stroke::NONE));
 }
 
-/// A label on a line, on its own ground.
+/// A label on a line, with its own background.
 pub(in crate::app) fn label(painter: &Painter, at: Pos2, text: &str, colour: Color32, palette: &Palette) -> Rect {
     let galley = painter.layout_no_wrap(text.to_owned(), FontId::monospace(style::CODE - 2.0), colour);
     let ground = Rect::from_center_size(at, galley.size() + vec2(8.0, 3.0));

@@ -16,13 +16,13 @@ use std::collections::BTreeSet;
 
 /// Height of a transaction in its lane.
 const BAR: f32 = 24.0;
-/// What is narrower than this is drawn together, in points.
+/// Things narrower than this are drawn together, in points.
 const GRAIN: f32 = 3.0;
 /// How near the pointer must be to an edge, in points.
 const REACH: f32 = 5.0;
-/// Most bars that get a name for screen readers.
+/// Maximum number of bars that get a name for screen readers.
 const NAMED: usize = 300;
-/// Most marks of the axis.
+/// Maximum number of ticks on the axis.
 const TICKS: u32 = 500;
 
 /// Everything that is the same for all lanes of a frame.
@@ -84,7 +84,7 @@ impl Frame<'_> {
         }
         if let (Some(clock), false) = (&self.input.timeline.clock, self.input.true_time) {
             for cut in clock.cuts(self.view.left, end).into_iter().take(200) {
-                // Much time passes here in little room.
+                // Much time passes here in little space.
                 let x = self.x(cut);
                 let zigzag = [(-4.0, 3.0), (-1.5, -3.0), (1.5, 3.0), (4.0, -3.0)];
                 let points = zigzag.map(|(dx, dy)| pos2(x + dx, axis.bottom() - 1.0 + dy)).to_vec();
@@ -136,7 +136,7 @@ impl Frame<'_> {
             self.draw_bar(&inside, bar, transaction, n);
             bars.push(Bar { area: bar, transaction, n });
         });
-        // Those of the anomaly are never lost among others.
+        // Those of the anomaly are never hidden among others.
         for (_, transaction) in self.view.rows.involved_of(session) {
             if let Some(bar) = self.bar_of(*transaction).filter(|bar| bar.intersects(self.plot)) {
                 self.draw_bar(&inside, bar, *transaction, 1);
@@ -158,7 +158,7 @@ impl Frame<'_> {
             Outcome::Unknown => palette.caution,
         };
         if n > 1 {
-            // Several in one place: a block without outline.
+            // Several in one spot: a block without outline.
             painter.rect_filled(bar.shrink2(vec2(0.0, 5.0)), CornerRadius::ZERO, palette.weak.gamma_multiply(0.45));
             return;
         }
@@ -182,7 +182,7 @@ impl Frame<'_> {
         let single = || bars.iter().filter(|bar| bar.n == 1 && bar.area.intersects(self.plot));
         let is_own =
             |bar: &&Bar| self.view.rows.is_involved(self.input.history.session_of(bar.transaction), bar.transaction);
-        // Those of the anomaly first: they are never among those for which there are too many names.
+        // Those of the anomaly first, so that they always get a name.
         let others = single().filter(|bar| !is_own(bar)).take(NAMED);
         let mut named = BTreeSet::new();
         for bar in single().filter(is_own).chain(others).filter(|bar| named.insert(bar.transaction)) {
@@ -240,7 +240,7 @@ impl Frame<'_> {
     }
 }
 
-/// The least number of the form 1, 2 or 5 times a power of ten that is not less than `least`.
+/// The smallest number of the form 1, 2 or 5 times a power of ten that is at least `least`.
 fn nice(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(1e-12).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|n| *n >= least).unwrap_or(least)

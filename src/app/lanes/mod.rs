@@ -1,5 +1,5 @@
-//! The view of lanes: zoom, place, and drawing of sessions on a time axis. Only what is in sight is drawn, and what is
-//! narrower than a few pixels is drawn together, so that a frame costs the same for a thousand transactions and for
+//! The lanes: zoom, position, and drawing of sessions on a time axis. Only what is visible is drawn, and things
+//! narrower than a few pixels are drawn together, so that a frame costs the same for a thousand transactions and for
 //! millions.
 
 mod edges;
@@ -20,14 +20,14 @@ use frame::Frame;
 use rows::Rows;
 use std::sync::Arc;
 
-/// Least and greatest height of a lane: few lanes leave room for what runs between them.
+/// Minimum and maximum height of a lane: few lanes leave room for what runs between them.
 const LANE: (f32, f32) = (38.0, 96.0);
 /// Width of the names of sessions.
 const NAMES: f32 = 92.0;
 /// Height of the axis.
 const AXIS: f32 = 26.0;
 
-/// Zoom and place of the view.
+/// Zoom and position of the view.
 #[derive(Clone, Debug, Default)]
 pub struct LanesView {
     /// Points per unit of the axis.
@@ -40,7 +40,7 @@ pub struct LanesView {
     lane: f32,
     /// What it was fitted to: the anomaly, all lanes, true time.
     fitted: Option<(Option<ViolationId>, bool, bool)>,
-    /// Which session has which lane.
+    /// The lane of each session.
     rows: Rows,
 }
 
@@ -49,13 +49,13 @@ pub struct LanesView {
 pub struct LanesAnswer {
     /// Under the pointer.
     pub hovered: Option<Attention>,
-    /// Clicked: something, or the ground.
+    /// Clicked: something, or the background.
     pub clicked: Option<Option<Attention>>,
     /// Double-clicked: a transaction of the whole history.
     pub opened: Option<TransactionId>,
 }
 
-/// What is drawn.
+/// The input for drawing.
 pub struct LanesInput<'a> {
     /// The whole history.
     pub history: &'a Arc<History>,
@@ -63,7 +63,7 @@ pub struct LanesInput<'a> {
     pub document: &'a Document,
     /// When transactions ran.
     pub timeline: &'a Timeline,
-    /// By the clock.
+    /// Use true time.
     pub true_time: bool,
     /// All sessions, or those of the anomaly.
     pub all: bool,
@@ -88,15 +88,15 @@ impl LanesView {
         self.fitted = None;
     }
 
-    /// Zooms about the middle.
+    /// Zooms around the centre.
     pub fn zoom_by(&mut self, factor: f32) {
-        // The middle of a usual window is good enough for a key.
+        // The centre of a typical window is good enough for a key.
         let middle = self.left + 300.0 / self.zoom.max(1e-12);
         self.zoom *= f64::from(factor);
         self.left = middle - 300.0 / self.zoom.max(1e-12);
     }
 
-    /// Draws the view in all the space there is.
+    /// Draws the view in all the available space.
     pub fn ui(&mut self, ui: &mut Ui, input: &LanesInput<'_>) -> LanesAnswer {
         let area = ui.available_rect_before_wrap();
         let response = ui.allocate_rect(area, Sense::click_and_drag());
@@ -182,7 +182,7 @@ impl LanesView {
     }
 }
 
-/// A zoom at which at least a quarter of the width is used, and moments can still be told apart.
+/// A zoom at which at least a quarter of the width is used, and moments can still be distinguished.
 fn within_bounds(zoom: f64, plot: Rect, length: f64) -> f64 {
     let (width, length) = (f64::from(plot.width()), length.max(1e-9));
     zoom.clamp(width / (length * 4.0), width * 1e7 / length)

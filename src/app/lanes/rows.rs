@@ -1,15 +1,15 @@
-//! Which session has which lane, and where the transactions of the anomaly are: found out once for each anomaly.
+//! Which session has which lane, and where the transactions of the anomaly are: computed once for each anomaly.
 
 use crate::app::picture::{Argument, Picture};
 use crate::app::state::Document;
 use crate::history::{History, SessionId, TransactionId};
 use std::sync::Arc;
 
-/// Lanes from top to bottom: the sessions of the anomaly, then all others where they are wanted. Nothing is kept of the
-/// others, for there may be millions.
+/// Lanes from top to bottom: the sessions of the anomaly, then all others if requested. Nothing is stored for the
+/// others, because there may be millions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    /// What this was made of.
+    /// What this was computed from.
     of: Option<(Arc<History>, Option<Arc<Argument>>)>,
     /// All sessions have a lane.
     all: bool,
@@ -21,8 +21,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Makes them again when the anomaly, the history or the choice has changed. O(1) otherwise, else
-    /// O(transactions of the anomaly · log).
+    /// Recomputes the lanes if the anomaly, the history or the choice has changed. O(1) otherwise, else O(transactions
+    /// of the anomaly · log).
     pub(super) fn update(&mut self, document: &Document, history: &Arc<History>, all: bool) {
         self.all = all;
         let argument = document.current_picture().map(|picture: &Arc<Picture>| &picture.argument);
@@ -64,7 +64,7 @@ impl Rows {
         if let Some(own) = self.own.get(lane) {
             return Some(*own);
         }
-        // The others stand in their order; those of the anomaly are skipped.
+        // The others are in their order; those of the anomaly are skipped.
         let mut index = lane - self.own.len();
         for own in &self.own {
             index += usize::from(own.index() <= index);

@@ -67,7 +67,7 @@ pub fn anomalies_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     }
 }
 
-/// What sheds doubt on everything below, if anything does.
+/// The worst finding that casts doubt on everything below, if there is any.
 fn health_line_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let Some(health) = &document.health else { return };
@@ -115,7 +115,7 @@ fn filter_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Req
     });
 }
 
-/// What is listed together.
+/// The choice of what the list is grouped by.
 fn group_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(1.0, 3.0);
@@ -296,7 +296,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
             let own = document.notes.get(&entry.identity).map(|note| note.text.trim()).filter(|text| !text.is_empty());
             let own = own.map(|text| format!("\n{text}")).unwrap_or_default();
             if response.hovered() && !selected {
-                // Its transactions light up in the other views.
+                // Its transactions are highlighted in the other views.
                 requests.push(Request::Focus(Focus::Hover(Attention::Anomaly(entry.id))));
             }
             response.context_menu(|ui| only_ui(ui, document, entry, requests));
@@ -317,7 +317,7 @@ fn line_ui(ui: &mut Ui, line: &Line, document: &Document, catalogue: &Catalogue,
     }
 }
 
-/// Words for the filter that an anomaly answers to.
+/// Filter words that match an anomaly.
 fn only_ui(ui: &mut Ui, document: &Document, entry: &Entry, requests: &mut Requests) {
     let mut offer = |ui: &mut Ui, word: String| {
         if ui.button(format!("Only {}", word.replacen(':', " ", 1))).clicked() {
@@ -391,7 +391,7 @@ impl Row<'_> {
     }
 }
 
-/// What the filter keys are, for the help sheet.
+/// The filter keys, for the help sheet.
 pub fn filter_help() -> RichText {
     RichText::new(format!(
         "{}: words of the filter are all looked for. key:4, session:2, txn:T295, edge:RW and level:RA mean exactly that.",

@@ -1,4 +1,4 @@
-//! The argument beside the graph: title, levels, numbered steps, and why an edge is there.
+//! The argument next to the graph: title, levels, numbered steps, and why an edge is there.
 
 use super::raw_lines::raw_lines_ui;
 use crate::app::canvas::look::Lit;
@@ -15,7 +15,7 @@ use egui::{
     Color32, CornerRadius, FontId, Frame, Margin, RichText, ScrollArea, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2,
 };
 
-/// How much further in a case is told than what it is a case of.
+/// Indentation of a case relative to what it is a case of.
 const CASE_INDENT: f32 = 14.0;
 
 /// Draws the panel.
@@ -49,14 +49,14 @@ pub fn argument_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
         ui.add_space(GAP);
         let asked = !document.what_if.is_empty();
         if asked {
-            // Answers stand where they are seen.
+            // Answers are where they will be seen.
             super::what_if::what_if_ui(ui, document, requests);
             rule(ui);
         }
         let mut heading = String::new();
         for (place, step) in picture.argument.explanation.steps.iter().enumerate() {
             ui.horizontal_top(|ui| {
-                // A case is a block of its own, further in than what it is a case of.
+                // A case is a block of its own, indented relative to what it is a case of.
                 ui.add_space(CASE_INDENT * step.depth() as f32);
                 ui.vertical(|ui| {
                     if step.heading() != heading {

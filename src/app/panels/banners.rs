@@ -1,14 +1,14 @@
-//! Messages that stay readable until they are taken away.
+//! Messages that stay visible until they are dismissed.
 
 use crate::app::command::{Request, Requests};
 use crate::app::state::State;
 use crate::app::style::{self, Palette};
 use egui::{CornerRadius, Frame, Margin, RichText, Stroke, Ui, WidgetInfo, WidgetType};
 
-/// Most of the window that they take, in points.
+/// Maximum height that they take, in points.
 const HEIGHT: f32 = 150.0;
 
-/// Draws them one below the other, the newest on top.
+/// Draws the messages one below the other, newest first.
 pub fn banners_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     egui::ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| all_ui(ui, state, requests));
 }

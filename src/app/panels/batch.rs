@@ -61,7 +61,7 @@ pub fn batch_ui(ui: &mut Ui, batch: &Batch, focus_filter: bool, requests: &mut R
 }
 
 fn keys(ui: &Ui, batch: &Batch, requests: &mut Requests) {
-    // What lies over the table has the keys for itself.
+    // An overlay above the table gets the keys.
     let covered = ui.memory(|memory| memory.focused().is_some() || memory.top_modal_layer().is_some());
     if !covered
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter))

@@ -1,4 +1,4 @@
-//! The whole history: sessions, the transactions of one, the operations of one. Only lines in sight are made.
+//! The whole history: sessions, the transactions of one, the operations of one. Only visible lines are made.
 
 use crate::app::command::{Request, Requests};
 use crate::app::listing::{SortBy, Wanted};
@@ -127,7 +127,7 @@ pub(super) fn column_ui(ui: &mut Ui, width: f32, height: f32, contents: impl FnO
     });
 }
 
-/// The heading of a column, and what stands beside it: of one height in all columns.
+/// The heading of a column and what is next to it: of the same height in all columns.
 pub(super) fn heading_ui(ui: &mut Ui, text: &str, beside: impl FnOnce(&mut Ui)) {
     let strong = Palette::of(ui).strong;
     let size = vec2(ui.available_width(), 26.0);
@@ -144,7 +144,7 @@ pub(super) fn list_ui(ui: &mut Ui, name: &str, n: usize, scroll_to: Option<usize
     tall_list_ui(ui, name, (n, ROW), scroll_to, line);
 }
 
-/// The same of `n` lines that are so high.
+/// The same with `n` lines of a given height.
 pub(super) fn tall_list_ui(
     ui: &mut Ui,
     name: &str,

@@ -1,4 +1,4 @@
-//! The cases of an argument that no single cycle or read makes: a tree to be opened branch by branch.
+//! The cases of an argument that is not a single cycle or read: a tree that opens branch by branch.
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::{Picture, Scope};
@@ -8,9 +8,9 @@ use crate::app::style::{self, Palette};
 use crate::counterexample::{CaseNode, CaseTree};
 use egui::{Color32, CornerRadius, Frame, Label, Margin, Sense, Stroke, Ui, WidgetInfo, WidgetType, vec2};
 
-/// How far a case stands inside the one around it.
+/// Indentation of a case relative to the one around it.
 const INDENT: f32 = 14.0;
-/// Deeper ones stand no further in: there must be room for their words.
+/// Deeper cases are not indented further: their text needs room.
 const DEEPEST: usize = 8;
 
 /// Draws the tree, if there is one.
@@ -34,7 +34,8 @@ pub fn cases_ui(ui: &mut Ui, picture: &Picture, document: &Document, requests: &
     }
 }
 
-/// The cases whose parents are all open, in order of telling. The root is: what is open there is the first question.
+/// The cases whose parents are all open, in order of telling. The root always is: what is open there is the first
+/// question.
 fn visible(tree: &CaseTree, document: &Document) -> Vec<usize> {
     let is_open = |place: &usize| *place == 0 || document.open_cases.contains(place);
     tree.in_order(0).into_iter().filter(|&place| tree.around(place).iter().skip(1).all(is_open)).collect()

@@ -1,4 +1,4 @@
-//! Checkers beside each other: verdicts, times and memory.
+//! Checkers side by side: verdicts, times and memory.
 
 use super::{paint_cross, paint_tick, sweep};
 use crate::app::checker_comparison::{CheckerComparison, Run, Used};
@@ -239,13 +239,13 @@ fn stages_ui(ui: &mut Ui, comparison: &CheckerComparison) {
     });
 }
 
-/// The colour of the line at a place.
+/// The colour of the line at an index.
 pub(super) fn colour(place: usize, palette: &Palette) -> Color32 {
     let colours = [palette.accent, palette.bad, palette.good, palette.strong, palette.caution, palette.weak];
     colours[place % colours.len()]
 }
 
-/// A line that can be told from the others without its colour too.
+/// A line that can be distinguished from the others without its colour.
 pub(super) fn styled<'a>(line: Line<'a>, place: usize, palette: &Palette) -> Line<'a> {
     let styles = [
         LineStyle::Solid,
@@ -257,7 +257,7 @@ pub(super) fn styled<'a>(line: Line<'a>, place: usize, palette: &Palette) -> Lin
     line.color(colour(place, palette)).width(1.8).style(styles[place % styles.len()])
 }
 
-/// A plot that stands still under the pointer, so that the page can be scrolled.
+/// A plot that does not move under the pointer, so that the page can be scrolled.
 pub(super) fn still(name: &str) -> Plot<'static> {
     Plot::new(name.to_owned())
         .height(HEIGHT)

@@ -1,4 +1,4 @@
-//! The export dialog: what, and where to.
+//! The export dialog: what to write, and where.
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::state::ExportForm;
@@ -67,7 +67,7 @@ pub fn export_ui(ui: &mut Ui, form: &mut ExportForm, waiting: bool, requests: &m
     }
 }
 
-/// Says that a dialog of the system is open somewhere, and offers the built-in one.
+/// Says that a system dialog is open somewhere, and offers the built-in one.
 pub fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
     egui::Area::new(Id::new("waiting for dialog")).anchor(egui::Align2::CENTER_BOTTOM, [0.0, -40.0]).show(
         ui.ctx(),
@@ -84,7 +84,7 @@ pub fn waiting_ui(ui: &mut Ui, requests: &mut Requests) {
     );
 }
 
-/// What a kind is good for.
+/// What a kind of export is for.
 fn about(kind: ExportKind) -> &'static str {
     match kind {
         ExportKind::Svg => "for documents: sharp at every size, text stays text",
@@ -98,12 +98,12 @@ fn about(kind: ExportKind) -> &'static str {
     }
 }
 
-/// The kind that a path's ending means.
+/// The kind that corresponds to a path's extension.
 pub fn kind_of(path: &str) -> Option<ExportKind> {
     ExportKind::from_path(Path::new(path))
 }
 
-/// The path with the ending of a kind in place of that of another.
+/// The path with the extension replaced by that of a kind.
 pub fn with_extension(path: &str, kind: ExportKind) -> String {
     match (path.is_empty(), kind_of(path)) {
         (true, _) => String::new(),

@@ -1,4 +1,4 @@
-//! The graph: how it is drawn, its legend, and the canvas.
+//! The graph: its tools, its legend, and the canvas.
 
 use super::paint_relation;
 use crate::app::canvas::look::{Absent, Lit, Look};
@@ -38,7 +38,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
         lit = Lit::of_layer(&picture, place);
     }
     if let (Some(Attention::Anomaly(_)), false) = (document.attention(), stale) {
-        // Another anomaly under the pointer: what it has in common with this one.
+        // Another anomaly under the pointer: highlights what it has in common with this one.
         lit.transactions = document.attended().iter().filter_map(|t| renaming.new_transaction(*t)).collect();
         lit.any = !lit.transactions.is_empty();
     }
@@ -73,7 +73,7 @@ pub fn graph_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     }
 }
 
-/// What can be done with a card.
+/// The context menu of a card.
 fn menu_ui(ui: &mut Ui, picture: &Picture, document: &Document, at: Option<Attention>, requests: &mut Requests) {
     let example = &picture.argument.counterexample;
     let small = match at {
@@ -196,7 +196,7 @@ fn empty_ui(ui: &mut Ui, document: &Document) {
     ui.centered_and_justified(|ui| ui.colored_label(palette.weak, text));
 }
 
-/// The tabs above the middle of the window, and how the graph is drawn.
+/// The tabs above the middle of the window, and the graph's tools.
 pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     use crate::app::state::Page;
     ui.horizontal_centered(|ui| {
@@ -229,7 +229,7 @@ pub fn header_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     });
 }
 
-/// How the graph is drawn, in its own line above it.
+/// The toolbar above the graph.
 fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
         ui.spacing_mut().item_spacing = vec2(5.0, 3.0);
@@ -241,7 +241,7 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
                 requests.push(Request::Run(command));
             }
         }
-        // What is left of the width, in several lines where that is little.
+        // The rest of the width, in several lines if that is little.
         let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
         ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center).with_main_wrap(true), |ui| {
             ui.add_space(8.0);
@@ -256,7 +256,7 @@ fn tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requ
     ui.add_space(2.0);
 }
 
-/// How the picture of an anomaly is drawn.
+/// The tools for the picture of an anomaly.
 fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &mut Requests) {
     for (kind, name) in [(LayoutKind::Auto, "Auto"), (LayoutKind::Lanes, "Sessions"), (LayoutKind::Layered, "Layers")] {
         let button = egui::Button::selectable(state.layout == kind, name);
@@ -272,7 +272,7 @@ fn picture_tools_ui(ui: &mut Ui, state: &State, document: &Document, requests: &
     fold_ui(ui, document, requests);
 }
 
-/// Folds all sessions, or unfolds them; not there where no session has several transactions.
+/// Folds all sessions, or unfolds them; absent if no session has several transactions.
 fn fold_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let Some(picture) = document.current_picture().filter(|picture| !picture.foldable.is_empty()) else { return };
     let any = !picture.shows.overrides.folded.is_empty();
@@ -310,7 +310,7 @@ fn tab_ui(ui: &mut Ui, command: Command, active: bool, requests: &mut Requests) 
     }
 }
 
-/// Which line means what; a click shows or hides the edges.
+/// The meaning of each line; a click shows or hides the edges.
 pub(super) fn legend_ui(ui: &mut Ui, area: Rect, state: &State, present: &BTreeSet<Relation>, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let present = Relation::ALL.into_iter().filter(|relation| present.contains(relation));

@@ -1,4 +1,5 @@
-//! All anomalies of the component of the chosen one as one graph: the chosen one lit, a click chooses another.
+//! All anomalies of the selected one's component as one graph: the selected one is highlighted, a click selects
+//! another.
 
 use crate::app::canvas::look::{Lit, Look};
 use crate::app::canvas::{Answer, Canvas, Cards};
@@ -25,14 +26,14 @@ pub fn group_ui(ui: &mut Ui, state: &State, document: &Document, canvas: &mut Ca
     }
 }
 
-/// `12 anomalies, 31 transactions`, where the group is known.
+/// `12 anomalies, 31 transactions`, if the group is known.
 pub fn size(document: &Document) -> String {
     let Some(group) = &document.group else { return String::new() };
     let anomalies = counted(group.n, "anomaly").replace("anomalys", "anomalies");
     format!("{anomalies}, {}", counted(group.table.transactions.len(), "transaction"))
 }
 
-/// Whether graph and matrix are about the chosen anomaly, or about all of its component.
+/// Whether graph and matrix are about the selected anomaly or its whole component.
 pub fn scope_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     for (whole, short, name, hint) in [
         (false, "Anomaly", "This anomaly", "The edges of the chosen anomaly, evidence included"),
@@ -91,7 +92,7 @@ fn picture_ui(
     super::graph::legend_ui(ui, area, state, &picture.relations, requests);
 }
 
-/// What has attention, and the edges of its anomaly; else those of the chosen anomaly.
+/// What has attention, and the edges of its anomaly; else those of the selected anomaly.
 fn lit(document: &Document, picture: &GroupPicture) -> Lit {
     let anomaly = match document.hovered {
         Some(Attention::Anomaly(id)) => Some(id),
@@ -145,7 +146,7 @@ fn forward(ui: &Ui, document: &Document, picture: &GroupPicture, answer: Answer,
     }
 }
 
-/// What can be done with a card.
+/// The context menu of a card.
 fn menu_ui(ui: &mut Ui, document: &Document, at: Option<Attention>, requests: &mut Requests) {
     let Some(t) = at.and_then(|at| transaction(document, at)).filter(|t| !t.is_initial()) else {
         for command in [Command::Fit, Command::SwitchScope, Command::ShowMatrix] {

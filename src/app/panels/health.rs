@@ -1,4 +1,4 @@
-//! Whether the history can be trusted: all findings, the worst first, and what each is about.
+//! Whether the history can be trusted: all findings, the worst first, with the operations each is about.
 
 use super::{paint_cross, paint_tick, paint_triangle};
 use crate::app::command::{Request, Requests};
@@ -42,13 +42,13 @@ pub fn health_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     });
 }
 
-/// The findings with their places: those about the history first, then the conditions.
+/// The findings with their indices: those about the history first, then the conditions.
 fn in_order(health: &Health) -> impl Iterator<Item = (usize, &Finding)> {
     let all = || health.findings.iter().enumerate();
     all().filter(|(_, finding)| !finding.kind.is_condition()).chain(all().filter(|(_, f)| f.kind.is_condition()))
 }
 
-/// `2 warnings, 1 caution`; empty where nothing sheds doubt on verdicts.
+/// `2 warnings, 1 caution`; empty if nothing casts doubt on verdicts.
 pub fn doubts_text(health: &Health) -> String {
     let with = |severity| health.findings.iter().filter(|finding| finding.severity == severity).count();
     let parts = [Severity::Warning, Severity::Caution].map(|severity| (with(severity), severity));
@@ -82,7 +82,7 @@ fn heading_ui(ui: &mut Ui, health: &Health) {
     ui.add_space(4.0);
 }
 
-/// Sign, word and colour of a finding. A condition is no worse for not holding.
+/// Icon, word and colour of a finding. A condition that does not hold is not worse.
 fn sign_ui(ui: &mut Ui, finding: &Finding, palette: &Palette) {
     let colour = sign_colour(finding, palette);
     let (area, _) = ui.allocate_exact_size(vec2(18.0, 18.0), Sense::hover());
@@ -118,7 +118,7 @@ fn sign_colour(finding: &Finding, palette: &Palette) -> Color32 {
     }
 }
 
-/// The word beside the title: how bad it is, or whether the condition holds.
+/// The word next to the title: its severity, or whether the condition holds.
 fn word_of(finding: &Finding) -> &'static str {
     match (finding.kind.is_condition(), finding.count) {
         (true, 0) => "holds",
@@ -218,7 +218,7 @@ fn about_ui(ui: &mut Ui, history: &History, finding: &Finding, requests: &mut Re
         }
         false => finding.operations.len(),
     };
-    // Pairs and keys are counted otherwise than what is listed, so only cut lists say so.
+    // Pairs and keys are not counted like the listed items, so only truncated lists say so.
     if listed >= crate::health::LISTED && finding.count > listed as u64 {
         style::note(ui, format!("The first {} are listed.", grouped(listed as u64)));
     }
@@ -246,7 +246,7 @@ fn line_ui(ui: &mut Ui, text: &str, end: &str) -> bool {
     response.on_hover_text("Show it in the history").clicked()
 }
 
-/// What the list of anomalies says about a history's health: the worst finding.
+/// The worst finding, which the list of anomalies shows.
 pub fn worst(health: &Health) -> Option<Kind> {
     health.doubts().next().map(|finding| finding.kind)
 }

@@ -1,4 +1,4 @@
-//! How an argument comes about: its layers, to be played one after another, and what the one shown does.
+//! How an argument comes about: its layers, which can be played one after another, and what the current one does.
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
@@ -8,10 +8,10 @@ use crate::app::style::{self, Palette};
 use crate::counterexample::Layer;
 use egui::{Button, Frame, Margin, RichText, ScrollArea, Ui, WidgetInfo, WidgetType};
 
-/// Height for the sentences of a layer; longer ones scroll, and shorter ones leave it free, so that nothing moves.
+/// Height for the sentences of a layer; longer ones scroll, and shorter ones leave space, so that nothing moves.
 const SENTENCES: f32 = 56.0;
 
-/// Draws the strip above the graph, and under it what the layer shown does.
+/// Draws the strip above the graph, and under it what the current layer does.
 pub fn layers_ui(ui: &mut Ui, state: &State, document: &Document, picture: &Picture, requests: &mut Requests) {
     let layers = &picture.argument.interpretation.layers;
     ui.horizontal_wrapped(|ui| {
@@ -67,7 +67,7 @@ fn small_ui(ui: &mut Ui, command: Command, text: &str, requests: &mut Requests) 
     }
 }
 
-/// What a layer does, and what it shows.
+/// What a layer does and shows.
 fn told_ui(ui: &mut Ui, place: usize, n: usize, layer: &Layer, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.raised).inner_margin(Margin::symmetric(10, 5)).corner_radius(6.0);

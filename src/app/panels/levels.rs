@@ -1,4 +1,4 @@
-//! The level strip: the hierarchy of levels with a verdict on each, and how the checking goes.
+//! The level strip: the hierarchy of levels with a verdict on each, and the progress of checking.
 
 use super::{paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
@@ -12,7 +12,7 @@ use egui::{
 
 /// Height of a pill of the chain.
 const PILL: f32 = 26.0;
-/// Height of the two pills that stand one above the other.
+/// Height of the two stacked pills.
 const SMALL_PILL: f32 = 21.0;
 /// Between two pills.
 const JOINT: f32 = 14.0;
@@ -42,7 +42,7 @@ pub fn levels_ui(ui: &mut Ui, document: &Document, progress: Option<Progress>, r
     });
 }
 
-/// The levels with lines from each to those that it implies: CI and RC are incomparable, all others form a chain.
+/// The levels with lines from each to those it implies: CI and RC are incomparable, all others form a chain.
 fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mut Requests) {
     let palette = Palette::of(ui);
     let font = FontId::proportional(style::BODY);
@@ -75,13 +75,13 @@ fn lattice_ui(ui: &mut Ui, document: &Document, weakest: &[Level], requests: &mu
     }
 }
 
-/// The code of a level, with a star where its verdict takes something for granted.
+/// The code of a level, with a star if its verdict depends on an assumption.
 fn name(document: &Document, level: Level) -> String {
     let is_conditional = document.result(level).is_some_and(|result| !result.assuming.is_empty());
     format!("{level}{}", if is_conditional { "*" } else { "" })
 }
 
-/// What the verdict of a level takes for granted.
+/// The assumption that the verdict of a level depends on.
 fn condition(document: &Document, result: Option<&LevelResult>) -> Option<String> {
     result?.condition(document.history.as_ref()?)
 }
@@ -104,7 +104,7 @@ fn pill_ui(ui: &mut Ui, document: &Document, level: Level, area: Rect, weakest: 
     let at = area.left_center() + vec2(25.0, -galley.size().y / 2.0);
     style::paint_bold(ui.painter(), at, galley, colour);
     if weakest {
-        // A flag on the weakest broken level, for those who do not see the thicker line.
+        // A flag on the weakest violated level, for users who do not see the thicker line.
         let tip = pos2(area.right() - 9.0, area.top() - 1.0);
         let flag = vec![tip + vec2(-5.0, -4.0), tip + vec2(5.0, -4.0), tip + vec2(0.0, 3.0)];
         ui.painter().add(egui::Shape::convex_polygon(flag, colour, Stroke::NONE));

@@ -1,4 +1,4 @@
-//! Who depends on whom: rows depend on columns. For components too large to be drawn as a graph.
+//! Which transaction depends on which: rows depend on columns. For components too large to be drawn as a graph.
 
 use crate::app::command::{Request, Requests};
 use crate::app::group_graph::{Cell, NodeTarget, Table};
@@ -11,9 +11,9 @@ use egui::{
 };
 use std::collections::BTreeMap;
 
-/// Width of the names of rows and height of those of columns.
+/// Width of the row names and height of the column names.
 const NAMES: f32 = 96.0;
-/// Most cells that get a name for screen readers.
+/// Maximum number of cells that get a name for screen readers.
 const NAMED: usize = 400;
 
 /// Draws the page.
@@ -86,7 +86,7 @@ fn table_ui(ui: &mut Ui, history: &History, document: &Document, table: &Table, 
         let origin = ui.min_rect().min + vec2(NAMES, NAMES);
         let sight = |from: f32, to: f32| {
             let end = (((to - NAMES) / size).ceil().max(0.0) as usize + 1).min(n);
-            // The view may still be where a larger table was.
+            // The view may still be at a position in a larger table.
             (((from - NAMES) / size).floor().max(0.0) as usize).min(end)..end
         };
         let (rows, columns) = (sight(viewport.top(), viewport.bottom()), sight(viewport.left(), viewport.right()));
@@ -147,12 +147,12 @@ fn name_ui(
     super::attend(&response, document, document.attention_of(t), requests);
 }
 
-/// A cell that is in sight.
+/// A visible cell.
 struct Seen<'a> {
     area: Rect,
     place: (usize, usize),
     cell: &'a Cell,
-    /// From where to where.
+    /// Its two ends.
     ends: &'a str,
     /// Whether it has a name for screen readers.
     named: bool,

@@ -50,7 +50,7 @@ pub fn command_button_ui(ui: &mut Ui, command: Command, requests: &mut Requests)
     response
 }
 
-/// What stands for a thing of the anomaly: pointing at it previews the thing everywhere, a click pins it or lets it go.
+/// Links a response to a thing of the anomaly: hover previews the thing everywhere, a click pins or releases it.
 pub fn attend(response: &Response, document: &Document, attention: Attention, requests: &mut Requests) {
     if response.hovered() {
         requests.push(Request::Focus(Focus::Hover(attention)));
@@ -60,7 +60,7 @@ pub fn attend(response: &Response, document: &Document, attention: Attention, re
     }
 }
 
-/// Says that a page could not be made, and why, if so. Returns whether it did.
+/// Says that a page could not be made and why, if that is so. Returns whether it did.
 pub fn failed_ui(ui: &mut Ui, document: &Document, page: Page) -> bool {
     let Some(cause) = document.failed.get(&page) else { return false };
     let text = RichText::new(format!("This could not be made: {cause}. Reload tries again."));
@@ -97,7 +97,7 @@ pub fn paint_triangle(painter: &egui::Painter, centre: Pos2, open: bool, colour:
     painter.add(egui::Shape::convex_polygon(points, colour, Stroke::NONE));
 }
 
-/// A piece of line as it is drawn for a relation, from left to right through the middle of `area`.
+/// A sample of the line drawn for a relation, from left to right through the middle of `area`.
 pub fn paint_relation(painter: &egui::Painter, area: Rect, relation: Relation, palette: &Palette, shown: bool) {
     let colour = if shown { palette.relation(relation) } else { palette.weak.gamma_multiply(0.5) };
     let dash = crate::diagram::theme::dash(relation);

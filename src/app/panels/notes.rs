@@ -1,4 +1,4 @@
-//! The user's own words beside the chosen anomaly: bookmark, note, tags.
+//! The user's notes on the selected anomaly: bookmark, note, tags.
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::notes::Note;

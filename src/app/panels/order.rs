@@ -1,4 +1,4 @@
-//! An order that explains every read: its steps, and what the chosen one reads and writes.
+//! An order that explains every read: its steps, and what the selected one reads and writes.
 
 use super::browser::{column_ui, heading_ui, line_ui, list_ui};
 use crate::app::command::{Command, Request, Requests};
@@ -45,7 +45,7 @@ fn nothing(document: &Document) -> &'static str {
     }
 }
 
-/// The levels that hold, to choose from, and what the order of the chosen one means.
+/// The satisfied levels to select from, and what the order of the selected one means.
 fn levels_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal_wrapped(|ui| {
@@ -75,7 +75,7 @@ fn meaning(document: &Document, level: Level) -> &'static str {
     }
 }
 
-/// The steps; only those in sight are made.
+/// The steps; only visible ones are made.
 fn steps_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, requests: &mut Requests) {
     let palette = Palette::of(ui);
     heading_ui(ui, &counted(replay.n_steps(), "step"), |ui| {
@@ -107,7 +107,7 @@ fn title(history: &History, step: ReplayStep) -> String {
     }
 }
 
-/// What the chosen step reads and writes, with the versions that are there.
+/// What the selected step reads and writes, with the current versions.
 fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, requests: &mut Requests) {
     let Some(step) = replay.step(order.step) else { return };
     let text = format!("Step {}: {}", grouped(order.step as u64 + 1), title(history, step));
@@ -135,7 +135,7 @@ fn step_ui(ui: &mut Ui, history: &History, order: &OrderView, replay: &Replay, r
     });
 }
 
-/// An operation, and beneath it what is said of it.
+/// An operation, and beneath it what the replay says about it.
 fn row_ui(
     ui: &mut Ui,
     history: &History,
@@ -169,7 +169,7 @@ fn row_ui(
     }
 }
 
-/// What a replay says of an operation, in words, and the step it speaks of.
+/// What a replay says about an operation, in words, and the step it refers to.
 fn told_as(history: &History, key: KeyId, told: Told) -> (String, Option<usize>) {
     let version = |version: Version| match version {
         Version::Initial => (format!("the initial version of {}", history.key_name(key)), None),

@@ -1,4 +1,4 @@
-//! What is kept in the picture and what is left out of it: buttons, menus, and the words on the picture that say so.
+//! What is kept in and left out of the picture: buttons, menus, and the labels on the picture that say so.
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::picture::Picture;
@@ -8,10 +8,10 @@ use crate::export::{Overrides, Part};
 use crate::relations::EdgeIndex;
 use egui::{CornerRadius, FontId, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
-/// Most parts that are named; the others are counted.
+/// Maximum number of parts that are named; the others are counted.
 const NAMED: usize = 4;
 
-/// Keep and leave out, for the edge that has attention.
+/// The buttons to keep or leave out the edge that has attention.
 pub fn pick_ui(ui: &mut Ui, document: &Document, edge: EdgeIndex, n_edges: usize, requests: &mut Requests) {
     if edge >= n_edges {
         return;
@@ -51,7 +51,7 @@ fn actions(document: &Document, part: Part) -> [(&'static str, Command, Request)
     [(keep, Command::Keep, Request::Keep(part)), (leave_out, Command::Hide, Request::LeaveOut(part))]
 }
 
-/// What is left out and what is kept, on the picture; a click takes it back.
+/// What is left out and what is kept, on the picture; a click undoes it.
 pub fn left_out_ui(ui: &Ui, area: Rect, document: &Document, picture: &Picture, requests: &mut Requests) {
     let Some(history) = document.history.as_ref() else { return };
     let none = Overrides::default();
@@ -114,7 +114,7 @@ fn name(picture: &Picture, part: Part) -> String {
     }
 }
 
-/// Draws words with a frame that can be clicked; returns the height that they take.
+/// Draws framed text that can be clicked; returns its height.
 fn chip_ui(
     ui: &Ui,
     at: egui::Pos2,

@@ -1,4 +1,4 @@
-//! The palette: type, choose, Enter.
+//! The palette: type, select, Enter.
 
 use crate::app::command::{Command, Request, Requests};
 use crate::app::palette::{Move, Palette as Open};

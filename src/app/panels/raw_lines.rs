@@ -1,4 +1,4 @@
-//! The lines of the file on which the involved operations stand.
+//! The lines of the file with the involved operations.
 
 use crate::app::canvas::look::Lit;
 use crate::app::command::{Request, Requests};
@@ -6,7 +6,7 @@ use crate::app::state::{Attention, Document, Focus};
 use crate::app::style::{self, Palette};
 use egui::{FontId, RichText, Sense, TextFormat, Ui, WidgetInfo, WidgetType, vec2};
 
-/// Draws the lines; those of lit operations stand out.
+/// Draws the lines; those of highlighted operations stand out.
 pub fn raw_lines_ui(ui: &mut Ui, document: &Document, lit: &Lit, requests: &mut Requests) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {

@@ -1,5 +1,5 @@
-//! The replay under the graph and the lanes: the operations of the anomaly one after another, the state of its keys before
-//! and after each, what was read and what should have been.
+//! The replay under the graph and the lanes: the operations of the anomaly one after another, the state of its keys
+//! before and after each, the value read and the expected one.
 
 use super::browser::{column_ui, heading_ui, tall_list_ui};
 use crate::app::command::{Command, Request, Requests};
@@ -15,7 +15,7 @@ use egui::{
 
 /// Room on both sides of a step, in points.
 const SIDE: f32 = 8.0;
-/// Steps whose length is looked at.
+/// Number of steps whose length is measured.
 const MEASURED: usize = 300;
 
 /// Draws the panel.
@@ -39,7 +39,7 @@ pub fn replay_ui(ui: &mut Ui, document: &Document, view: &RunView, requests: &mu
     });
 }
 
-/// All steps; those in which something odd is read or refused stand out.
+/// All steps; those in which something odd is read or refused are highlighted.
 fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, requests: &mut Requests) {
     let palette = Palette::of(ui);
     heading_ui(ui, &format!("Replay: {}", counted(run.steps.len(), "step")), |ui| {
@@ -56,7 +56,7 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
         });
     });
     let scroll = view.scroll.then_some(view.step);
-    // All lines have the room of the longest, as far as that is two rows.
+    // All lines have the height of the longest, up to two rows.
     let room = ui.available_width() - 2.0 * SIDE - ui.spacing().scroll.allocated_width();
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&FontId::monospace(style::CODE), 'm'));
     let is_long = |step: &RunStep| (step.text.chars().count() + 5) as f32 * letter > room;
@@ -71,7 +71,7 @@ fn steps_ui(ui: &mut Ui, document: &Document, view: &RunView, run: &Run, request
     });
 }
 
-/// A step, wrapped where it is long. Returns whether it was clicked.
+/// A step, wrapped if it is long. Returns whether it was clicked.
 fn line_ui(ui: &mut Ui, text: String, height: f32, selected: bool, colour: Color32) -> bool {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
@@ -101,7 +101,7 @@ fn is_odd(step: &RunStep) -> bool {
     differs || matches!(step.explained, Explained::Older | Explained::Uncommitted | Explained::Nowhere)
 }
 
-/// The chosen step: what happens, what should have, and the keys.
+/// The selected step: what happens, what should have happened, and the keys.
 fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &RunStep, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let title = format!("Step {} of {}", view.step + 1, run.steps.len());
@@ -131,7 +131,7 @@ fn step_ui(ui: &mut Ui, history: &History, view: &RunView, run: &Run, step: &Run
     });
 }
 
-/// What the claimed level would have given here, beside what was seen; and whether they differ.
+/// What the claimed level would have given here, next to what was seen; and whether they differ.
 fn expected_text(history: &History, run: &Run, step: &RunStep) -> Option<(String, bool)> {
     let Action::Operation(operation) = step.action else { return None };
     let setting = run.setting;

@@ -1,18 +1,18 @@
-//! By which rules the file is understood: each as a choice, with what was assumed, and reading it again.
+//! The rules by which the file is read: each as a choice, with what was assumed, and reading it again.
 
 use crate::app::command::{Request, Requests};
 use crate::app::state::{Document, RulesForm};
 use crate::app::style::{self, Palette};
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, WidgetType};
 
-/// What people are told about a rule.
+/// The description of a rule.
 struct RuleRow {
-    /// Its name, which is that of the flag.
+    /// Its name, which is also that of the flag.
     name: &'static str,
     title: &'static str,
     /// Words and what they mean, the default first.
     choices: &'static [(&'static str, &'static str)],
-    /// A choice that needs more: what its word begins with, and what is typed behind it.
+    /// A choice that needs input: the prefix of its word, and what is typed after it.
     typed: Option<(&'static str, &'static str)>,
 }
 
@@ -82,7 +82,7 @@ const ROWS: [RuleRow; 7] = [
 ];
 
 impl RuleRow {
-    /// What a word means, and whether it is a typed one.
+    /// The meaning of a word, and whether it is a typed one.
     fn meaning(&self, word: &str) -> (&'static str, bool) {
         match self.choices.iter().find(|(choice, _)| *choice == word) {
             Some((_, meaning)) => (meaning, false),

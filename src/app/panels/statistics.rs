@@ -104,7 +104,7 @@ fn plot_ui<'a>(ui: &mut Ui, title: &str, about: &str, draw: impl FnOnce(&mut egu
         .allow_zoom(false)
         .allow_boxed_zoom(false)
         .include_y(0.0)
-        // Nothing here is below zero: where all is zero, the plot ends at one.
+        // Nothing here is below zero: if all is zero, the plot ends at one.
         .include_y(1.0)
         .set_margin_fraction(vec2(0.03, 0.0));
     let response = plot.show(ui, draw).response;

@@ -1,4 +1,4 @@
-//! The lowest line: the keys that matter now, and which anomaly of how many.
+//! The status bar: the keys that matter now, and which anomaly of how many.
 
 use crate::app::command::Command;
 use crate::app::state::{Document, State};
@@ -52,7 +52,7 @@ pub fn status_ui(ui: &mut Ui, state: &State) {
     });
 }
 
-/// `11 of 123 listed`: the place of the selected anomaly in the list.
+/// `11 of 123 listed`: the position of the selected anomaly in the list.
 fn place(document: &Document) -> String {
     if document.tree.catalogue().is_none() {
         return String::new();

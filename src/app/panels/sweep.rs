@@ -1,4 +1,4 @@
-//! Checkers on generated histories of growing size: what to generate, and times and memory over the parameter.
+//! Checkers on generated histories of growing size: the plan, and times and memory over the parameter.
 
 use super::checker_comparison::{self, styled};
 use crate::app::command::{Request, Requests};
@@ -12,7 +12,7 @@ use egui::{ComboBox, DragValue, Response, TextEdit, Ui, WidgetInfo, WidgetType, 
 use egui_plot::{Legend, Line, MarkerShape, PlotPoints, Points};
 use std::collections::BTreeSet;
 
-/// Draws what is chosen by hand: parameter, values and the rest of the workload.
+/// Draws the plan: parameter, values and the rest of the workload.
 pub(super) fn plan_ui(ui: &mut Ui, sweep: &Sweep, requests: &mut Requests) {
     let mut plan = sweep.plan.clone();
     ui.horizontal_wrapped(|ui| {
@@ -39,7 +39,7 @@ pub(super) fn plan_ui(ui: &mut Ui, sweep: &Sweep, requests: &mut Requests) {
     }
 }
 
-/// All parameters but the one that grows.
+/// All parameters except the one that grows.
 fn rest_ui(ui: &mut Ui, plan: &mut Plan) {
     let varied = plan.parameter;
     let workload = &mut plan.workload;
@@ -66,12 +66,12 @@ fn rest_ui(ui: &mut Ui, plan: &mut Plan) {
     style::note(ui, "seed");
 }
 
-/// Gives a field a name for those who cannot see it.
+/// Gives a field a name for screen readers.
 fn named(response: Response, name: &str) {
     response.on_hover_text(name).widget_info(|| WidgetInfo::labeled(WidgetType::DragValue, true, name));
 }
 
-/// A list to choose one of; whether something was chosen.
+/// A list to select from; returns whether something was selected.
 fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
     name: &str,
@@ -90,7 +90,7 @@ fn choice<T: Copy + PartialEq>(
     before != *value
 }
 
-/// Draws what is known: a table and two plots.
+/// Draws the results: a table and two plots.
 pub(super) fn results_ui(ui: &mut Ui, sweep: &Sweep) {
     table_ui(ui, sweep);
     ui.add_space(10.0);
@@ -146,7 +146,7 @@ fn cell_ui(ui: &mut Ui, value: u64, run: &crate::app::checker_comparison::Run) {
     response.on_hover_text(levels.join("\n"));
 }
 
-/// One line for each checker. Times are drawn by their logarithm, for checkers differ by orders of magnitude.
+/// One line for each checker. Times are on a logarithmic scale, because checkers differ by orders of magnitude.
 fn lines_ui(ui: &mut Ui, sweep: &Sweep, title: &str, unit: Unit, quantity: Quantity) {
     style::bold(ui, title, style::HEADING, Palette::of(ui).strong);
     style::note(ui, format!("by {}", sweep.ran.parameter.name()));

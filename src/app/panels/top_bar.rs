@@ -55,7 +55,7 @@ pub fn top_bar_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     });
 }
 
-/// How much there is in the file.
+/// The size of the history.
 fn summary_ui(ui: &mut Ui, document: &Document) {
     let Some(figures) = &document.recorded else { return };
     let summary = [
@@ -67,7 +67,7 @@ fn summary_ui(ui: &mut Ui, document: &Document) {
     ui.add(egui::Label::new(RichText::new(summary.join(" · ")).color(Palette::of(ui).weak)).truncate());
 }
 
-/// How many assumptions were made and what sheds doubt on verdicts, where there is anything; a click shows it.
+/// The number of assumptions and whatever casts doubt on verdicts, if there is anything; a click shows it.
 fn trust_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     let palette = Palette::of(ui);
     let doubts = document.health.as_ref().filter(|health| health.doubts().next().is_some());

@@ -1,4 +1,4 @@
-//! The tour's card in the lower corner: it covers nothing that it speaks of and never blocks.
+//! The tour's card in the lower corner: it covers nothing that it mentions and never blocks.
 
 use crate::app::command::{Request, Requests};
 use crate::app::style::{self, Palette};

@@ -21,7 +21,7 @@ const CARD: egui::Vec2 = vec2(108.0, 46.0);
 const STEP: f32 = 142.0;
 /// Room above the cards, for what is forced.
 const ABOVE: f32 = 74.0;
-/// Most readers named under a version.
+/// Maximum number of readers named under a version.
 const READERS: usize = 8;
 
 /// Draws the page.
@@ -42,7 +42,7 @@ pub fn versions_ui(ui: &mut Ui, document: &Document, requests: &mut Requests) {
     }
 }
 
-/// The keys of the anomaly, and a field for any other.
+/// The keys of the anomaly, and a field for any other key.
 fn choose_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut Requests) {
     let now = document.key.as_ref().and_then(|view| match (&view.wanted, &view.chain) {
         (_, Some(chain)) => Some(chain.key),
@@ -71,7 +71,7 @@ fn choose_ui(ui: &mut Ui, history: &History, document: &Document, requests: &mut
     ui.add_space(4.0);
 }
 
-/// The keys that the chosen anomaly is about, the main one first.
+/// The keys that the selected anomaly is about, the main one first.
 pub fn keys_of(document: &Document) -> Vec<KeyId> {
     let violation = document.selected.zip(document.catalogue.as_ref()).and_then(|(id, c)| c.violation(id));
     let Some(violation) = violation else { return Vec::new() };
@@ -124,7 +124,7 @@ fn chain_ui(ui: &mut Ui, history: &History, document: &Document, chain: &Chain, 
     });
 }
 
-/// Scrolls to the anomaly's versions when the chain is shown first.
+/// Scrolls to the anomaly's versions when the chain is first shown.
 fn scroll_target(ui: &Ui, view: Option<&KeyView>, chain: &Chain, involved: &BTreeSet<TransactionId>) -> Option<usize> {
     let id = ui.id().with("versions shown");
     let now = (chain.key, view.and_then(|view| view.of));
@@ -136,7 +136,7 @@ fn scroll_target(ui: &Ui, view: Option<&KeyView>, chain: &Chain, involved: &BTre
     Some(chain.rows.iter().position(|row| involved.contains(&row.writer)).unwrap_or(0))
 }
 
-/// What a page of versions shows.
+/// The data for a page of versions.
 #[derive(Clone, Copy)]
 struct Shown<'a> {
     history: &'a History,

@@ -77,7 +77,7 @@ fn drop_ui(ui: &mut Ui, state: &State, requests: &mut Requests) {
     }
 }
 
-/// A way to have a history where none is at hand.
+/// A way to get a history for users without one.
 fn collect_ui(ui: &mut Ui, requests: &mut Requests) {
     ui.add_space(8.0);
     ui.horizontal(|ui| {
@@ -132,7 +132,7 @@ fn teach_ui(ui: &mut Ui, requests: &mut Requests) {
     super::command_button_ui(ui, Command::Tour, requests);
 }
 
-/// Why one comes before the other.
+/// Why one transaction comes before the other.
 fn meaning(relation: Relation) -> &'static str {
     match relation {
         Relation::SessionOrder => "it ran earlier in the same session",

@@ -1,4 +1,4 @@
-//! What the levels say of a part of the history, beside what they say of all of it.
+//! What the levels say about a part of the history, next to what they say about all of it.
 
 use super::{paint_cross, paint_tick};
 use crate::app::command::{Command, Request, Requests};
@@ -9,7 +9,7 @@ use crate::checkers::{Level, Verdict};
 use crate::report::grouped;
 use egui::{CornerRadius, FontId, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
 
-/// Most transactions named in a question.
+/// Maximum number of transactions named in a question.
 const NAMED: usize = 4;
 
 /// Draws the section.
@@ -71,7 +71,7 @@ fn question(document: &Document, what_if: &WhatIf) -> String {
     format!("{} {}", if what_if.only { "only" } else { "without" }, names.join(" "))
 }
 
-/// A verdict for each level; those that differ from the whole history stand out.
+/// A verdict for each level; those that differ from the whole history are highlighted.
 fn line_ui(ui: &mut Ui, title: &str, part: &[(Level, Option<&Verdict>)], whole: &[(Level, Option<&Verdict>)]) {
     let palette = Palette::of(ui);
     ui.label(egui::RichText::new(title).color(palette.text));

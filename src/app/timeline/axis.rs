@@ -1,4 +1,4 @@
-//! An axis with the transactions of each session on it, by start, so that those in a stretch are found at once.
+//! An axis with the transactions of each session by start, so that those in a stretch are found at once.
 
 use super::super::sorting::{going, sort_by};
 use crate::control::{Control, Interrupt};
@@ -6,10 +6,10 @@ use crate::history::{History, TransactionId};
 
 /// Transactions of a block, whose furthest end is known.
 const BLOCK: usize = 32;
-/// Most transactions told that began before the stretch and reach into it.
+/// Maximum number of reported transactions that began before the stretch and reach into it.
 const HANGING: usize = 300;
 
-/// Where a transaction stands on an axis.
+/// The extent of a transaction on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
     /// Its start.
@@ -25,7 +25,7 @@ pub struct Axis {
     spans: Vec<Span>,
     /// By session.
     lanes: Vec<Lane>,
-    /// Where the last one ends.
+    /// The end of the last transaction.
     pub length: f64,
 }
 
@@ -102,14 +102,14 @@ impl Axis {
         Ok(Axis { spans, lanes, length })
     }
 
-    /// Where a transaction stands.
+    /// The extent of a transaction.
     pub fn span(&self, transaction: TransactionId) -> Option<Span> {
         self.spans.get(transaction.index()).copied()
     }
 
-    /// Calls `draw` with the transactions of a session that touch `from..to`, by start. Where several fall into one
-    /// stretch of `grain` only the first is told, with how far the last of them reaches. However long those are that
-    /// began before: O(pieces told · log transactions).
+    /// Calls `draw` with the transactions of a session that touch `from..to`, by start. If several fall into one
+    /// stretch of `grain`, only the first is reported, with how far the last of them reaches. O(pieces reported · log
+    /// transactions), however long the transactions are that began before.
     pub fn visible(
         &self,
         session: usize,
@@ -131,7 +131,7 @@ impl Axis {
             if span.from < from {
                 n_hanging += 1;
                 draw(transaction, span, 1);
-                // Of too many that hang over, the rest could not be told from those.
+                // If too many hang over, the rest could not be distinguished from those.
                 let next =
                     if n_hanging < HANGING { place + 1 } else { lane.order.partition_point(|t| start(t) < from) };
                 at = lane.reaching(&self.spans, next, from);

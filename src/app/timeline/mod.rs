@@ -1,9 +1,9 @@
-//! When every transaction ran, for the view of lanes.
+//! When every transaction ran, for the lanes.
 //!
-//! A history with times has two axes: the clock, and the clock warped so that nothing is too narrow to be seen and idle
-//! stretches are short (after Porcupine's drawing of histories, where unequal stamps keep a least distance). A history
-//! without times has steps instead: a transaction stands one step after those that it must follow by session order and
-//! by what it read (Lamport's logical clock). Knows no pixels.
+//! A history with times has two axes: the clock, and the clock warped so that nothing is too narrow to see and idle
+//! stretches are short (after Porcupine's drawing of histories, where different stamps keep a minimum distance). A
+//! history without times has steps instead: a transaction is one step after those that it must follow by session order
+//! and by what it read (Lamport's logical clock). Knows no pixels.
 
 mod axis;
 
@@ -17,19 +17,19 @@ use crate::relations::{Glance, Resolution};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What the clock says.
+/// Real time and how it is warped.
 #[derive(Clone, Debug)]
 pub struct Clock {
     /// By true time.
     pub real: Axis,
-    /// Every stamp, ascending, as true time since the first and as place on the warped axis.
+    /// Every stamp, ascending, as true time since the first and as position on the warped axis.
     stamps: Vec<(f64, f64)>,
     /// The first stamp.
     pub first: i64,
 }
 
 impl Clock {
-    /// True time since the first stamp, of a place on the warped axis.
+    /// True time since the first stamp, of a position on the warped axis.
     pub fn true_time(&self, warped: f64) -> f64 {
         let at = self.stamps.partition_point(|(_, place)| *place < warped);
         match (at.checked_sub(1).and_then(|before| self.stamps.get(before)), self.stamps.get(at)) {
@@ -39,8 +39,8 @@ impl Clock {
         }
     }
 
-    /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn; none where
-    /// there are so many stamps that they could not be told apart.
+    /// Stretches of the warped axis between `from` and `to` in which much more time passes than is drawn; none if there
+    /// are so many stamps that they could not be distinguished.
     pub fn cuts(&self, from: f64, to: f64) -> Vec<f64> {
         let first = self.stamps.partition_point(|(_, place)| *place < from).saturating_sub(1);
         let end = self.stamps.partition_point(|(_, place)| *place <= to) + 1;
@@ -59,16 +59,16 @@ impl Clock {
 pub struct Timeline {
     /// Warped time, or logical steps.
     pub steps: Axis,
-    /// What the clock says, where there are times.
+    /// The clock, if there are times.
     pub clock: Option<Clock>,
 }
 
-/// Most stamps in sight among which cuts are shown.
+/// Maximum number of visible stamps among which cuts are shown.
 const MOST_STAMPS: usize = 5000;
 /// No two stamps are further apart than this on the warped axis.
 const WIDEST: f64 = 5.0;
 
-/// Starts finding out when every transaction ran.
+/// Starts computing when every transaction ran.
 pub fn start(
     history: Arc<History>,
     resolution: Option<Arc<Resolution>>,
@@ -129,7 +129,7 @@ impl Timeline {
     }
 }
 
-/// Start and end of every transaction; where the file does not say, right after the one before in its session.
+/// Start and end of every transaction; if the file does not say, right after the previous one in its session.
 fn intervals(history: &History, control: &Control) -> Result<Vec<(i64, i64)>, Interrupt> {
     let starts = going(control, history.transactions()).filter_map(|t| history.interval(t)).map(|i| i.start);
     let earliest = starts.min().unwrap_or(0);
@@ -146,7 +146,7 @@ fn intervals(history: &History, control: &Control) -> Result<Vec<(i64, i64)>, In
     Ok(times)
 }
 
-/// One step after all that a transaction follows. What is on a cycle is begun at its first transaction.
+/// One step after everything that a transaction follows. A cycle is started at its first transaction.
 fn logical(history: &History, resolution: Option<&Resolution>, control: &Control) -> Result<Vec<Span>, Interrupt> {
     let n = history.n_transactions();
     let mut before: Vec<u32> = vec![0; n];

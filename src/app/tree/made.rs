@@ -1,4 +1,4 @@
-//! Making the lines of the anomaly list.
+//! Building the lines of the anomaly list.
 
 use super::super::filter::{self, Term};
 use super::super::grouping::{AnomalyGroups, GroupBy};
@@ -10,17 +10,17 @@ use crate::jobs::{Job, Revision, Wake};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Entries between two looks at the control.
+/// Entries between two checks of the control.
 const STRIDE: usize = 4096;
-/// No place.
+/// No index.
 const NONE: u32 = u32::MAX;
 
-/// What shall be listed, and how.
+/// What to list, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// What is typed into the filter.
+    /// The text of the filter.
     pub filter: String,
-    /// What is listed together.
+    /// What the list is grouped by.
     pub by: GroupBy,
     /// Levels and patterns within groupings that are folded.
     pub folded: BTreeSet<Branch>,
@@ -37,30 +37,30 @@ impl Wanted {
         }
     }
 
-    /// Whether the filter asks for what the user wrote beside anomalies.
+    /// Whether the filter uses what the user wrote about anomalies.
     pub fn asks_for_notes(&self) -> bool {
         filter::words(&self.filter).iter().any(|word| matches!(Term::parse(word), Term::Own(_)))
     }
 }
 
-/// The lines that were made of a catalogue.
+/// The lines built from a catalogue.
 #[derive(Debug, Default)]
 pub struct Made {
-    /// What they are about; none before there is anything to list.
+    /// The catalogue; none before there is anything to list.
     pub catalogue: Option<Arc<Catalogue>>,
-    /// Nothing is called what the filter says; what is similar is listed.
+    /// Nothing matches the filter exactly; similar entries are listed.
     pub is_similar: bool,
     /// Top to bottom.
     pub lines: Vec<Line>,
-    /// Places of the entries that pass the filter, in the order of the list, open or not.
+    /// Indices of the entries that pass the filter, in the order of the list, open or not.
     pub order: Vec<usize>,
-    /// By entry: its place in `order`, or [`NONE`].
+    /// By entry: its index in `order`, or [`NONE`].
     positions: Vec<u32>,
-    /// By entry: the line on which it stands, or [`NONE`].
+    /// By entry: its line, or [`NONE`].
     line_of: Vec<u32>,
 }
 
-/// Starts making the lines.
+/// Starts building the lines.
 pub fn start(
     wanted: Wanted,
     catalogue: Arc<Catalogue>,
@@ -117,7 +117,7 @@ impl Made {
         Ok(Made { catalogue: Some(catalogue), is_similar, lines, order, positions, line_of })
     }
 
-    /// The line on which an instance stands, if it passes the filter and its branches are open. O(log entries).
+    /// The line of an instance, if it passes the filter and its branches are open. O(log entries).
     pub fn line_of(&self, id: ViolationId) -> Option<usize> {
         self.place_in(&self.line_of, id)
     }
@@ -139,7 +139,7 @@ impl Made {
     }
 }
 
-/// Lines in the making.
+/// Lines being built.
 struct Making<'a> {
     wanted: &'a Wanted,
     catalogue: &'a Catalogue,
@@ -186,7 +186,7 @@ impl Making<'_> {
     fn push_level(&mut self, level: Level, by_pattern: &[Vec<usize>], whole: bool) -> Result<(), Interrupt> {
         let catalogue = self.catalogue;
         let counted = |pattern: Pattern| match whole {
-            // Nothing may be counted yet of what is listed.
+            // What is listed may not be counted yet.
             true => catalogue.counted(pattern).max(by_pattern[pattern as usize].len() as u64),
             false => by_pattern[pattern as usize].len() as u64,
         };
@@ -245,7 +245,7 @@ impl Making<'_> {
     }
 }
 
-/// How a pattern is called in the list.
+/// The name of a pattern in the list.
 fn pattern_text(pattern: Pattern) -> String {
     let row = pattern.row();
     match pattern.letter() {

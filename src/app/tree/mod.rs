@@ -1,9 +1,9 @@
 //! The anomaly list: level → pattern → group → instance, or groupings by root cause, key or sessions, filtered and
 //! flattened to lines.
 //!
-//! [`Tree`] holds what is open and what the filter says, and the flat list of lines that was made of it last, so that only
-//! the lines in sight need to be drawn. There may be millions of anomalies, so the lines are made off the frame unless
-//! they are few; those made before stay until then.
+//! [`Tree`] holds the open branches, the filter, and the flat list of lines built last, so that only the visible lines
+//! need to be drawn. There may be millions of anomalies, so the lines are built off the frame unless they are few; the
+//! previous lines stay until then.
 
 mod made;
 
@@ -40,21 +40,21 @@ pub enum Line {
         branch: Branch,
         /// What it says.
         text: String,
-        /// Instances beneath it: all that exist, or those that pass the filter.
+        /// Instances beneath it: all, or those that pass the filter.
         count: u64,
-        /// Whether what is beneath it is shown.
+        /// Whether its children are shown.
         open: bool,
     },
-    /// An instance: place in [`Catalogue::entries`].
+    /// An instance: index into [`Catalogue::entries`].
     Instance {
-        /// Place of the entry.
+        /// Index of the entry.
         entry: usize,
-        /// Steps to the right.
+        /// Indentation level.
         depth: usize,
     },
-    /// A pattern's list ends before its count, and can go on.
+    /// The listed instances of a pattern are fewer than counted, and can be extended.
     More {
-        /// Which.
+        /// The pattern.
         pattern: Pattern,
         /// How many of its instances are listed.
         listed: u64,
@@ -63,44 +63,44 @@ pub enum Line {
     },
 }
 
-/// What shall be listed, and what is.
+/// What to list, and what is listed.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     wanted: Wanted,
     made: Arc<Made>,
     is_stale: bool,
     is_being_made: bool,
-    /// Bring the selected instance into sight when the lines are made.
+    /// Bring the selected instance into view when the lines are built.
     follows: bool,
 }
 
 impl Tree {
-    /// The lines, top to bottom, as made last.
+    /// The lines, top to bottom, as built last.
     pub fn lines(&self) -> &[Line] {
         &self.made.lines
     }
 
-    /// What the lines are about, which may for a moment be older than what was found last.
+    /// The catalogue of the lines, which may briefly be older than the latest findings.
     pub fn catalogue(&self) -> Option<&Arc<Catalogue>> {
         self.made.catalogue.as_ref()
     }
 
-    /// What is typed into the filter.
+    /// The text of the filter.
     pub fn filter(&self) -> &str {
         &self.wanted.filter
     }
 
-    /// Places of the entries that pass the filter, in the order of the list, open or not.
+    /// Indices of the entries that pass the filter, in the order of the list, open or not.
     pub fn order(&self) -> &[usize] {
         &self.made.order
     }
 
-    /// What is listed together.
+    /// What the list is grouped by.
     pub fn by(&self) -> GroupBy {
         self.wanted.by
     }
 
-    /// Whether nothing is called what the filter says, so that what is similar is listed.
+    /// Whether nothing matches the filter exactly, so that similar entries are listed.
     pub fn is_similar(&self) -> bool {
         self.made.is_similar
     }
@@ -117,18 +117,18 @@ impl Tree {
         self.is_stale = true;
     }
 
-    /// Changes what is listed together.
+    /// Changes what the list is grouped by.
     pub fn group_by(&mut self, by: GroupBy) {
         self.is_stale |= self.wanted.by != by;
         self.wanted.by = by;
     }
 
-    /// Takes note that something was written beside an anomaly.
+    /// Notes that the user's notes on an anomaly have changed.
     pub fn notes_changed(&mut self) {
         self.is_stale |= self.wanted.asks_for_notes();
     }
 
-    /// Takes note that there is something else to be listed.
+    /// Notes that the catalogue has changed.
     pub fn catalogue_changed(&mut self) {
         self.is_stale = true;
     }
@@ -162,31 +162,31 @@ impl Tree {
         self.follows = true;
     }
 
-    /// What the lines shall be made of, when those there are answer an older question; asked once.
+    /// The request for lines, if the current ones are out of date; returned once.
     pub fn take_wanted(&mut self) -> Option<Wanted> {
         let wanted = std::mem::take(&mut self.is_stale).then(|| self.wanted.clone());
         self.is_being_made |= wanted.is_some();
         wanted
     }
 
-    /// Takes in the lines. Returns whether the selected instance shall be brought into sight.
+    /// Takes in the lines. Returns whether to bring the selected instance into view.
     pub fn settle(&mut self, made: Arc<Made>) -> bool {
         jobs::replace(&mut self.made, made);
         self.is_being_made = false;
         std::mem::take(&mut self.follows)
     }
 
-    /// Takes note that the lines could not be made.
+    /// Notes that the lines could not be built.
     pub fn give_up(&mut self) {
         self.is_being_made = false;
     }
 
-    /// Whether other lines are being made.
+    /// Whether other lines are being built.
     pub fn is_being_made(&self) -> bool {
         self.is_being_made
     }
 
-    /// The line on which an instance stands, if it passes the filter and its branches are open. O(log entries).
+    /// The line of an instance, if it passes the filter and its branches are open. O(log entries).
     pub fn line_of(&self, id: ViolationId) -> Option<usize> {
         self.made.line_of(id)
     }
@@ -196,7 +196,7 @@ impl Tree {
         self.made.position(id)
     }
 
-    /// The instance `step` places after (before, when negative) the given one, around the end of the list.
+    /// The instance `step` positions after (before, if negative) the given one, wrapping around at the end of the list.
     pub fn neighbour(&self, id: Option<ViolationId>, step: isize) -> Option<ViolationId> {
         let n = self.made.order.len() as isize;
         if n == 0 {
@@ -256,7 +256,7 @@ mod tests {
         Arc::new(Catalogue::new(&history, Findings { violations, patterns, ..Findings::default() }))
     }
 
-    /// Makes the lines, as the window does.
+    /// Builds the lines, as the window does.
     fn make(tree: &mut Tree, catalogue: &Arc<Catalogue>, notes: &Notes) {
         let Some(wanted) = tree.take_wanted() else { return };
         let made = Made::new(&wanted, Arc::clone(catalogue), notes, &Control::new()).expect("nothing stops it");

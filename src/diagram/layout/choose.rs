@@ -1,4 +1,4 @@
-//! Which layout: several are made and measured.
+//! Choosing a layout: several are computed and measured.
 
 use super::grid::grids;
 use super::lane_order::lane_order;
@@ -8,7 +8,7 @@ use crate::diagram::path::Segment;
 use crate::diagram::{Diagram, Emphasis};
 use emath::Vec2;
 
-/// Texts may be shown this much smaller, which is 11 units for the smallest.
+/// Texts may be scaled down to this, which is 11 units for the smallest.
 pub const LEAST_SCALE: f32 = 0.88;
 
 /// Layers are tried with up to this many cards and arrows.
@@ -16,7 +16,7 @@ const LAYERED: (usize, usize) = (24, 60);
 /// Grids are tried with up to this many arrows.
 const GRID_ARROWS: usize = 400;
 
-/// A layout, and the diagram it is of: without columns by session the cards say their session.
+/// A layout and its diagram: without columns by session, the cards name their session.
 #[derive(Clone, Debug)]
 pub struct Arranged {
     /// What is drawn.
@@ -26,22 +26,23 @@ pub struct Arranged {
 }
 
 impl Arranged {
-    /// A diagram in a layout of it.
+    /// A diagram with one of its layouts.
     pub fn new(diagram: &Diagram, layout: Layout) -> Arranged {
         let diagram = if layout.lanes.is_empty() { diagram.without_lanes() } else { diagram.clone() };
         Arranged { diagram, layout }
     }
 
-    /// By how much it is scaled so that it has room, at most 1.
+    /// The factor by which it is scaled to fit, at most 1.
     pub fn scale(&self, room: Vec2) -> f32 {
         let size = self.layout.bounds.size();
         (room.x / size.x.max(1.0)).min(room.y / size.y.max(1.0)).min(1.0)
     }
 }
 
-/// Lays out a diagram in this style. Of several layouts the one is taken in which nothing lies on anything else, whose text
-/// is large enough in this `room`, and that has the best of few crossings and corners, large text, sessions in their order,
-/// and little height. In the style [`Auto`](LayoutStyle::Auto) these are columns by session, rings, grids, and layers.
+/// Lays out a diagram in this style. Of several layouts it takes the one in which nothing overlaps, whose text is large
+/// enough in this `room`, and that has the best combination of few crossings and corners, large text, sessions in their
+/// order, and little height. In the style [`Auto`](LayoutStyle::Auto) these are columns by session, rings, grids, and
+/// layers.
 pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
     let plain = diagram.without_lanes();
     let mut candidates: Vec<(f32, Layout)> = Vec::new();
@@ -68,7 +69,7 @@ pub fn arrange(diagram: &Diagram, style: LayoutStyle, room: Vec2) -> Arranged {
     best.map_or_else(|| Arranged::new(diagram, lanes(diagram)), |(_, arranged)| arranged)
 }
 
-/// What is wrong with it, by how much its text is too small, and what it takes to read it.
+/// The number of problems, by how much its text is too small, and the effort of reading it.
 fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) {
     let Arranged { diagram, layout } = arranged;
     let is_unclear = |problem: &Problem| !matches!(problem, Problem::LooseEnd(_));
@@ -84,7 +85,7 @@ fn cost(arranged: &Arranged, strangeness: f32, room: Vec2) -> (usize, f32, f32) 
 }
 
 impl Diagram {
-    /// The same with the session on each card, in place of the usual outcome.
+    /// The same with the session on each card, instead of the usual outcome.
     fn without_lanes(&self) -> Diagram {
         let mut diagram = self.clone();
         for card in diagram.cards.iter_mut().filter(|card| !card.transaction.is_initial()) {

@@ -1,7 +1,7 @@
 //! Layers, as Graphviz draws them, by the crate layout-rs.
 //!
-//! The crate is tamed: cycles are broken here and edges handed over by the topological order of their sources, with
-//! its self-check off, because its reachability test takes exponential time otherwise; an empty graph, on which it
+//! The crate is worked around: cycles are broken here and edges are passed in the topological order of their sources,
+//! with its self-check off, because its reachability test takes exponential time otherwise; an empty graph, on which it
 //! panics, never reaches it. It cannot be interrupted and its search is recursive, so [`graphviz`] runs it on a thread
 //! with a stack of its own; a caller that must not wait runs the whole on a worker. Edges end on the border of cards,
 //! not on rows, and may pass through cards; labels are placed here.
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 /// More cards than this take layout-rs too long.
 pub const MAX_CARDS: usize = 200;
 
-/// Most arrows handed over: dense graphs take it long, too.
+/// Maximum number of arrows passed: dense graphs take it long, too.
 const MAX_ARROWS: usize = 600;
 
 /// Distance between arrows that connect the same cards.
@@ -38,14 +38,14 @@ const PARALLEL: f32 = 44.0;
     "the layered layout takes at most {MAX_CARDS} transactions and {MAX_ARROWS} edges, this has {cards} and {arrows}"
 )]
 pub struct TooManyCards {
-    /// How many cards it has.
+    /// Number of cards.
     pub cards: usize,
-    /// How many arrows it has.
+    /// Number of arrows.
     pub arrows: usize,
 }
 
 impl TooManyCards {
-    /// Said of this diagram.
+    /// The error for this diagram.
     pub fn of(diagram: &Diagram) -> TooManyCards {
         TooManyCards { cards: diagram.cards.len(), arrows: diagram.arrows.len() }
     }
@@ -66,21 +66,21 @@ pub fn graphviz(diagram: &Diagram) -> Result<Layout, TooManyCards> {
             move || job.run()
         })
     };
-    // Without a thread there is no layer layout; the lanes show the same diagram.
+    // Without a thread there is no layered layout; the lanes show the same diagram.
     let drawn = run().ok().and_then(|thread| thread.join().ok());
     Ok(drawn.map_or_else(|| super::lanes(diagram), |drawn| finish(diagram, drawn)))
 }
 
-/// What layout-rs needs to know.
+/// The input of layout-rs.
 struct Job {
     sizes: Vec<Vec2>,
     /// Arrow, source, target; without self loops and cycles, by the topological order of sources.
     edges: Vec<(usize, usize, usize)>,
-    /// Arrows turned round to break cycles.
+    /// Arrows reversed to break cycles.
     turned: Vec<bool>,
 }
 
-/// What it answers.
+/// The output of layout-rs.
 struct Drawn {
     centers: Vec<Pos2>,
     /// By arrow; none for self loops.
@@ -149,7 +149,7 @@ fn shapes(diagram: &Diagram) -> Vec<CardShape> {
 }
 
 /// Ranks of cards in an order that as many edges as possible follow: edges are taken by relation (session order first,
-/// anti-dependencies last), and one that would close a cycle is passed over. O(arrows · (cards + arrows)).
+/// anti-dependencies last), and one that would close a cycle is skipped. O(arrows · (cards + arrows)).
 fn acyclic_order(diagram: &Diagram) -> Vec<usize> {
     let n = diagram.cards.len();
     let mut successors: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -197,7 +197,7 @@ fn reaches(successors: &[Vec<usize>], from: usize, to: usize) -> bool {
     false
 }
 
-/// Keeps the curves that layout-rs draws.
+/// Records the curves that layout-rs draws.
 struct Capture {
     paths: Vec<Option<Path>>,
 }
@@ -233,7 +233,7 @@ impl RenderBackend for Capture {
             control = end + (end - before);
         }
         let path = Path { start: at(first.0), segments };
-        // An arrow that layout-rs turned round has its head at the start.
+        // An arrow that layout-rs reversed has its head at the start.
         self.paths[place] = Some(if head.0 && !head.1 { reversed(&path) } else { path });
     }
 
@@ -299,7 +299,7 @@ fn asides(diagram: &Diagram) -> Vec<f32> {
     diagram.arrows.iter().map(aside).collect()
 }
 
-/// A small hook at the right side of a card; the `n`-th is larger than those before.
+/// A small hook at the right side of a card; the `n`-th is larger than the previous ones.
 fn self_loop(card: Rect, n: usize) -> Path {
     let (x, out) = (card.right(), 24.0 + 14.0 * n as f32);
     let (top, bottom) = (card.top() + 10.0, (card.top() + 10.0 + 14.0 * n as f32).min(card.bottom() - 2.0));

@@ -4,13 +4,13 @@ use crate::diagram::{Arrow, Diagram, Emphasis};
 use crate::relations::Relation;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most columns of a grid.
+/// Maximum number of columns of a grid.
 const COLUMNS: i32 = 4;
-/// Up to this many cards are moved about until no exchange of two makes arrows shorter.
+/// Up to this many cards are moved until no exchange of two makes arrows shorter.
 const IMPROVED: usize = 80;
 
-/// By column the cards, top down: rings with two and three columns if the cycle is one ring, and grids with one to four.
-/// O(cards² · arrows) up to [`IMPROVED`] cards.
+/// By column the cards, top down: rings with two and three columns if the cycle is one ring, and grids with one to
+/// four. O(cards² · arrows) up to [`IMPROVED`] cards.
 pub(super) fn grids(diagram: &Diagram) -> Vec<Vec<Vec<usize>>> {
     let n = diagram.cards.len();
     let ring = ring(diagram);
@@ -45,7 +45,7 @@ fn ring(diagram: &Diagram) -> Option<Vec<usize>> {
     }
 }
 
-/// All cards, each if possible after one that an arrow leads from.
+/// All cards, each, if possible, after one that an arrow leads from.
 fn sequence(diagram: &Diagram, ring: Option<&[usize]>) -> Vec<usize> {
     let mut sequence: Vec<usize> = ring.unwrap_or_default().to_vec();
     let mut left: BTreeSet<usize> = (0..diagram.cards.len()).filter(|card| !sequence.contains(card)).collect();
@@ -69,7 +69,7 @@ struct Board<'a> {
 }
 
 impl<'a> Board<'a> {
-    /// The ring clockwise along the border, the other cards inside and below.
+    /// The ring clockwise along the border, the other cards inside and below it.
     fn ring(diagram: &'a Diagram, ring: &[usize], columns: i32) -> Board<'a> {
         let n = ring.len() as i32;
         let rows = if n <= columns { 1 } else { ((n + 5) / 2 - columns).max(2) };
@@ -80,7 +80,7 @@ impl<'a> Board<'a> {
             border.extend((0..right).rev().map(|x| (x, bottom)));
             border.extend((1..bottom).rev().map(|y| (0, y)));
         }
-        // An odd one leaves a slot free that a straight line passes.
+        // An odd number leaves a slot free that a straight line passes.
         if border.len() > ring.len() && columns > 2 && rows > 1 {
             border.retain(|&slot| slot != (1, bottom));
         }
@@ -97,7 +97,7 @@ impl<'a> Board<'a> {
         board
     }
 
-    /// The cards in lines, to the right and back in turn.
+    /// The cards in lines, alternately to the right and back.
     fn serpentine(diagram: &'a Diagram, sequence: &[usize], columns: i32) -> Board<'a> {
         let mut at = vec![(0, 0); sequence.len()];
         for (i, &card) in sequence.iter().enumerate() {
@@ -147,7 +147,7 @@ impl<'a> Board<'a> {
             let (a, b) = (self.at[arrow.from], self.at[arrow.to]);
             let (dx, dy) = ((a.0 - b.0).abs() as f32, (a.1 - b.1).abs() as f32);
             let is_over_others = dx.min(dy) == 0.0 && dx.max(dy) > 1.0;
-            // What comes first is above.
+            // Earlier ones are above.
             let up = if a.1 > b.1 { 0.2 } else { 0.0 };
             super::ports::weight(arrow.emphasis) * (1.5 * dx + dy + if is_over_others { 1.0 } else { 0.0 }) + up
         });

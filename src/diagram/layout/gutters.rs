@@ -1,7 +1,7 @@
 //! The vertical pieces of edges between two lanes: their order, and how they share columns.
 //!
 //! Order: neighbours are swapped while that saves crossings. Columns: each piece takes the leftmost column right of all
-//! earlier pieces that it overlaps, the left-edge rule of channel routing (Hashimoto & Stevens 1971).
+//! earlier pieces that it overlaps, by the left-edge rule of channel routing (Hashimoto & Stevens 1971).
 
 /// A vertical piece.
 #[derive(Clone, Debug)]
@@ -10,11 +10,11 @@ pub(super) struct Vertical {
     pub arrow: usize,
     /// Its number among the arrow's pieces.
     pub hop: usize,
-    /// Heights at which it meets a horizontal piece, with whether that comes from the left.
+    /// Heights at which it meets a horizontal piece, and whether that comes from the left.
     pub leads: [(f32, bool); 2],
 }
 
-/// Pieces nearer than this do not share a column.
+/// Pieces closer than this do not share a column.
 const CLEARANCE: f32 = 9.0;
 
 impl Vertical {
@@ -72,7 +72,7 @@ pub(super) fn columns(pieces: &[Vertical]) -> (Vec<usize>, usize) {
         column[piece] = earlier.map(|&other| column[other] + 1).max().unwrap_or(0);
         n = n.max(column[piece] + 1);
     }
-    // Pieces that belong to the right side move as near to it as those right of them allow.
+    // Pieces that belong to the right side move as close to it as those right of them allow.
     for (i, &piece) in order.iter().enumerate().rev() {
         if pieces[piece].kind() == 2 {
             let later = order[i + 1..].iter().filter(|&&other| pieces[other].overlaps(&pieces[piece]));

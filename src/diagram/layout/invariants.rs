@@ -1,4 +1,4 @@
-//! What must hold of every layout; tests ask for it.
+//! Invariants of every layout, checked by tests.
 
 use super::Layout;
 use super::labels::Chords;
@@ -11,11 +11,11 @@ use emath::{Pos2, Rect};
 pub enum Problem {
     /// Two cards overlap.
     CardsOverlap(usize, usize),
-    /// A label lies on a card.
+    /// A label overlaps a card.
     LabelOnCard(usize, usize),
     /// Two labels overlap.
     LabelsOverlap(usize, usize),
-    /// A label lies on the line of another arrow.
+    /// A label overlaps the line of another arrow.
     LabelOnLine(usize),
     /// A label is not on its own line.
     LabelOffLine(usize),
@@ -23,11 +23,11 @@ pub enum Problem {
     LooseEnd(usize),
     /// An arrow passes through a card.
     ThroughCard(usize, usize),
-    /// Two arrows lie on each other over some distance.
+    /// Two arrows overlap over some distance.
     LinesOverlap(usize, usize),
     /// Something is outside the bounds, or a number is not finite.
     OutOfBounds,
-    /// There are not as many boxes and routes as cards and arrows, or rows of a card.
+    /// The numbers of boxes and routes differ from those of cards and arrows, or of rows of a card.
     Incomplete,
 }
 
@@ -104,7 +104,7 @@ fn lines(diagram: &Diagram, layout: &Layout, found: &mut Vec<Problem>) {
     let lines: Vec<Vec<Pos2>> = layout.routes.iter().map(|route| route.path.flatten(4)).collect();
     for (i, (arrow, route)) in diagram.arrows.iter().zip(&layout.routes).enumerate() {
         let (from, to) = (&layout.cards[arrow.from], &layout.cards[arrow.to]);
-        // Only in columns by session does every arrow end at its row.
+        // Every arrow ends at its row only in columns by session.
         let by_row = |row: Option<usize>| row.is_some() && !layout.lanes.is_empty();
         let start = on_border(from.rect, from.part(arrow.from_row), by_row(arrow.from_row), route.path.start);
         let end = on_border(to.rect, to.part(arrow.to_row), by_row(arrow.to_row), route.path.end());
@@ -123,7 +123,7 @@ fn lines(diagram: &Diagram, layout: &Layout, found: &mut Vec<Problem>) {
     }
 }
 
-/// Whether a point is on the border of a card, and beside `part` of it when the edge is about a row.
+/// Whether a point is on the border of a card, and next to `part` of it if the edge is about a row.
 fn on_border(card: Rect, part: Rect, is_row: bool, at: Pos2) -> bool {
     let beside = |y: f32| (y - at.y).abs() < 0.6;
     let vertical = (at.x - card.left()).abs() < 0.6 || (at.x - card.right()).abs() < 0.6;

@@ -1,4 +1,4 @@
-//! Labels on edges: to the middle of a long piece where nothing else is.
+//! Labels on edges: moved to the middle of a long piece that is free.
 
 use super::{CardBox, Route};
 use crate::diagram::path::chord_enters;
@@ -6,7 +6,7 @@ use emath::{Pos2, Rect, pos2};
 
 /// Room kept around a moved label.
 const CLEARANCE: f32 = 4.0;
-/// What a line shows on both sides of its label.
+/// Length of line visible on both sides of its label.
 const STUB: f32 = 12.0;
 
 /// All lines as chords, with the route they belong to.
@@ -44,8 +44,8 @@ pub(super) fn is_free(rect: Rect, route: usize, cards: &[CardBox], routes: &[Rou
         && !chords.foreign_line_in(route, wide)
 }
 
-/// Moves labels to the middle of a long piece where that is free and the line is seen on both sides: of a passage over
-/// other lanes, of the piece that leaves the card, or of the vertical piece of an edge that stays beside its lane.
+/// Moves labels to the middle of a long piece if that is free and the line is visible on both sides: of a passage over
+/// other lanes, of the piece that leaves the card, or of the vertical piece of an edge that stays next to its lane.
 /// Others stay. O(edges²).
 pub(super) fn move_to_free_middles(cards: &[CardBox], routes: &mut [Route]) {
     let chords = Chords::new(routes);

@@ -1,13 +1,13 @@
-//! In which order lanes stand side by side.
+//! The left-to-right order of lanes.
 
 use crate::diagram::{Diagram, Emphasis};
 
 /// With up to this many lanes every order is tried.
 const EXHAUSTIVE: usize = 7;
 
-/// Places of lanes, left to right: the order in which connected lanes are near each other (edges of the cycle count
+/// Indices of lanes, left to right: the order in which connected lanes are near each other (edges of the cycle count
 /// four times), and among equals the first in session order. The initial state stays leftmost. Exact up to
-/// [`EXHAUSTIVE`] lanes; beyond, neighbours are swapped while that helps.
+/// [`EXHAUSTIVE`] lanes; beyond that, neighbours are swapped while that helps.
 pub(super) fn lane_order(diagram: &Diagram) -> Vec<usize> {
     let n = diagram.lanes.len();
     let mut weight = vec![vec![0u64; n]; n];
@@ -55,7 +55,7 @@ fn next_permutation(items: &mut [usize]) -> bool {
     true
 }
 
-/// Swaps neighbours while that shortens the edges. Each swap changes only the distances to the two, so it is judged
+/// Swaps neighbours while that shortens the edges. Each swap changes only the distances to the two, so it is evaluated
 /// in O(lanes).
 fn swapped(mut order: Vec<usize>, fixed: usize, weight: &[Vec<u64>]) -> Vec<usize> {
     for _ in 0..order.len() {

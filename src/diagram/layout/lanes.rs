@@ -1,16 +1,16 @@
 //! Sessions as columns, edges around cards.
 //!
-//! 1. Lanes are ordered so that connected ones are near ([`lane_order`]); cards stand in session order.
+//! 1. Lanes are ordered so that connected ones are near ([`lane_order`]); cards are in session order.
 //! 2. Ports are put on the rows that edges are about ([`ports`]); rows grow with their ports.
 //! 3. Cards are placed so that edges run level where they can ([`placement`]).
 //! 4. Edges over several lanes get a passage between the cards of each lane in between ([`routes`]); the gaps grow.
 //! 5. Vertical pieces between two lanes are ordered and packed into columns ([`gutters`]); the gutter grows.
 //! 6. Every label has its own room on the line where it leaves its card, and moves to the middle of a longer piece
-//!    where that is free ([`labels`]).
+//!    if that is free ([`labels`]).
 //!
-//! No edge passes through a foreign card and no label lies on anything foreign, by construction: ports of left and
+//! No edge passes through a foreign card and no label overlaps anything foreign, by construction: ports of left and
 //! right sides and passages of even and odd lanes use different heights (see [`ports`]), and gutters hold vertical
-//! pieces in columns of their own. Left out: crossings are lowered greedily, not minimized.
+//! pieces in columns of their own. Not done: crossings are reduced greedily, not minimized.
 
 use super::gutters::{Vertical, columns};
 use super::lane_order::lane_order;
@@ -24,18 +24,18 @@ use crate::diagram::path::Path;
 use emath::{Pos2, Rect, pos2};
 use std::collections::BTreeMap;
 
-/// Least room beside a card: an arrow head and a corner.
+/// Minimum space next to a card: an arrow head and a corner.
 const ZONE: f32 = 26.0;
-/// What a line shows between its card and its label, and between its label and its first corner: with few lanes, and
-/// with many.
+/// Length of line visible between its card and its label, and between its label and its first corner: with few lanes,
+/// and with many.
 const LABEL_GAP: (f32, f32) = (12.0, 7.0);
 /// Distance of columns in a gutter.
 const COLUMN: f32 = 14.0;
-/// What a lane's ground extends beyond its cards.
+/// How far a lane's background extends beyond its cards.
 const LANE_PAD: f32 = 16.0;
-/// Lanes stand this wide if there is no need for more or less, so that few lanes do not look lost on a page.
+/// Lanes have this total width unless they need more or less, so that few lanes do not look lost on a page.
 const WIDTH: f32 = 760.0;
-/// Most that a gutter is widened for that.
+/// Maximum by which a gutter is widened for that.
 const SPARE: f32 = 110.0;
 /// Height of a lane's title band.
 const LANE_TITLE: f32 = 34.0;
@@ -55,7 +55,7 @@ pub(super) fn lanes_in_order(diagram: &Diagram, order: &[usize]) -> Layout {
     finish(order, &gutters, cards, routes)
 }
 
-/// The same with cards in these columns, whatever their session; arrows between cards one below the other run straight.
+/// The same with cards in these columns, whatever their session; arrows between vertically adjacent cards run straight.
 /// The layout has no lanes.
 pub(super) fn columns_of(diagram: &Diagram, columns: Vec<Vec<usize>>) -> Layout {
     let (_, cards, routes) = arranged(diagram, &Grid::of(columns));
@@ -77,7 +77,7 @@ fn arranged(diagram: &Diagram, grid: &Grid) -> (Gutters, Vec<CardBox>, Vec<Route
     (gutters, cards, routes)
 }
 
-/// Heights: where cards stand and edges run.
+/// Heights: of cards and edges.
 struct Frame<'a> {
     grid: &'a Grid,
     ports: Ports,
@@ -95,8 +95,8 @@ impl<'a> Frame<'a> {
         }
         // Gap `k` of a lane is above its card `k`.
         let mut passages = vec![0usize; diagram.cards.len()];
-        // First with ports in the order of edges, then in the order of the heights that gives, then with the passages
-        // that those heights ask for.
+        // First with ports in the order of edges, then in the order of the resulting heights, then with the passages
+        // that those heights require.
         let rank = |card: usize| grid.place_of[card] as f32 * 100.0;
         let end = |arrow: usize, end: usize| {
             let arrow = &diagram.arrows[arrow];
@@ -134,7 +134,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Puts the passages into the gaps that have grown for them; heights wished elsewhere go to the nearest place there.
+/// Puts the passages into the gaps that have grown for them; heights wished elsewhere go to the nearest position there.
 fn keep_gaps(
     grid: &Grid,
     courses: &mut [Option<Course>],
@@ -175,13 +175,13 @@ fn placed(diagram: &Diagram, grid: &Grid, ports: &Ports, down: &[bool], passages
     place(&grid.lanes, &heights, &gap_above, &ties)
 }
 
-/// Widths: where lanes and vertical pieces stand.
+/// Widths: of lanes and vertical pieces.
 struct Gutters {
     /// By lane from the left: left and right side of its cards.
     lane_x: Vec<(f32, f32)>,
-    /// By arrow and hop: x of its vertical piece; none where the pieces before and after are level.
+    /// By arrow and hop: x of its vertical piece; none if the pieces before and after are level.
     tracks: Vec<Vec<Option<f32>>>,
-    /// By arrow: whether its label is where it arrives.
+    /// By arrow: whether its label is at its target.
     at_target: Vec<bool>,
     /// Left and right end of everything.
     ends: (f32, f32),
@@ -192,7 +192,7 @@ impl Gutters {
         let n = frame.grid.lanes.len();
         let mut pieces: Vec<Vec<Vertical>> = vec![Vec::new(); n + 1];
         let mut tracks: Vec<Vec<Option<f32>>> = Vec::with_capacity(diagram.arrows.len());
-        // Room beside the cards left of a gutter and right of it.
+        // Space next to the cards left of a gutter and right of it.
         let mut zones = vec![(0.0_f32, 0.0_f32); n + 1];
         zones[1..n].fill((ZONE, ZONE));
         for (arrow, course) in frame.courses.iter().enumerate() {
@@ -217,7 +217,7 @@ impl Gutters {
                 }
             }
         }
-        // What runs level from card to card has its label on the side where there is room. By gutter and whether on the
+        // An edge that runs level from card to card has its label on the side with space. By gutter and whether on the
         // left of it: the heights of lines and labels there.
         let mut heights: BTreeMap<(usize, bool), Vec<(f32, usize)>> = BTreeMap::new();
         for (arrow, course) in frame.courses.iter().enumerate() {
@@ -278,7 +278,7 @@ fn label_gap(n_lanes: usize) -> f32 {
     if n_lanes <= 3 { LABEL_GAP.0 } else { LABEL_GAP.1 }
 }
 
-/// Room that a label takes between two cards.
+/// Space that a label takes between two cards.
 fn label_room(diagram: &Diagram, arrow: usize, n_lanes: usize) -> f32 {
     label_size(&diagram.arrows[arrow]).x + 2.0 * label_gap(n_lanes) + CORNER
 }
@@ -342,7 +342,7 @@ fn finish(order: &[usize], gutters: &Gutters, cards: Vec<CardBox>, routes: Vec<R
     let mut lanes = vec![Rect::NOTHING; order.len()];
     for (place, &lane) in order.iter().enumerate() {
         let (left, right) = gutters.lane_x[place];
-        // The outer gutters hold edges within one lane, so they belong to its ground.
+        // The outer gutters hold edges within one lane, so they belong to its background.
         let left = if place == 0 { gutters.ends.0.min(content.left()) } else { left } - LANE_PAD;
         let right = if place + 1 == order.len() { gutters.ends.1.max(content.right()) } else { right } + LANE_PAD;
         lanes[lane] = Rect::from_min_max(pos2(left, top), pos2(right, bottom));

@@ -13,7 +13,7 @@ pub const SMALL_FONT: f32 = 12.5;
 /// Font size of edge labels.
 pub const LABEL_FONT: f32 = 13.0;
 
-/// Ports stand this far apart, and cards start at multiples of it.
+/// Ports are this far apart, and cards start at multiples of it.
 pub(super) const UNIT: f32 = 12.0;
 /// Height of a header with at most one port on a side.
 pub(super) const HEADER_HEIGHT: f32 = 36.0;
@@ -23,7 +23,7 @@ pub(super) const ROW_HEIGHT: f32 = 24.0;
 pub(super) const CARD_FOOT: f32 = 5.0;
 /// Space left and right inside a card.
 pub(crate) const CARD_PAD: f32 = 12.0;
-/// Height of a label's ground: less than the distance of two labelled ports.
+/// Height of a label's background: less than the distance of two labelled ports.
 pub(super) const LABEL_HEIGHT: f32 = 19.0;
 /// Height of the disc of a number, and its width with one digit.
 const DISC: f32 = 18.0;
@@ -31,13 +31,13 @@ const DISC: f32 = 18.0;
 pub(super) const CORNER: f32 = 7.0;
 
 const CARD_MIN_WIDTH: f32 = 156.0;
-/// The same for cards that say no outcome.
+/// The same for cards without an outcome.
 const SHORT_CARD_MIN_WIDTH: f32 = 112.0;
 const MAX_OPERATION_COLUMNS: usize = 42;
-/// Of a card's title, and of a transaction's name where edges are named.
+/// Maximum columns of a card's title, and of a transaction's name if edges are named.
 pub const MAX_TITLE_COLUMNS: usize = 22;
 const MAX_LABEL_COLUMNS: usize = 22;
-/// Of a card's status and a row's place.
+/// Maximum columns of a card's status and a row's place.
 const MAX_NOTE_COLUMNS: usize = 26;
 
 /// A card's title as shown.
@@ -50,8 +50,8 @@ pub fn row_text(row: &Row) -> String {
     shortened(&row.text, row.value_at, MAX_OPERATION_COLUMNS)
 }
 
-/// An operation whose value begins at `value_at`, in at most `max` columns: key and value are shortened apart, what is
-/// between them never.
+/// An operation whose value begins at `value_at`, in at most `max` columns: key and value are shortened separately,
+/// what is between them never.
 pub fn shortened(text: &str, value_at: usize, max: usize) -> String {
     if columns(text) <= max {
         return text.to_owned();
@@ -60,14 +60,14 @@ pub fn shortened(text: &str, value_at: usize, max: usize) -> String {
     let close = head.rfind(')').unwrap_or(head.len());
     let (key, between) = head.split_at(close);
     let room = max.saturating_sub(columns(between));
-    // Each has half of the room and what the other does not need.
+    // Each has half of the space and what the other does not need.
     let for_key = (room / 2).max(room.saturating_sub(columns(value)));
     let key = elide(key, for_key);
     let value = elide(value, room.saturating_sub(columns(&key)));
     format!("{key}{between}{value}")
 }
 
-/// What a card says after its title as shown: its outcome or its session.
+/// The text after a card's title as shown: its outcome or its session.
 pub fn status_text(card: &Card) -> String {
     elide(&card.status, MAX_NOTE_COLUMNS)
 }
@@ -106,7 +106,7 @@ pub fn disc_size(numbers: &[usize]) -> Vec2 {
     vec2(DISC + 7.0 * (columns(&number_text(numbers)) - 1) as f32, DISC)
 }
 
-/// `16, 21`; of more than three the first two.
+/// `16, 21`; the first two if there are more than three.
 pub fn number_text(numbers: &[usize]) -> String {
     let shown = if numbers.len() > 3 { 2 } else { numbers.len() };
     let all: Vec<String> = numbers[..shown].iter().map(usize::to_string).collect();

@@ -1,10 +1,10 @@
 //! Where things are drawn: coordinates for the cards and arrows of a [`Diagram`](super::Diagram).
 //!
-//! [`arrange`] makes several layouts of a diagram, measures them and takes the one that is easiest to read. The ways to make
-//! a [`Layout`]: [`lanes`] (sessions as columns; no edge passes through a card), rings and grids of cards with the same
-//! engine, [`graphviz`] (layers, by layout-rs), and [`lanes_moved`] (one with some cards put elsewhere by hand). [`problems`]
-//! says what is wrong with one. The unit is a point at zoom 1; y grows downwards. The same diagram always gives the same
-//! layout.
+//! [`arrange`] computes several layouts of a diagram, measures them and takes the one that is easiest to read. The ways
+//! to get a [`Layout`]: [`lanes`] (sessions as columns; no edge passes through a card), rings and grids of cards with
+//! the same engine, [`graphviz`] (layers, by layout-rs), and [`lanes_moved`] (one with some cards moved by hand).
+//! [`problems`] reports what is wrong with one. The unit is a point at zoom 1; y grows downwards. The same diagram
+//! always gives the same layout.
 
 mod choose;
 mod graphviz;
@@ -34,7 +34,7 @@ pub use moved::lanes_moved;
 use super::path::Path;
 use emath::{Rect, Vec2};
 
-/// Which layout is asked for.
+/// The requested layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum LayoutStyle {
     /// Whichever is easiest to read.
@@ -81,16 +81,16 @@ impl CardBox {
 pub struct Route {
     /// From the source card's border to the tip on the target card's border.
     pub path: Path,
-    /// The label's ground, text centred in it.
+    /// The label's background, with the text centred in it.
     pub label: Rect,
 }
 
 /// Coordinates of a diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Everything is inside.
+    /// Encloses everything.
     pub bounds: Rect,
-    /// By lane: its ground, title band on top. Empty in layouts without lanes.
+    /// By lane: its background, title band on top. Empty in layouts without lanes.
     pub lanes: Vec<Rect>,
     /// By card.
     pub cards: Vec<CardBox>,
@@ -105,7 +105,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// What cards, lines and labels take.
+    /// Bounds of cards, lines and labels.
     fn content(&self) -> Rect {
         let lines = self.routes.iter().flat_map(|route| [route.path.bounds(), route.label]);
         self.cards.iter().map(|card| card.rect).chain(lines).fold(Rect::NOTHING, Rect::union)

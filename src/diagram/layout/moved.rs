@@ -1,4 +1,4 @@
-//! The lanes layout with some cards put elsewhere by hand.
+//! The lanes layout with some cards moved by hand.
 
 use super::labels::{Chords, is_free};
 use super::measure::{CORNER, label_size};
@@ -7,13 +7,13 @@ use crate::diagram::Diagram;
 use crate::diagram::path::Path;
 use emath::{Pos2, Rect, pos2, vec2};
 
-/// How far a line runs straight out of a card before it turns.
+/// How far a line extends straight from a card before it turns.
 const OUT: f32 = 28.0;
 
-/// `base` with the upper left corners of some cards at other places; coordinates stay those of `base`, the bounds grow.
+/// `base` with the upper left corners of some cards moved; coordinates stay those of `base`, the bounds grow.
 ///
-/// Edges of moved cards are routed again, orthogonally and around nothing: the user who drags a card decides what lies under
-/// it. Labels of those edges avoid cards, labels and lines where there is room. O(edges of moved cards · edges).
+/// Edges of moved cards are routed again, orthogonally and around nothing: the user who drags a card decides what is
+/// under it. Labels of those edges avoid cards, labels and lines if there is space. O(edges of moved cards · edges).
 pub fn lanes_moved(diagram: &Diagram, base: &Layout, moved: &[(usize, Pos2)]) -> Layout {
     let mut layout = base.clone();
     let mut is_moved = vec![false; layout.cards.len()];
@@ -78,7 +78,7 @@ fn without_repeats(mut points: Vec<Pos2>) -> Vec<Pos2> {
     points
 }
 
-/// The first free place along the line, from the middle outwards; the middle if none is.
+/// The first free position along the line, from the middle outwards; the middle if none is free.
 fn label(diagram: &Diagram, layout: &Layout, chords: &Chords, arrow: usize) -> Rect {
     let size = label_size(&diagram.arrows[arrow]);
     let candidates = places_along(chords.line(arrow));

@@ -1,25 +1,25 @@
-//! How far down each card of a lane stands.
+//! The vertical positions of the cards of a lane.
 //!
-//! Cards of a lane keep their order and distances; within that, each wants its edges level with their other ends.
-//! Lane by lane, the others fixed, that is a weighted isotonic regression with absolute errors, solved exactly by
-//! pooling adjacent violators (Robertson & Wright 1980); a few sweeps over the lanes let the whole settle.
+//! Cards of a lane keep their order and distances; within that, each wants its edges level with their other ends. Lane
+//! by lane, with the others fixed, that is a weighted isotonic regression with absolute errors, solved exactly by
+//! pooling adjacent violators (Robertson & Wright 1980); a few sweeps over the lanes let everything settle.
 
 use super::measure::UNIT;
 
-/// Two ports that want to stand level.
+/// Two ports that want to be level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tie {
     /// Card and distance of its port from the card's top.
     pub a: (usize, f32),
     /// The same for the other end.
     pub b: (usize, f32),
-    /// How much it counts.
+    /// Its weight.
     pub weight: f32,
 }
 
 const SWEEPS: usize = 8;
 
-/// By card: its top, a multiple of [`UNIT`]. `lanes` holds cards top down, `gap_above` the least distance of a card
+/// By card: its top, a multiple of [`UNIT`]. `lanes` holds cards top down, `gap_above` the minimum distance of a card
 /// from the one above it. O(sweeps · (cards + ties) · log) plus merging of neighbours.
 pub(super) fn place(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], ties: &[Tie]) -> Vec<f32> {
     let mut tops = vec![0.0_f32; heights.len()];
@@ -116,7 +116,7 @@ fn median(wishes: &[(f32, f32)]) -> f32 {
     0.0
 }
 
-/// Moves tops to multiples of [`UNIT`], down where the distance to the card above asks for it.
+/// Moves tops to multiples of [`UNIT`], downwards if the distance to the card above requires it.
 fn snap(lanes: &[Vec<usize>], heights: &[f32], gap_above: &[f32], tops: &mut [f32]) {
     for cards in lanes {
         let mut least = f32::NEG_INFINITY;

@@ -1,8 +1,8 @@
 //! On which side of its cards an edge leaves and lands, and at which height.
 //!
-//! Ports stand on the side of the row the edge is about. Heights are multiples of [`UNIT`], minus a little on right
+//! Ports are on the side of the row that the edge is about. Heights are multiples of [`UNIT`], minus a little on right
 //! sides and plus a little on left sides; with cards at multiples of [`UNIT`] too, no port of a right side is level
-//! with a port of a left side, and horizontal pieces of different edges never lie on each other.
+//! with a port of a left side, and horizontal pieces of different edges never overlap.
 
 use super::measure::{CARD_FOOT, HEADER_HEIGHT, ROW_HEIGHT, UNIT};
 use crate::diagram::{Diagram, Emphasis};
@@ -31,13 +31,13 @@ pub(super) enum Way {
     },
 }
 
-/// Where lanes and cards stand in relation to each other.
+/// The relative positions of lanes and cards.
 pub(super) struct Grid {
-    /// By place from the left: cards of the lane, top down.
+    /// By lane from the left: its cards, top down.
     pub lanes: Vec<Vec<usize>>,
-    /// By card: its lane's place from the left.
+    /// By card: its lane's index from the left.
     pub lane_of: Vec<usize>,
-    /// By card: its place in the lane.
+    /// By card: its index in the lane.
     pub place_of: Vec<usize>,
     /// Whether lanes are sessions: then only session order runs straight, and everything else from row to row.
     pub is_by_session: bool,
@@ -157,7 +157,7 @@ pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize
                 let mut at = first;
                 for (i, &(_, arrow, end)) in ends.iter().enumerate() {
                     if i > 0 {
-                        // Labels sit on the lines that leave, so those need room for a label.
+                        // Labels are on the outgoing lines, so those need space for a label.
                         at += if end == 0 || ends[i - 1].2 == 0 { 2.0 * UNIT } else { UNIT };
                     }
                     result.offsets[arrow][end] = y + at + nudge;
@@ -181,7 +181,7 @@ pub(super) fn ports(diagram: &Diagram, ways: &[Way], level: impl Fn(usize, usize
     result
 }
 
-/// How much an arrow counts when cards are placed.
+/// Weight of an arrow when cards are placed.
 pub(super) fn weight(emphasis: Emphasis) -> f32 {
     if emphasis == Emphasis::Cycle { 4.0 } else { 1.0 }
 }

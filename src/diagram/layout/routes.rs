@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// An edge as a sequence of heights: the source port, a passage in every lane in between, the target port.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
-    /// Places of the lanes from source to target; twice the same lane for an edge within a lane.
+    /// Indices of the lanes from source to target; twice the same lane for an edge within a lane.
     pub lanes: Vec<usize>,
     /// By lane of the course: the height.
     pub levels: Vec<f32>,
@@ -54,7 +54,7 @@ impl Column<'_> {
     }
 }
 
-/// By arrow: its course with ports' heights, and wished heights at passages, chosen so that the way is short. None for
+/// By arrow: its course with ports' heights, and wished heights at passages, chosen so that the path is short. None for
 /// straight ones.
 pub(super) fn courses(
     diagram: &Diagram,
@@ -89,7 +89,7 @@ pub(super) fn courses(
     diagram.arrows.iter().enumerate().map(course).collect()
 }
 
-/// The gap through which the way from height `from` to height `to` is shortest, and where in it.
+/// The gap through which the path from height `from` to height `to` is shortest, and where in it.
 fn best_gap(column: &Column<'_>, from: f32, to: f32) -> (usize, f32) {
     let n = column.cards.len();
     // Gaps are sorted by height, so only those around both ends can be nearest.
@@ -108,7 +108,7 @@ fn best_gap(column: &Column<'_>, from: f32, to: f32) -> (usize, f32) {
     (best.2, best.3)
 }
 
-/// Room that a gap keeps free below the card above it, and above the card below it, in which nothing passes.
+/// Space that a gap keeps free below the card above it, and above the card below it, in which nothing passes.
 pub(super) fn gap_margins(down: bool) -> (f32, f32) {
     if down { (36.0, 24.0) } else { (UNIT, UNIT) }
 }
@@ -120,11 +120,11 @@ pub(super) fn gap_height(down: bool, passages: usize) -> f32 {
     if passages == 0 { least } else { f32::max(least, above + below + (passages + 1) as f32 * UNIT) }
 }
 
-/// Gives every passage a height of its own, near the wished one. In each lane passages stand a [`UNIT`] apart, between
-/// the heights of ports; lanes with odd and even places use different heights, so that pieces in the gutter between
-/// them never lie on each other.
+/// Gives every passage its own height, near the wished one. In each lane passages are a [`UNIT`] apart, between the
+/// heights of ports; lanes with odd and even indices use different heights, so that pieces in the gutter between them
+/// never overlap.
 pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
-    // By (lane, gap): level, arrow and place in the course.
+    // By (lane, gap): level, arrow and index in the course.
     type Passages = BTreeMap<(usize, usize), Vec<(f32, usize, usize)>>;
     let mut by_gap = Passages::new();
     for (arrow, course) in courses.iter().enumerate() {
@@ -158,9 +158,9 @@ pub(super) fn assign_passages(courses: &mut [Option<Course>], columns: &[Column<
 /// Distance of the heights of two ports, one on a right side and one on a left side, in rows that are level.
 const NEAR: f32 = UNIT / 2.0;
 
-/// Takes out small steps: a piece gets the height of the piece before or after it where no other edge has that height
-/// in the gutters on both sides. Passages move within their gaps; of a port and the one it would be level with, both
-/// meet in the middle, or the target's goes to the source's.
+/// Removes small steps: a piece gets the height of the piece before or after it if no other edge has that height in the
+/// gutters on both sides. Passages move within their gaps; a port and the one it would be level with meet in the
+/// middle, or the target's moves to the source's.
 pub(super) fn level_out(courses: &mut [Option<Course>], columns: &[Column<'_>], down: impl Fn(usize) -> bool) {
     let mut used: BTreeMap<usize, Vec<(f32, usize)>> = Default::default();
     for (arrow, course) in courses.iter().enumerate() {

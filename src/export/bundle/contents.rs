@@ -1,5 +1,5 @@
-//! What is in a report, in order: what happened, in which setting, why it is a contradiction, why to believe it, how
-//! often it happens, how to run it.
+//! The contents of a report, in order: what happened, in which setting, why it is a contradiction, why to believe it,
+//! how often it happens, how to run it.
 
 use super::document::{Block, Document, Inline, Line, code, strong, text};
 use super::histories::{HistoryFile, LeftOut};
@@ -19,16 +19,16 @@ pub(super) struct Parts<'a> {
     pub scripts: &'a Scripts,
     /// The history files.
     pub histories: &'a [HistoryFile],
-    /// Those that are not there.
+    /// Those that are missing.
     pub left_out: &'a [LeftOut],
     /// The picture for Mermaid.
     pub mermaid: &'a str,
 }
 
-/// Longest script that is shown at once.
+/// Maximum length of a script that is shown unfolded.
 const SHOWN_LINES: usize = 60;
 
-/// The report. `whole_in_one` is for the page that has no files beside it: they are folded into it.
+/// The report. `whole_in_one` is for the page without accompanying files: they are folded into it.
 pub(super) fn document(parts: &Parts<'_>, whole_in_one: bool) -> Document {
     let Brief { example, explanation, whole, health, .. } = parts.brief;
     let mut report = Document::default();
@@ -131,7 +131,7 @@ fn argument(report: &mut Document, example: &Counterexample, explanation: &Expla
         report.paragraph(vec![text("What was inferred cannot be the other way round:")]);
         report.blocks.push(Block::List(otherwise));
     }
-    // Word for word, each once, however many edges rest on it.
+    // Word for word, each once, however many edges depend on it.
     let mut quoted: Vec<Quotation> = Vec::new();
     for reason in told.iter().filter_map(|(edge, _)| {
         let place = example.violation.edges.iter().position(|e| std::ptr::eq(e, *edge))?;
@@ -278,7 +278,7 @@ fn files(report: &mut Document, parts: &Parts<'_>, whole_in_one: bool) {
         text: content.to_owned(),
     };
     if !whole_in_one {
-        // Trackers that know Mermaid draw it where the picture is not attached.
+        // Trackers that support Mermaid draw it if the picture is not attached.
         report.blocks.push(folded("the graph, drawn by the tracker", "mermaid", parts.mermaid));
         return;
     }

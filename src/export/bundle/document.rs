@@ -1,11 +1,11 @@
-//! A report as data: what stands in it, not how a tracker writes it.
+//! A report as data, independent of the markup of a tracker.
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Inline {
     /// Words.
     Text(String),
-    /// Words that matter; no blanks at their ends, which some dialects take for the end of the emphasis.
+    /// Emphasized words; no blanks at the ends, which some dialects take for the end of the emphasis.
     Strong(String),
     /// Something typed or read by programs.
     Code(String),
@@ -23,7 +23,7 @@ pub(super) enum Block {
     Heading(u8, String),
     /// A paragraph.
     Paragraph(Line),
-    /// A list without an order.
+    /// An unordered list.
     List(Vec<Line>),
     /// A table; every row has as many cells as the header.
     Table {
@@ -41,9 +41,9 @@ pub(super) enum Block {
     },
     /// The picture.
     Picture,
-    /// Something long that need not be seen at once. Nothing of it is in dialects that cannot fold.
+    /// Something long that need not be visible at once. Omitted in dialects that cannot fold.
     Folded {
-        /// What it is.
+        /// Its title.
         title: String,
         /// The language.
         language: &'static str,
@@ -64,7 +64,7 @@ pub(super) fn text(words: impl Into<String>) -> Inline {
     Inline::Text(words.into())
 }
 
-/// Words that matter.
+/// Emphasized words.
 pub(super) fn strong(words: impl Into<String>) -> Inline {
     Inline::Strong(words.into())
 }

@@ -5,7 +5,7 @@ use crate::counterexample::Counterexample;
 use crate::export::small_history;
 use std::time::Duration;
 
-/// A format of the bundle: its name, the file, what it is for.
+/// A format of the bundle: its name, the file, its purpose.
 const FORMATS: [(&str, &str, &str); 5] = [
     ("text", "history.txt", "IsoScope's own notation"),
     ("plume", "history.plume.txt", "Plume, PolySI, IsoVista, AWDIT"),
@@ -14,18 +14,18 @@ const FORMATS: [(&str, &str, &str); 5] = [
     ("json", "history.json", "IsoScope's JSON, with everything known"),
 ];
 
-/// Longest that reading a file back and checking it may take.
+/// Time limit for reading a file back and checking it.
 const CHECKING: Duration = Duration::from_secs(20);
 
 /// A history as a file.
 pub(super) struct HistoryFile {
     /// Its name.
     pub name: &'static str,
-    /// Who reads it.
+    /// The programs that read it.
     pub about: &'static str,
     /// Its content.
     pub bytes: Vec<u8>,
-    /// What the format cannot say, none of which changes the verdict.
+    /// What the format cannot express, none of which changes the verdict.
     pub losses: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct HistoryFile {
 pub(super) struct LeftOut {
     /// Its name.
     pub name: &'static str,
-    /// Why it is not there.
+    /// Why it is missing.
     pub why: String,
 }
 

@@ -22,14 +22,14 @@ pub(super) fn jira(document: &Document, picture: &str) -> String {
             }
             Block::Code { language, text } => writeln!(out, "{}", preformatted(language, text)),
             Block::Picture => writeln!(out, "!{picture}|width=800!"),
-            // Jira cannot fold, and the same is in a file beside this one.
+            // Jira cannot fold, and the same is in a separate file.
             Block::Folded { .. } => continue,
         };
     }
     out
 }
 
-/// The markers end at their own name, so it must not stand inside.
+/// The markers end at their own name, so the text must not contain it.
 fn preformatted(language: &str, text: &str) -> String {
     let text = text.trim_end_matches('\n');
     let is_known = matches!(language, "sql" | "sh");
@@ -55,7 +55,7 @@ fn line(words: &Line) -> String {
     words.iter().map(piece).collect()
 }
 
-/// Keeps names from acting as markup.
+/// Prevents names from acting as markup.
 fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in words.chars() {

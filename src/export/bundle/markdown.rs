@@ -4,7 +4,7 @@ use super::document::{Block, Document, Inline, Line};
 use crate::history::visible_line;
 use std::fmt::Write;
 
-/// The document; `picture` is the file beside it.
+/// The document; `picture` is the file next to it.
 pub(super) fn markdown(document: &Document, picture: &str, alt: &str) -> String {
     let mut out = String::new();
     for block in &document.blocks {
@@ -51,7 +51,7 @@ fn line(words: &Line) -> String {
     words.iter().map(piece).collect()
 }
 
-/// Code in a line, also inside of tables: a bar must be escaped there even in code.
+/// Inline code, also in tables: a bar must be escaped there even in code.
 fn code(words: &str) -> String {
     let words = visible_line(words).replace('|', "\\|");
     let longest = words.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -60,7 +60,7 @@ fn code(words: &str) -> String {
     format!("{tick}{pad}{words}{pad}{tick}")
 }
 
-/// Keeps names from acting as Markdown, HTML, mentions or references to issues.
+/// Prevents names from acting as Markdown, HTML, mentions or references to issues.
 fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in visible_line(words).chars() {

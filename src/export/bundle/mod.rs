@@ -1,8 +1,8 @@
 //! The report of one counterexample for an issue tracker: words, pictures, files, scripts.
 //!
-//! [`bundle()`] makes all files of it, [`page()`] the one page that has everything inside. The text is made once, as data,
-//! and written in three dialects. Every history in it has been read back and checked again; a format that
-//! cannot say what breaks the level is left out, and the report says why. The same input gives the same bytes.
+//! [`bundle()`] makes all of its files, [`page()`] the one page with everything inside. The text is made once, as data,
+//! and written in three dialects. Every history in it has been read back and checked again; a format that cannot
+//! express what breaks the level is left out, and the report says why. The same input gives the same bytes.
 
 mod contents;
 mod document;
@@ -21,13 +21,13 @@ use crate::health::Health;
 use crate::history::History;
 use contents::Parts;
 
-/// What a report is about, and what it needs to know.
+/// The subject of a report, and the data it needs.
 pub struct Brief<'a> {
     /// The counterexample.
     pub example: &'a Counterexample,
     /// Its argument.
     pub explanation: &'a Explanation,
-    /// The violation of the whole history that it was made from.
+    /// The violation of the whole history that it was derived from.
     pub violation: &'a Violation,
     /// The history it was taken from.
     pub whole: &'a History,
@@ -50,7 +50,7 @@ struct Scripts {
     spec: String,
 }
 
-/// The files of a bundle apart from histories: name, and what it is.
+/// The files of a bundle other than histories: name, and description.
 const OTHER_FILES: &[(&str, &str)] = &[
     ("report.html", "this report with everything inside; opens without a network"),
     ("report.md", "this report for GitHub and GitLab"),
@@ -94,7 +94,7 @@ pub fn page(brief: &Brief<'_>, control: &Control) -> Result<Vec<u8>, ExportError
     Made::new(brief, control)?.html(brief)
 }
 
-/// What is made once for all dialects.
+/// The parts made once for all dialects.
 struct Made {
     picture: Picture,
     plan: Plan,

@@ -7,7 +7,8 @@ use crate::health::{Health, Severity};
 use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId, Value, grouped};
 use std::collections::BTreeMap;
 
-/// What was looked at to tell a fault of the database from one of the test, an item each: whether it holds comes first.
+/// The checks that distinguish a fault of the database from one of the test, an item each, beginning with whether it
+/// holds.
 pub(super) fn harness(example: &Counterexample, whole: &History, health: &Health) -> Vec<Line> {
     let small = &example.history;
     let name = |t: TransactionId| small.transaction_name(t);
@@ -88,7 +89,7 @@ fn written_several_times(example: &Counterexample, whole: &History, reads: &[Ope
     names
 }
 
-/// Everything that was found out about the log, conditions of other checkers included.
+/// All findings about the log, conditions of other checkers included.
 pub(super) fn health_table(health: &Health) -> Block {
     let row = |finding: &crate::health::Finding| {
         let mut words = vec![text(&finding.text)];

@@ -1,8 +1,9 @@
-//! A counterexample as something to run: an order of its operations, a script for several terminals, a specification
-//! for PostgreSQL's isolation tester.
+//! A counterexample in runnable form: an order of its operations, a script for several terminals, a specification for
+//! PostgreSQL's isolation tester.
 //!
-//! [`interleave()`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers what
-//! was observed; [`sql()`] and [`spec()`] write that order down. What is made is a text: nothing here talks to a database.
+//! [`interleave()`] finds an order in which one up-to-date copy of the data, under a weaker isolation setting, answers
+//! what was observed; [`sql()`] and [`spec()`] write that order down. The result is text: nothing here talks to a
+//! database.
 
 mod script;
 mod spec;
@@ -15,16 +16,16 @@ pub use sql::sql;
 
 use crate::history::History;
 
-/// What a script is about.
+/// The subject of a script.
 pub struct Reproduction<'a> {
-    /// The history to run: small, all of it is run.
+    /// The history to run: small, because all of it is run.
     pub history: &'a History,
     /// The order to run it in.
     pub plan: &'a Plan,
     /// The setting that is claimed to forbid what was observed.
     pub isolation: Isolation,
-    /// What it shows, in a line.
+    /// What it shows, in one line.
     pub headline: String,
-    /// Where it is from, in a line.
+    /// Its origin, in one line.
     pub origin: String,
 }

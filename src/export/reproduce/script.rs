@@ -1,4 +1,4 @@
-//! What both kinds of script say alike: terminals, names, and what is to be expected.
+//! What both kinds of script have in common: terminals, names, and expectations.
 
 use super::{Isolation, Reproduction};
 use crate::diagram::text_size::printable;
@@ -30,7 +30,7 @@ pub(super) fn comment(text: &str) -> String {
     printable(text).replace("*/", "*·")
 }
 
-/// What is to be expected of a run: sentences for comments.
+/// The expected outcome of a run: sentences for comments.
 pub(super) fn expectations(reproduction: &Reproduction<'_>) -> Vec<String> {
     let Reproduction { plan, isolation, .. } = reproduction;
     let weaker: Vec<&str> = plan.shown_at.iter().filter(|setting| *setting < isolation).map(|s| s.sql()).collect();

@@ -6,8 +6,8 @@ use super::{Action, PlanStep, Reproduction};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The specification: one session each, one step a statement, one permutation. Run it with
-/// `isolationtester 'dbname=postgres' < reproduce.spec`.
+/// The specification: one session each, one step per statement, one permutation. Run it with `isolationtester
+/// 'dbname=postgres' < reproduce.spec`.
 pub fn spec(reproduction: &Reproduction<'_>) -> String {
     let Reproduction { history, plan, isolation, headline, origin } = reproduction;
     let table = Table::new(history);
@@ -49,7 +49,7 @@ pub fn spec(reproduction: &Reproduction<'_>) -> String {
     out
 }
 
-/// By step: a name that no other step has, of letters and digits: `A1_begin`, `A1_r1`, `A1_w2`, `A1_commit`.
+/// By step: a unique name of letters and digits: `A1_begin`, `A1_r1`, `A1_w2`, `A1_commit`.
 fn step_names(reproduction: &Reproduction<'_>) -> Vec<String> {
     let sessions = terminals(reproduction);
     let history = reproduction.history;

@@ -1,11 +1,11 @@
-//! A script for as many terminals as there are sessions, with what was observed as comments.
+//! A script with a terminal for each session, with what was observed as comments.
 
 use super::script::{comment, expectations, terminal, terminals, transaction};
 use super::table::Table;
 use super::{Action, Reproduction};
 use std::fmt::Write;
 
-/// The script. Every statement stands on a line of its own and begins with the terminal to type it into: `/* A */`.
+/// The script. Every statement is on its own line and begins with the terminal to type it into: `/* A */`.
 pub fn sql(reproduction: &Reproduction<'_>) -> String {
     let Reproduction { history, plan, isolation, headline, origin } = reproduction;
     let table = Table::new(history);

@@ -1,14 +1,13 @@
 //! Keys and values as a table `kv`, operations as statements on it.
 //!
-//! Numbers stay numbers where all names are numbers; else keys and values are texts. A list is a text of its elements
-//! with blanks between them, since that is what every dialect can append to. What is written is understood by
-//! PostgreSQL, its relatives, MySQL and MariaDB, but for texts with characters that need `U&'…'`, which only the former
-//! read.
+//! Numbers stay numbers if all names are numbers; else keys and values are texts. A list is a text of its elements
+//! separated by blanks, since that is what every dialect can append to. PostgreSQL, its relatives, MySQL and MariaDB
+//! understand what is written, except texts with characters that need `U&'…'`, which only the former read.
 
 use crate::history::{History, KeyId, OperationId, OperationKind, Value, is_hidden};
 use std::fmt::Write;
 
-/// Longest text that every dialect takes as a primary key.
+/// Maximum length of a text that every dialect accepts as a primary key.
 const KEY_LENGTH: usize = 255;
 
 /// How the names of a history become SQL.
@@ -32,7 +31,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Makes the table.
+    /// Creates the table.
     pub(super) fn create(&self) -> String {
         let longest = (0..self.history.n_keys()).map(|key| self.history.key_names().text(key).chars().count());
         let length = longest.max().unwrap_or(0).max(KEY_LENGTH);
@@ -46,7 +45,7 @@ impl<'a> Table<'a> {
         "DROP TABLE kv;"
     }
 
-    /// Puts the initial versions of all keys there; nothing without keys.
+    /// Inserts the initial versions of all keys; none without keys.
     pub(super) fn fill(&self) -> Option<String> {
         let mut keys: Vec<KeyId> = (0..self.history.n_keys()).map(KeyId::new).collect();
         let name = |key: &KeyId| self.history.key_names().get(key.index());
@@ -70,7 +69,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What a read answered, as a client shows it; none of writes.
+    /// The result of a read, as a client shows it; none for writes.
     pub(super) fn observed(&self, operation: OperationId) -> Option<String> {
         let object = self.history.operation(operation);
         if object.kind == OperationKind::Write {
@@ -101,7 +100,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The version that is there before everything.
+    /// The initial version of a key.
     fn initial(&self, key: KeyId) -> String {
         if self.history.lists().is_list(key) {
             return "''".to_owned();
@@ -112,7 +111,7 @@ impl<'a> Table<'a> {
             .filter(|operation| operation.kind == OperationKind::Write && operation.key == key)
             .last()
             .map(|operation| operation.value);
-        // Some formats have several names for the initial version; the one that was read is the one to put there.
+        // Some formats have several names for the initial version; the one that was read is the one to insert.
         let read = || {
             let reads = (0..self.history.n_operations()).map(|o| self.history.operation(OperationId::new(o)));
             let mut values = reads
@@ -126,13 +125,13 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A value that stands for no value.
+/// Whether a value represents no value.
 fn is_open(value: Value) -> bool {
     value == Value::INITIAL || value == Value::UNRECORDED
 }
 
-/// A text as SQL. Characters that are not seen, or that a tool on the way might take for its own (a closing brace ends a
-/// step of the isolation tester), are named by their numbers.
+/// A text as SQL. Characters that are invisible, or that a tool on the way might interpret itself (a closing brace ends
+/// a step of the isolation tester), are written as numeric codes.
 fn literal(text: &str) -> String {
     let is_plain = |c: char| !is_hidden(c) && !matches!(c, '\\' | '{' | '}');
     let mut out = String::with_capacity(text.len() + 2);
@@ -143,7 +142,7 @@ fn literal(text: &str) -> String {
     out.push_str("U&'");
     for c in text.chars() {
         match c {
-            // No text of PostgreSQL holds it.
+            // PostgreSQL texts cannot contain it.
             '\0' => out.push('\u{FFFD}'),
             '\'' => out.push_str("''"),
             c if is_plain(c) => out.push(c),

@@ -8,12 +8,12 @@ use egui::{Align2, Color32, CornerRadius, FontId, Rect, Sense, Ui, WidgetInfo, W
 
 /// Height of a bar with the space around it.
 const BAR: f32 = 22.0;
-/// Widest name in front of a bar.
+/// Maximum width of the name in front of a bar.
 const NAME: f32 = 118.0;
-/// Room for the number behind a bar.
+/// Space for the number after a bar.
 const NUMBER: f32 = 70.0;
 
-/// What is compared: heading, the number of a row, and how it is written.
+/// A quantity to compare: heading, the number of a row, and how it is written.
 type Figure = (&'static str, fn(&Row) -> Option<f64>, fn(f64) -> String);
 
 const FIGURES: [Figure; 4] = [
@@ -61,7 +61,7 @@ fn bar_ui(ui: &mut Ui, row: &Row, title: &str, number: Option<(f64, String)>, mo
     };
     let bar =
         Rect::from_min_max(pos2(left, area.top() + 4.0), pos2(left + (room * share).max(1.0), area.bottom() - 4.0));
-    // What broke its promise stands out, in colour and with a mark.
+    // A level that broke its promise is highlighted with a colour and a mark.
     let broken = row.breaks_promise();
     ui.painter().rect_filled(bar, CornerRadius::same(3), if broken { palette.bad } else { palette.accent });
     let mark = if broken { format!("{written} !") } else { written.to_owned() };

@@ -1,4 +1,4 @@
-//! What is run and where.
+//! The form: what is run and where.
 
 use crate::app::collecting::Collecting;
 use crate::app::collecting::address::Secret;
@@ -55,7 +55,7 @@ impl Fields<'_> {
         self.requests.push(Request::FillIn(field, word.into()));
     }
 
-    /// The name of a field and, behind it, the field; below, what is wrong with it.
+    /// The name of a field followed by the field; below, what is wrong with it.
     fn line_ui(&mut self, ui: &mut Ui, field: Field, add: impl FnOnce(&mut Self, &mut Ui)) {
         if !self.form.asks_for(field) {
             return;
@@ -87,7 +87,7 @@ impl Fields<'_> {
         });
     }
 
-    /// A field with a word of a list, each with what it means.
+    /// A field with a list of words, each with its meaning.
     fn choice_ui(&mut self, ui: &mut Ui, field: Field, choices: &[(&str, String)]) {
         self.line_ui(ui, field, |this, ui| {
             let word = this.form.word(field).to_owned();
@@ -107,7 +107,7 @@ impl Fields<'_> {
         });
     }
 
-    /// A distribution is typed, or taken from a list.
+    /// A distribution is typed or selected from a list.
     fn distribution_ui(&mut self, ui: &mut Ui) {
         let choices = [
             ("uniform", "each key equally likely"),
@@ -198,7 +198,7 @@ impl Fields<'_> {
         });
     }
 
-    /// Faults that were chosen, each with how often it happens, and a list to add another.
+    /// The selected faults, each with how often it happens, and a list to add another.
     fn faults_ui(&mut self, ui: &mut Ui) {
         self.line_ui(ui, Field::Faults, |this, ui| {
             let menu = ui.menu_button("Add a fault…", |ui| {
@@ -280,7 +280,7 @@ impl Fields<'_> {
     }
 }
 
-/// A field to type into, under a name.
+/// A text field with a name.
 fn edit_ui(ui: &mut Ui, name: &str, field: TextEdit<'_>, width: f32) -> egui::Response {
     let response = ui.add(field.margin(egui::Margin::symmetric(6, 3)).desired_width(width));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::TextEdit, true, name));
@@ -291,7 +291,7 @@ fn small(ui: &Ui, text: &str) -> RichText {
     RichText::new(text).size(style::SMALL).color(Palette::of(ui).weak)
 }
 
-/// What a kind of workload is.
+/// Description of a kind of workload.
 fn about(kind: Kind) -> &'static str {
     match kind {
         Kind::General => "reads and writes of random keys",

@@ -1,4 +1,4 @@
-//! Collecting histories: what is run and where, on the left; how it goes and what was found, on the right.
+//! Collecting histories: what is run and where, on the left; progress and results, on the right.
 
 mod bars;
 mod form;
@@ -17,7 +17,7 @@ use egui::{RichText, ScrollArea, Ui, WidgetInfo, WidgetType, vec2};
 
 pub use form::form_ui;
 
-/// Draws what was run last, below the buttons that run something.
+/// Draws the last run, below the buttons that start one.
 pub fn collect_ui(ui: &mut Ui, collect: &Collecting, progress: Option<Progress>, requests: &mut Requests) {
     buttons_ui(ui, collect, requests);
     trouble_ui(ui, collect);
@@ -63,7 +63,7 @@ fn buttons_ui(ui: &mut Ui, collect: &Collecting, requests: &mut Requests) {
     ui.add_space(4.0);
 }
 
-/// What is wrong where no field is to blame that is in sight.
+/// What is wrong, if it is not about a visible field.
 fn trouble_ui(ui: &mut Ui, collect: &Collecting) {
     let Some(error) = &collect.error else { return };
     let text = match error.field.filter(|field| *field != Field::Address) {
@@ -107,7 +107,7 @@ fn about_ui(ui: &mut Ui) {
     style::note(ui, "SQLite is built in and needs nothing; a store in memory can be told what shall go wrong.");
 }
 
-/// What the run does now, how far it is, and where it is recorded.
+/// The current stage of the run, its progress, and where it is recorded.
 fn stage_ui(ui: &mut Ui, run: &Run, progress: Option<Progress>) {
     let palette = Palette::of(ui);
     let name = run.round.as_ref().map_or("", |(name, _)| name.as_str());
@@ -167,12 +167,12 @@ fn ended(run: &Run, palette: &Palette) -> (String, egui::Color32) {
     }
 }
 
-/// The colour for what a check comes to.
+/// The colour of a check's conclusion.
 fn colour_of(checked: &Checked, palette: &Palette) -> egui::Color32 {
     palette.conclusion(checked.conclusion())
 }
 
-/// A figure and what it is.
+/// A figure with its name.
 fn figure_ui(ui: &mut Ui, name: &str, figure: &str, colour: egui::Color32) {
     let response = ui
         .vertical(|ui| {

@@ -1,4 +1,4 @@
-//! How a round goes: figures, their course, and what the part that is recorded shows.
+//! The progress of a round: figures, their course, and what was found in the part recorded so far.
 
 use super::{colour_of, figure_ui};
 use crate::app::collecting::table::{Checked, Run, Sample, milliseconds};
@@ -34,7 +34,7 @@ pub(super) fn progress_ui(ui: &mut Ui, run: &Run) {
     plots_ui(ui, run);
 }
 
-/// Milliseconds for people.
+/// Milliseconds in readable form.
 pub(super) fn latency(milliseconds: f64) -> String {
     match milliseconds {
         m if m < 0.0995 => format!("{:.0} µs", m * 1000.0),
@@ -43,7 +43,7 @@ pub(super) fn latency(milliseconds: f64) -> String {
     }
 }
 
-/// The verdict on what was recorded when the last look began.
+/// The verdict on what was recorded when the last check began.
 fn so_far_ui(ui: &mut Ui, checked: &Checked) {
     let palette = Palette::of(ui);
     let colour = colour_of(checked, &palette);
@@ -61,7 +61,7 @@ fn plots_ui(ui: &mut Ui, run: &Run) {
     let points = |of: fn(&Sample) -> f64| -> PlotPoints<'static> {
         run.samples.iter().map(|sample| [sample.at, of(sample)]).collect()
     };
-    // Where no transaction ended nothing is known of how long they take.
+    // If no transaction ended, nothing is known about how long they take.
     let latencies = |of: fn(&Sample) -> f64| -> PlotPoints<'static> {
         run.samples.iter().filter(|sample| sample.slow > 0.0).map(|sample| [sample.at, of(sample)]).collect()
     };
@@ -109,7 +109,7 @@ fn few_lines(input: GridInput) -> Vec<GridMark> {
     let power = 10.0_f64.powf(rough.log10().floor());
     let step_size = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= rough).unwrap_or(rough);
     let first = (least / step_size).ceil();
-    // What lies outside would be written over the rest of the page.
+    // Anything outside would be drawn over the rest of the page.
     let values = (0..6).map(|n| (first + f64::from(n)) * step_size).filter(|value| *value <= most);
     values.map(|value| GridMark { value, step_size }).collect()
 }

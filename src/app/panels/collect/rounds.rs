@@ -23,7 +23,7 @@ pub(super) fn rounds_ui(ui: &mut Ui, run: &Run, requests: &mut Requests) {
     egui::Grid::new("rounds").num_columns(headings.len()).spacing(vec2(14.0, 4.0)).show(ui, |ui| {
         headings.into_iter().for_each(|heading| drop(style::note(ui, heading)));
         ui.end_row();
-        // The newest is of most interest while they come; levels stand as the database has them.
+        // During a hunt the newest is the most interesting; levels are in the order of the database.
         let mut places: Vec<usize> = (0..run.rows.len()).collect();
         if !compares {
             places.reverse();
@@ -65,7 +65,7 @@ fn row_ui(ui: &mut Ui, run: &Run, place: usize, requests: &mut Requests) {
         }
         None => drop(style::note(ui, "deleted")),
     }
-    // Last, where a grid leaves it as much room as there is, for it may be long.
+    // Last, where a grid leaves it as much room as possible, because it may be long.
     verdict_ui(ui, row, compares);
 }
 
@@ -91,7 +91,7 @@ fn verdict_ui(ui: &mut Ui, row: &Row, compares: bool) {
         return;
     };
     let (conclusion, text, colour) = conclusion_of(checked, &palette);
-    // Of levels side by side, what was not promised may well be violated.
+    // With levels side by side, a level that was not promised may well be violated.
     let expected = compares && conclusion == Conclusion::Broken && !row.breaks_promise();
     let colour = if expected { palette.text } else { colour };
     let response = ui.horizontal(|ui| {
