@@ -127,24 +127,20 @@ fn a_witness_places_a_list_among_equal_elements() {
     expect("a: [r l [1], w y 1]?\nb: [r y 1]\nc: [a l 1, r y init] [a l 1] [w y 1]\n", "+++++++");
 }
 
-/// Parts of these histories that say less of who wrote what was read than the whole does, or something else: the verifier does
-/// not accept what they are said to show, so the whole is shown, in which it does.
+/// What is left of an anomaly of this history says that a transaction committed of which the verifier knows that it did not,
+/// since a list has one of its three appends only. The whole, which the verifier accepts, is shown instead.
 #[test]
 fn a_part_that_the_verifier_refuses_is_not_shown() {
-    let append_alone = "[r l [1], r l [1 1 2], a l 1] [a l 1, r x init, a l 2]?";
-    let of_two = format!(
-        "a: [r y init, r x init, a l 1]?\nb: [a l 2, r l [1 2], r l [1 2]]? {append_alone}\nc: [r y init, w x 2]?\n"
-    );
-    let of_three = "a: [r z 1, r l [1]] [w z 1]? [r l [], w y 1] [r y 1, a l 1, w z 1]?\nb: [a l 1, a l 1, a l 1]?\n";
-    for text in [of_two.as_str(), of_three] {
-        let history = parse(&format!("initial: none\n{text}"));
-        let findings = examine::check(&history);
-        let parts = |v| counterexample::minimize(&history, v, &Control::new());
-        assert!(findings.violations.iter().map(parts).any(|part| !isoscope::audit::holds(&part)), "{text}");
-        for violation in &findings.violations {
-            let shown = isoscope::audit::minimize(&history, violation, &Control::new());
-            assert!(isoscope::audit::holds(&shown), "{}\n{text}", violation.id);
-        }
+    let readers = "a: [r z 1, r l [1]] [w z 1]? [r l [], w y 1] [r y 1, a l 1, w z 1]?";
+    let history = parse(&format!("initial: none\n{readers}\nb: [a l 1, a l 1, a l 1]?\n"));
+    let findings = examine::check(&history);
+    let refused = |v: &&isoscope::checkers::Violation| {
+        !isoscope::audit::holds(&counterexample::minimize(&history, v, &Control::new()))
+    };
+    assert!(findings.violations.iter().any(|violation| refused(&violation)));
+    for violation in &findings.violations {
+        let shown = isoscope::audit::minimize(&history, violation, &Control::new());
+        assert!(isoscope::audit::holds(&shown), "{}", violation.id);
     }
 }
 
