@@ -80,7 +80,9 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::Observed if violation.proof.cycle_edges().iter().any(|&e| is_listed(history, violation, e)) => {
             "Lists contradict each other on the order of transactions"
         }
-        Claim::Observed => "Reads and sessions form a cycle",
+        Claim::Observed if has_session_order(violation) => "Reads and sessions form a cycle",
+        Claim::Observed if violation.proof.cycle_edges().len() == 2 => "Two transactions read from each other",
+        Claim::Observed => "Reads form a cycle",
         Claim::LostWrite { .. } if violation.key.is_some_and(|key| history.lists().is_list(key)) => {
             "A transaction appended after an element that it had not seen"
         }
@@ -99,6 +101,11 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             None => "Reads that no order of the writes explains",
         },
     }
+}
+
+fn has_session_order(violation: &Violation) -> bool {
+    let is_of_session = |edge: &Edge| edge.relation == Relation::SessionOrder;
+    violation.proof.cycle_edges().into_iter().filter_map(|e| violation.edges.get(e)).any(is_of_session)
 }
 
 /// Whether an edge is known from a list.
