@@ -1,8 +1,9 @@
-//! Levels of a history in which some reads have several possible writers: satisfied if one choice of writers is.
+//! Levels of a history in which some reads have several possible writers: satisfied if some choice of writers satisfies
+//! them.
 //!
-//! There are several [`Means`] to find out, from cheap ones that often succeed to those that take as long as it takes. What
-//! satisfies a level satisfies all weaker ones by the same order and the same writers, so the strong levels are worth a try
-//! even where only a weak one is asked for.
+//! There are several [`Means`] of deciding them, from cheap ones that often succeed to exhaustive ones. What satisfies
+//! a level satisfies all weaker ones by the same order and writers, so the strong levels are worth a try even if only a
+//! weak one is asked for.
 
 use super::decide::{self, Decision, Facts, Order};
 use super::refutation::{self, Searched};
@@ -14,10 +15,10 @@ use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Choice, Index, Resolution, Source};
 use rustc_hash::FxHashSet;
 
-/// Most attempts on one level where it need not be decided, whatever the size of the history.
+/// Most attempts on one level that need not be decided, whatever the size of the history.
 const MOST_ATTEMPTS: u64 = 1 << 17;
 
-/// Most operations gone through then for one level, over all attempts.
+/// Most operations visited by such attempts on one level, in all.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Fewest attempts on one level.
@@ -28,32 +29,32 @@ const FEWEST_ATTEMPTS: u64 = 8;
 pub(super) enum Budget {
     /// When the level is decided.
     UntilDecided,
-    /// After some seconds' worth of them at the latest.
+    /// After a few seconds' worth of work at the latest.
     Bounded,
 }
 
-/// Wrong turns of the solver for a weak level before stronger means are tried, and in all where it need not be decided.
+/// Conflicts of the solver on a weak level before stronger means are tried; the limit if the level need not be decided.
 const FEW_CONFLICTS: usize = 1 << 16;
 
 /// A way to decide levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Means {
-    /// PC, SI, SER: writers together with the order.
+    /// PC, SI, SER: decides the writers together with the order.
     Engine(Effort),
     /// RC, RA, TCC: a few choices that are good guesses.
     Guesses,
-    /// SER and PC where only weaker levels are asked for: writers together with the order, with little effort.
+    /// SER and PC if only weaker levels are asked for: decides the writers together with the order, with little effort.
     Bridge,
     /// PC, SI, SER: running the sessions against one copy of the keys.
     Turns,
-    /// RC, RA, TCC: writers by the solver, after so many wrong turns at most.
+    /// RC, RA, TCC: finds the writers with the solver, within this many conflicts.
     Answers(usize),
     /// RC, RA, TCC: choices one by one.
     Choices,
 }
 
 impl Means {
-    /// Whether a level can be decided like that.
+    /// Whether it can decide a level.
     pub(super) fn is_for(self, level: Level) -> bool {
         let is_strong = matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation | Level::Serializability);
         match self {
@@ -67,7 +68,7 @@ impl Means {
 pub(super) struct Solution {
     pub(super) choice: Choice,
     order: Order,
-    /// That of the choice.
+    /// The index under the choice.
     index: Index,
 }
 
@@ -80,7 +81,7 @@ impl Solution {
 
 /// Why every choice violates a level, as far as that is known.
 pub(super) enum Why {
-    /// That is to be looked for.
+    /// Not looked for yet.
     Unsaid,
     /// The evidence.
     Told(Box<Violation>),
@@ -88,7 +89,7 @@ pub(super) enum Why {
     Combinations(Level, Vec<Vec<Chosen>>),
 }
 
-/// What was found of a level.
+/// What was found about a level.
 pub(super) enum Found {
     /// Some choice satisfies the level.
     Satisfied(Box<Solution>),
@@ -102,7 +103,7 @@ pub(super) enum Found {
 pub(super) struct Chooser<'a> {
     history: &'a History,
     resolution: &'a Resolution,
-    /// That of no choice.
+    /// The index without any choice.
     index: &'a Index,
     effort: Effort,
     patience: Budget,
@@ -112,7 +113,7 @@ pub(super) struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    /// With as many attempts as it takes, or as the size of the history and the effort allow.
+    /// With as many attempts as needed, or as the size of the history and the effort allow.
     pub(super) fn new(
         history: &'a History,
         resolution: &'a Resolution,
@@ -129,8 +130,8 @@ impl<'a> Chooser<'a> {
         Chooser { history, resolution, index, effort, patience, control, most_attempts }
     }
 
-    /// The means in the order in which they are worth a try. A weak level that is violated settles the strong ones, and is
-    /// decided sooner as a rule, so what may take for ever at the strong ones comes late.
+    /// The means in the order in which to try them. A violated weak level settles the strong ones and is usually
+    /// decided sooner, so means that may take very long on strong levels come late.
     pub(super) fn means(&self) -> Vec<Means> {
         let few = if self.effort == Effort::Any { FEW_CONFLICTS } else { FEW_CONFLICTS / 64 };
         let mut means = vec![Means::Engine(Effort::Little), Means::Guesses, Means::Bridge];
@@ -145,7 +146,7 @@ impl<'a> Chooser<'a> {
         means
     }
 
-    /// What one of the means finds of a level that it is for.
+    /// What one of the means finds about a level that it can decide.
     pub(super) fn by(&self, means: Means, level: Level) -> Result<Found, Interrupt> {
         match means {
             Means::Turns => self.take_turns(level),
@@ -231,7 +232,7 @@ impl<'a> Chooser<'a> {
     fn tried(&self, level: Level, choice: Choice) -> Result<Found, Interrupt> {
         Ok(match self.attempt(level, choice)? {
             Some(solution) => Found::Satisfied(Box::new(solution)),
-            // One that was asked twice gives two answers only if it was interrupted.
+            // A choice asked for twice gives different answers only if one was interrupted.
             None => Found::TooMany,
         })
     }
@@ -247,7 +248,7 @@ impl<'a> Chooser<'a> {
             .collect()
     }
 
-    /// The order by which a choice satisfies a level, if there is one.
+    /// The order with which a choice satisfies a level, if there is one.
     pub(super) fn attempt(&self, level: Level, choice: Choice) -> Result<Option<Solution>, Interrupt> {
         self.control.check()?;
         let index = Index::build_with(self.history, self.resolution, &choice, self.control)?;

@@ -1,4 +1,4 @@
-//! The one entry: any set of levels of one history, with everything that violates them.
+//! The single entry point: decides any set of levels of one history and lists what violates them.
 
 use super::ambiguity::{Budget, Why};
 use super::decide::{Decision, Decisions, Facts, ask, decide_all};
@@ -24,15 +24,16 @@ use std::time::Instant;
 
 /// Checks a history against the levels asked for and lists what violates them.
 ///
-/// `observe` hears of each level as soon as it is decided, from whichever thread found out; a satisfied level may get
-/// another witness in the end, and the sources of ambiguous reads come with the findings only. Levels are decided side by side in the current rayon pool. When `control` ends the work,
-/// the levels that are not decided are [`Verdict::Undecided`] and what was found so far is kept.
+/// `observe` is called with each level as soon as it is decided, from any thread; a satisfied level may still get
+/// another witness, and the sources of ambiguous reads come with the findings only. Levels are decided in parallel in
+/// the current rayon pool. When `control` ends the work, undecided levels are [`Verdict::Undecided`] and what was found
+/// so far is kept.
 ///
 /// CI is violated exactly by TAP-j. Every other level is violated by TAP-a to f, by a cycle of SO ∪ WR, or if no commit
 /// order fits its axioms (Biswas & Enea 2019, Definition 2.2). Where reads have several possible writers, a level is
 /// satisfied if one choice of writers satisfies it.
 ///
-/// [`Options::checker`] may ask a paper's algorithm in place of the engines: then each level is decided on its own, by
+/// [`Options::checker`] may select a paper's algorithm instead of the engines: each level is then decided on its own by
 /// that algorithm, and where its published answer differs from the axioms the assumptions say so.
 pub fn check(
     history: &History,
@@ -43,7 +44,7 @@ pub fn check(
     check_with(history, None, options, control, CheckMode::WHOLE, observe)
 }
 
-/// [`check`] for a history whose reads are resolved already.
+/// [`check`] for a history whose reads are already resolved.
 pub fn check_resolved(
     history: &History,
     resolution: Arc<Resolution>,
@@ -63,16 +64,16 @@ struct CheckMode {
     patience: Budget,
     /// What is done about elements of lists that were appended more than once.
     elements: Elements,
-    /// Whether the assumption that transactions set up the initial state is put to the test.
+    /// Whether the assumption that transactions set up the initial state is tested.
     tests_set_up: bool,
 }
 
-/// What is done about elements of lists that were appended more than once.
+/// How elements of lists that were appended more than once are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Elements {
-    /// It is searched who appended them.
+    /// Their appends are searched for.
     Searched,
-    /// Where they belong is left open: what is violated then is violated, and the rest undecided.
+    /// Their appends are left open: a violation found then is one, everything else is undecided.
     LeftOpen,
 }
 
@@ -112,7 +113,7 @@ fn check_with(
     applicable.complete(check_applicable(history, resolution, &options, control, manner, &tell))
 }
 
-/// [`check_with`] for different levels, each of which the history can be checked for.
+/// [`check_with`] for distinct levels, all applicable to the history.
 fn check_applicable(
     history: &History,
     resolution: Option<Arc<Resolution>>,
@@ -188,7 +189,8 @@ pub fn has_repeated_elements(history: &History) -> bool {
     history.rules().lists == ListRule::Exact && !history.lists().is_empty() && repeated::concerns(history)
 }
 
-/// Checks a history with elements of lists that were appended more than once; of several shards the first does it all.
+/// Checks a history with elements of lists that were appended more than once; the first of several shards does all of
+/// it.
 fn check_repeated(
     history: &History,
     options: &Options,
@@ -206,8 +208,8 @@ fn check_repeated(
     findings
 }
 
-/// Whether the engines of the other levels have to look at a level; cut isolation and linearizability are decided without
-/// them.
+/// Whether the engines of the other levels are needed for a level; cut isolation and linearizability are decided
+/// without them.
 fn needs_ground(level: &Level) -> bool {
     !matches!(level, Level::CutIsolation | Level::Linearizability)
 }
@@ -257,7 +259,7 @@ struct Run<'a> {
     verdicts: BTreeMap<Level, (Verdict, f64)>,
     /// By satisfied weak level: the writers of ambiguous reads.
     sources: BTreeMap<Level, Vec<(OperationId, TransactionId)>>,
-    /// By level that every choice of writers violates: what was found out about that when it was decided.
+    /// By level that every choice of writers violates: what was found out about it when it was decided.
     evidence: BTreeMap<Level, Why>,
     assumptions: Vec<String>,
     shared: Option<ShardAssignment>,
@@ -266,7 +268,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Tells the verdict of a level that was asked for, once.
+    /// Reports the verdict of a level that was asked for, once.
     fn tell(&self, level: Level, verdict: Verdict, seconds: f64) {
         let is_new = {
             let mut told = self.told.lock().expect("no holder panics");
@@ -287,7 +289,7 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps a final verdict and tells it.
+    /// Records a final verdict and reports it.
     fn decided(&mut self, level: Level, verdict: Verdict, seconds: f64) {
         self.tell(level, verdict.clone(), seconds);
         self.verdicts.insert(level, (verdict, seconds));
@@ -310,7 +312,7 @@ impl Run<'_> {
         if linear.settles_all {
             return self.list(prepared, &Decisions::new(), LevelSet::default(), linear);
         }
-        // Verdicts are told at once unless other choices of writers can still change them.
+        // Verdicts are reported at once unless other choices of writers can still change them.
         let ambiguous = prepared.resolution.n_ambiguous() > 0;
         let unordered = n_ambiguous_elements(self.history, &prepared.resolution);
         let told = |level: Level, decision: &Decision, seconds: f64| {
@@ -329,7 +331,7 @@ impl Run<'_> {
             by_choice = self.choose(&prepared, &decisions);
         }
         if unordered > 0 {
-            // Where in the order their versions belong is not known, so an order that was found may be wrong.
+            // The positions of their versions in the order are unknown, so an order that was found may be wrong.
             for (verdict, _) in
                 self.verdicts.iter_mut().filter(|(level, _)| **level != Level::CutIsolation).map(|(_, v)| v)
             {
@@ -348,7 +350,7 @@ impl Run<'_> {
         self.list(prepared, &decisions, by_choice, linear)
     }
 
-    /// The levels that engines have to decide.
+    /// The levels left to the engines.
     fn engine_levels(&self) -> Vec<Level> {
         let mut levels = self.levels.clone();
         if levels.contains(&Level::StrictSerializability) {
@@ -361,8 +363,8 @@ impl Run<'_> {
         levels
     }
 
-    /// SSER, from what is known of SER where that is enough, else by its engine. If only the ambiguous reads violate it,
-    /// it joins the levels `by_choice`.
+    /// SSER, from the verdict on SER if that is enough, else by its own engine. If only the ambiguous reads violate it,
+    /// it is added to the levels `by_choice`.
     fn strict_serializability(&mut self, prepared: &Prepared, decisions: &mut Decisions, by_choice: &mut LevelSet) {
         let level = Level::StrictSerializability;
         let begin = Instant::now();
@@ -388,11 +390,11 @@ impl Run<'_> {
         self.decided(level, verdict, begin.elapsed().as_secs_f64());
     }
 
-    /// The same by an algorithm as published.
+    /// The same with a published algorithm.
     fn ask_paper(self, prepared: Prepared, index_seconds: f64, begin: Instant) -> Findings {
         self.control.phase("checking", self.levels.len() as u64);
         let Prepared { resolution, mut index, mut reads, .. } = prepared;
-        // Of equally long lists the program's own engines have taken the same ones.
+        // The program's own engines choose among equally long lists in the same way.
         if !self.history.lists().is_empty()
             && let Ok(canonical) = index.canonical(self.history, self.control)
         {

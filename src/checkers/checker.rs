@@ -1,4 +1,4 @@
-//! Who decides: the fast engines, or an algorithm as published.
+//! Selects what decides: the fast engines, or a published algorithm.
 
 use super::{Level, Pattern};
 use std::fmt;
@@ -102,7 +102,7 @@ impl Checker {
         }
     }
 
-    /// Whether it counts the instances of a pattern, other than by letters of its own.
+    /// Whether it counts the instances of a pattern, apart from letters of its own.
     pub fn counts(self, pattern: Pattern) -> bool {
         match self {
             Fast | Plume | PlumeTreeClocks | PlumeSearch => true,
@@ -116,7 +116,7 @@ impl Checker {
         matches!(self, Plume | PlumeTreeClocks | PlumeSearch)
     }
 
-    /// Whether it is about levels above TCC only.
+    /// Whether it decides levels above TCC only.
     pub fn is_strong(self) -> bool {
         matches!(self, BiswasEneaSearch | MiniTransactions) || self.is_polysi()
     }
@@ -150,10 +150,10 @@ impl FromStr for Checker {
     }
 }
 
-/// What read committed demands where two reads of a transaction are of the same key.
+/// What read committed requires if two reads of a transaction are of the same key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RcRule {
-    /// The same as where they are of different keys (Biswas & Enea 2019, Fig. 2a).
+    /// The same as if they are of different keys (Biswas & Enea 2019, Fig. 2a).
     #[default]
     BiswasEnea,
     /// Nothing (Plume, Definition 4: y ≠ x).
@@ -172,13 +172,14 @@ impl FromStr for RcRule {
     }
 }
 
-/// By which rule a variant of Plume counts its letters.
+/// The rule by which a variant of Plume counts its letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Counting {
-    /// As the program's own engines do: by Table 1, each (key, t1, t2, t3) under its most specific letter.
+    /// Like the program's own engines: by Table 1, each (key, t1, t2, t3) under its most specific letter.
     #[default]
     Own,
-    /// As Plume's published program does, besides: see [`Findings::published_patterns`](super::Findings::published_patterns).
+    /// In addition, like Plume's published program: see
+    /// [`Findings::published_patterns`](super::Findings::published_patterns).
     Published,
 }
 

@@ -1,8 +1,8 @@
 //! PC, SI and SER of an index, decided component by component (Biswas & Enea 2019, Theorem 5.2).
 //!
-//! Sessions that share no key, or hang together by one session only, cannot contradict each other as long as each
-//! component of them does not contradict itself. So components are decided on their own, side by side, and the orders
-//! that explain them are joined into one. Real time holds everything together: SSER is decided in one piece.
+//! Sessions that share no key, or are connected through a single session only, cannot contradict each other unless one
+//! of their components contradicts itself. So components are decided separately, in parallel, and the orders that
+//! explain them are joined into one. Real time connects everything: SSER is decided as a whole.
 
 use super::Level;
 use super::strong::{self, StrongDecision};
@@ -11,8 +11,8 @@ use crate::graph::{Digraph, topological_order};
 use crate::relations::{Component, Index, Node};
 use rayon::prelude::*;
 
-/// Decides PC, SI, SER or SSER as [`strong::decide`] does, but the core of a violation need not be the same for every
-/// number of threads.
+/// Decides PC, SI, SER or SSER as [`strong::decide`] does, except that the core of a violation may depend on the number
+/// of threads.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work before a component is known to be violated.
@@ -27,13 +27,13 @@ pub(super) fn decide(index: &Index, level: Level, control: &Control) -> Result<S
     let orders = decided.into_iter().collect::<Result<Vec<StrongDecision>, Interrupt>>()?;
     match join(index, &orders) {
         Some(joined) => Ok(joined),
-        // Cannot happen; if it does, the whole is asked rather than something wrong be said.
+        // Cannot happen; if it does, decide the whole rather than report something wrong.
         None => strong::decide(index, level, control),
     }
 }
 
-/// Transactions that suffice for a violation of the level, ascending, of each violated component, smallest components first;
-/// at most so many.
+/// Transactions that suffice for a violation of the level, ascending, of each violated component, smallest components
+/// first; at most `most` of them.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -57,7 +57,7 @@ pub(super) fn cores(index: &Index, level: Level, most: usize, control: &Control)
     Ok(cores)
 }
 
-/// The components, where deciding them apart is worth it: none of them is nearly everything.
+/// The components, if deciding them separately pays off: none of them is nearly everything.
 fn apart(index: &Index, level: Level) -> Option<Vec<Component>> {
     if level == Level::StrictSerializability {
         return None;
@@ -68,7 +68,7 @@ fn apart(index: &Index, level: Level) -> Option<Vec<Component>> {
     (largest < all - all / 10).then_some(components)
 }
 
-/// Decides components side by side in the current rayon pool; the answers are in nodes of `index`. As soon as one is
+/// Decides components in parallel in the current rayon pool; the answers are in nodes of `index`. As soon as one is
 /// found to be violated, the others are stopped.
 pub(super) fn decide_each(
     index: &Index,
@@ -102,8 +102,8 @@ pub(super) fn in_the_whole(component: &Component, decision: StrongDecision) -> S
     }
 }
 
-/// One order of everything in which the orders of all components are kept, and session order between them. `None` if
-/// there is none or something is violated. O(length of the orders).
+/// One order of everything that keeps the orders of all components, and session order between them. `None` if there is
+/// none or something is violated. O(length of the orders).
 fn join(index: &Index, orders: &[StrongDecision]) -> Option<StrongDecision> {
     let is_violated = |order: &&StrongDecision| matches!(order, StrongDecision::Violated { .. });
     if orders.iter().find(is_violated).is_some() {

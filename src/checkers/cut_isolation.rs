@@ -1,11 +1,11 @@
 //! Cut isolation where reads may have several sources.
 //!
-//! Without such reads CI is violated exactly by TAP-j. With them, each transaction and key stands alone: all reads of
+//! Without such reads CI is violated exactly by TAP-j. With them, each transaction and key is independent: all reads of
 //! the key that do not return own writes must be able to share one writer. No choice for one transaction restricts
 //! another, so no combinations need to be tried.
 //!
-//! All transactions of unknown outcome may or may not have taken part here, whatever the resolution says: it also rules
-//! out sources that violate stronger levels only.
+//! Here every transaction of unknown outcome may or may not have committed, whatever the resolution says: it also rules
+//! out sources that violate only stronger levels.
 
 use super::refutation::{MOST_NESTED, merged, possible_writes};
 use super::{Level, LevelSet, Pattern, Proof, Verdict, Violation, ViolationId, Witness};
@@ -13,11 +13,11 @@ use crate::history::{History, KeyId, OperationId, Outcome, TransactionId};
 use crate::relations::Resolution;
 use std::collections::BTreeMap;
 
-/// Most reads whose writers are told apart in one violation.
+/// Most reads whose writers are distinguished in one violation.
 const MOST_CASES: usize = 500;
 
-/// Whether cut isolation holds under some choice of sources. Only for histories in which some read has several; O(operations
-/// · log) for each transaction that may turn out not to have taken part.
+/// Whether cut isolation holds under some choice of sources. Only for histories in which some read has several.
+/// O(operations · log) for each transaction that may turn out not to have aborted.
 pub(super) fn verdict(history: &History, resolution: &Resolution) -> Verdict {
     match Cut::new(history, resolution).broken().is_some() {
         false => Verdict::Satisfied(Witness::Reads),
@@ -26,13 +26,13 @@ pub(super) fn verdict(history: &History, resolution: &Resolution) -> Verdict {
 }
 
 /// What violates cut isolation under every choice of sources: two reads that can share no writer, or a tree of cases
-/// that all end in such; where that would be too large, reads that can share no writer that could have taken part. `None`
-/// if it is satisfied.
+/// that all end that way; if that would be too large, reads that can share no writer that may have committed. `None` if
+/// it is satisfied.
 pub(super) fn refutation(history: &History, resolution: &Resolution) -> Option<Violation> {
     refutation_in(history, resolution, MOST_CASES)
 }
 
-/// The same with a tree of at most so many divided cases.
+/// The same with a tree of at most this many cases.
 fn refutation_in(history: &History, resolution: &Resolution, most_cases: usize) -> Option<Violation> {
     let cut = Cut::new(history, resolution);
     let broken = cut.broken()?;
@@ -43,8 +43,8 @@ fn refutation_in(history: &History, resolution: &Resolution, most_cases: usize) 
     })
 }
 
-/// By transaction: whether it takes part under every choice of sources, all counted that a read may have read from.
-/// O(operations · log).
+/// By transaction: whether it counts as committed under every choice of sources, counting every source that a read may
+/// have read from. O(operations · log).
 pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
     let mut certain: Vec<bool> = history.transactions().map(|t| history.outcome(t) == Outcome::Committed).collect();
     let mut waiting: Vec<TransactionId> = history.transactions().filter(|t| certain[t.index()]).collect();
@@ -67,7 +67,7 @@ pub(super) fn certain(history: &History, resolution: &Resolution) -> Vec<bool> {
     certain
 }
 
-/// A transaction that none can have read from: it aborted.
+/// A transaction that no read can have read from: it aborted.
 const ABORTED: u32 = 0;
 /// A transaction that may have been read from.
 const ALLOWED: u32 = u32::MAX;
@@ -76,14 +76,14 @@ const ALLOWED: u32 = u32::MAX;
 struct Cut<'a> {
     history: &'a History,
     resolution: &'a Resolution,
-    /// By transaction: the round in which it turned out that it cannot have taken part, from 1; [`ABORTED`] or
+    /// By transaction: the round in which it turned out that it cannot have committed, from 1; [`ABORTED`] or
     /// [`ALLOWED`].
     fallen: Vec<u32>,
 }
 
 impl<'a> Cut<'a> {
-    /// A reader from a transaction of unknown outcome makes it take part, with its own reads. The largest set of
-    /// transactions that keep the rule when they only read from each other answers for all of them at once.
+    /// A read from a transaction of unknown outcome makes it count as committed, with its own reads. The largest set of
+    /// transactions that satisfy the rule when they read only from each other answers for all of them at once.
     fn new(history: &'a History, resolution: &'a Resolution) -> Cut<'a> {
         let fallen = history.transactions().map(|t| match history.outcome(t) {
             Outcome::Aborted => ABORTED,
@@ -113,7 +113,7 @@ impl<'a> Cut<'a> {
         self.fallen_in_list(t, round).is_some() || self.group_without_writer(t, round).is_some()
     }
 
-    /// Who must have appended to a list that a transaction read, and is not allowed in a round.
+    /// The transaction that must have appended to a list that a transaction read, but is not allowed in a round.
     fn fallen_in_list(&self, t: TransactionId, round: u32) -> Option<TransactionId> {
         self.resolution.listed_writers(t).find(|&writer| !self.is_allowed(writer, round))
     }
@@ -141,7 +141,7 @@ impl<'a> Cut<'a> {
         None
     }
 
-    /// Why a transaction cannot take part when only those allowed in a round do. Recursion is bounded.
+    /// Why a transaction cannot have committed if only those allowed in a round did. Recursion is bounded.
     fn refute(&self, t: TransactionId, round: u32, depth: usize, left: &mut usize) -> Option<Violation> {
         let Some(group) = self.group_without_writer(t, round) else {
             let writer = self.fallen_in_list(t, round).filter(|_| depth <= MOST_NESTED)?;

@@ -1,4 +1,4 @@
-//! Several levels of one index, side by side, each helped by what is known of the others.
+//! Decides several levels of one index in parallel, each helped by what is known about the others.
 
 use super::components;
 use super::strong::StrongDecision;
@@ -46,7 +46,7 @@ impl Order {
         }
     }
 
-    /// The witness of a level that this order, found for the level itself or a stronger one, is good for.
+    /// The witness of a level that this order, found for the level itself or a stronger one, provides.
     ///
     /// Running transactions one after the other is a special order of starts and commits, and the commits of an order
     /// of starts and commits satisfy the axioms of every level below (Biswas & Enea 2019, section 2.3).
@@ -75,7 +75,7 @@ impl Order {
     }
 }
 
-/// What the patterns of single reads say of an index before any engine runs.
+/// What the patterns of single reads tell about an index before any engine runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// There is a TAP-a to f: every level above CI is violated.
@@ -99,8 +99,8 @@ impl Facts {
     }
 }
 
-/// Asks the engine of one level above CI. `ground` is that of the index: without one, SO ∪ WR or the orders that lists show
-/// have a cycle.
+/// Runs the engine of one level above CI. `ground` is derived from the index: without it, SO ∪ WR or the orders that
+/// lists show have a cycle.
 pub(super) fn ask(
     index: &Index,
     ground: Option<&BaseOrder>,
@@ -127,11 +127,11 @@ pub(super) fn ask(
 /// Decisions with the seconds each took.
 pub(super) type Decisions = BTreeMap<Level, (Decision, f64)>;
 
-/// Decides `levels` (CI and SSER apart) side by side in the current rayon pool. A level is not asked for, or its engine is
-/// stopped, when a weaker one is known to be violated or a stronger one to be satisfied by then. `told` hears of each
-/// decision as it falls.
+/// Decides `levels` (except CI and SSER) in parallel in the current rayon pool. An engine is not started, or is
+/// stopped, once a weaker level is known to be violated or a stronger one to be satisfied. `told` is called with each
+/// decision as it is made.
 ///
-/// Which levels are violated does not depend on the number of threads; the order found for a satisfied level does,
+/// Which levels are violated does not depend on the number of threads; the order found for a satisfied level may,
 /// until [`share_orders`] has replaced it.
 pub(super) fn decide_all(
     index: &Index,
@@ -141,8 +141,9 @@ pub(super) fn decide_all(
     control: &Control,
     told: &(dyn Fn(Level, &Decision, f64) + Sync),
 ) -> Decisions {
-    // RA and RC first: they are cheap on every history, so a limit of time never takes them, and a violation of RA
-    // settles all above it. Then TCC and SER: the one violated or the other satisfied settles most of the rest.
+    // RA and RC first: they are cheap on every history, so a time limit never affects them, and a violation of RA
+    // settles all levels above. Then TCC and SER: a violation of the former or an order for the latter settles most of
+    // the rest.
     const ORDER: [Level; 6] = [
         Level::ReadAtomic,
         Level::ReadCommitted,
@@ -155,7 +156,7 @@ pub(super) fn decide_all(
     let at_work: BTreeMap<Level, Control> = levels.iter().map(|&level| (level, control.branch())).collect();
     let is_known = |level: Level| known.lock().expect("no holder panics").contains_key(&level);
     let settle = |level: Level| {
-        // An order for SER settles SI and PC, so they let it have the processors for as long as it takes where it is easy.
+        // An order for SER settles SI and PC, so they leave the processors to it for as long as an easy SER would take.
         if matches!(level, Level::SnapshotIsolation | Level::PrefixConsistency)
             && levels.contains(&Level::Serializability)
         {
@@ -189,10 +190,10 @@ pub(super) fn decide_all(
     known
 }
 
-/// How long SI and PC wait for SER, for each read and write of a key in a transaction.
+/// How long SI and PC wait for SER, per key that a transaction reads or writes.
 const SECONDS_PER_ACCESS: f64 = 0.6e-6;
 
-/// Waits until something is so, or for so long; meanwhile the thread does other work of its pool.
+/// Waits until a condition holds, or for at most this long; meanwhile the thread does other work of its pool.
 fn wait(most: Duration, is_over: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_over() && begin.elapsed() < most {
@@ -215,8 +216,8 @@ fn implied(known: &Decisions, level: Level) -> Option<Decision> {
     })
 }
 
-/// Gives every satisfied level the order of the strongest satisfied one that implies it, so that orders do not depend on
-/// which engine was the first; settles undecided levels from the others.
+/// Gives every satisfied level the order of the strongest satisfied one that implies it, so that orders do not depend
+/// on which engine finished first; settles undecided levels from the others.
 fn share_orders(known: &mut Decisions) {
     let before = known.clone();
     for (&level, (decision, _)) in known.iter_mut() {

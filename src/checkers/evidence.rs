@@ -8,9 +8,9 @@ use crate::history::History;
 use crate::relations::{Index, Resolution};
 use std::collections::BTreeMap;
 
-/// [`collect`] in canonical order ([`Index::canonical`]), that of the patterns of single reads included: which instances
-/// are counted and listed does not depend on the order of sessions in the file or on names. What was found when `control`
-/// ends the work is kept.
+/// [`collect`] in canonical order ([`Index::canonical`]), also for the patterns of single reads: which instances are
+/// counted and listed depends neither on the order of sessions in the file nor on names. What was found is kept when
+/// `control` ends the work.
 pub(super) fn collect_in_canonical_order(
     history: &History,
     resolution: &Resolution,
@@ -31,9 +31,9 @@ pub(super) fn collect_in_canonical_order(
     collect(history, &index, again.unwrap_or(reads), sought, weak, max_instances, control)
 }
 
-/// At least one violation of each violated level where one can be found without counting: of single reads, else of the weak
-/// levels, else of the strong ones. None where a level is left without. Where the weak ones had to be listed, all that they
-/// list comes as well.
+/// At least one violation of each violated level if it can be found without counting: of single reads, else of the weak
+/// levels, else of the strong ones. `None` if some level would have none. If the weak levels had to be listed,
+/// everything they list is included.
 pub(super) fn first(
     history: &History,
     index: &Index,
@@ -63,7 +63,8 @@ pub(super) fn first(
     shows_all(&found).then_some((found, weak))
 }
 
-/// Adds those of the `first` violations whose levels nothing else shows, which a limit kept from being found again.
+/// Adds those of the `first` violations that no other violation of their levels covers because a limit stopped the
+/// search.
 pub(super) fn add_missing(found: &mut Instances, first: Instances) {
     for violation in first.violations {
         let shows = |level: Level| found.violations.iter().any(|other| other.levels.contains(level));
@@ -75,8 +76,8 @@ pub(super) fn add_missing(found: &mut Instances, first: Instances) {
     }
 }
 
-/// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found when
-/// `control` ends the work is kept.
+/// Adds to the patterns of single reads all other instances that violate one of the violated levels. What was found is
+/// kept when `control` ends the work.
 pub(super) fn collect(
     history: &History,
     index: &Index,
@@ -89,7 +90,7 @@ pub(super) fn collect(
     let mut found = reads;
     let violated = sought.violated;
     if violated.weakest().is_some() && sought.causal != Some(true) {
-        // A violation of a strong level may be one of causal consistency: then that is the better story.
+        // A violation of a strong level may also be one of causal consistency, which explains it better.
         let again = || weak::instances(history, index, with_causal(violated), max_instances, control);
         add(&mut found, weak.map_or_else(again, Ok));
     }
@@ -97,12 +98,12 @@ pub(super) fn collect(
     found
 }
 
-/// The violated levels that instances are looked for at.
+/// The violated levels whose instances are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sought {
     /// As the engines decided them.
     pub(super) violated: LevelSet,
-    /// Whether TCC holds, where that was asked.
+    /// Whether TCC holds, if that was decided.
     pub(super) causal: Option<bool>,
 }
 
@@ -125,8 +126,8 @@ fn add(found: &mut Instances, more: Result<Instances, Interrupt>) {
     found.more.extend(more.more);
 }
 
-/// Takes the satisfied levels off every violation, drops what then violates nothing and does not count it, and puts the rest
-/// in the order of listing with ordinals and groups from 1.
+/// Removes the satisfied levels from every violation, drops and does not count those that then violate nothing, and
+/// sorts the rest in listing order with ordinals and groups from 1.
 pub(super) fn arrange(found: &mut Instances, satisfied: LevelSet, max_instances: usize) {
     for violations in [&mut found.violations, &mut found.more] {
         for violation in violations.iter_mut() {

@@ -1,4 +1,4 @@
-//! Isolation levels: a row each.
+//! Isolation levels: one row each.
 
 use super::linearizability::is_lightweight;
 use crate::history::History;
@@ -55,7 +55,7 @@ impl Level {
         Level::Serializability,
     ];
 
-    /// The levels that a history can be checked for: with times that order transactions ([`has_real_time`]) also strict
+    /// The levels that apply to a history: with times that order transactions ([`has_real_time`]) also strict
     /// serializability, and linearizability if its transactions are lightweight. O(transactions).
     pub fn of(history: &History) -> Vec<Level> {
         let has_real_time = has_real_time(history);
@@ -134,8 +134,8 @@ impl Level {
 
     /// Whether satisfying `self` implies satisfying `other` (the hierarchy of design, reflexive).
     pub fn implies(self, other: Level) -> bool {
-        // CI and RC are incomparable; RA implies both; above RA the order is total. (LIN is decided only of histories of
-        // lightweight transactions, and there it implies SSER.)
+        // CI and RC are incomparable; RA implies both; above RA the order is total. (LIN is only decided for histories
+        // of lightweight transactions, where it implies SSER.)
         match (self, other) {
             (a, b) if a == b => true,
             (Level::CutIsolation, _) => false,
@@ -175,7 +175,7 @@ impl FromStr for Level {
 pub struct LevelSet(u16);
 
 impl LevelSet {
-    /// `level` and all levels that imply it: where a violation of `level` is one too.
+    /// `level` and all levels that imply it: a violation of `level` violates them too.
     pub fn upward(level: Level) -> LevelSet {
         Level::ALL.into_iter().filter(|stronger| stronger.implies(level)).collect()
     }

@@ -1,8 +1,9 @@
-//! What is wrong with single lists, and with pairs of lists of one key.
+//! Errors in single lists, and in pairs of lists of one key.
 //!
-//! A list must consist of elements that transactions appended which take part, each once, and the appends of one
-//! transaction must stand together in their order, since a transaction takes effect as a whole; lists of one key must
-//! be prefixes of each other (Elle, list-append). The last element is looked at by `read_consistency` as what the read
+//! Each element of a list must have been appended by a committed transaction and appear once, and the appends of one
+//! transaction must be contiguous and in order, since a transaction takes effect as a whole; lists of one key must be
+//! prefixes of each other (Elle, list-append). `read_consistency` checks the last element, as what the read returned;
+//! this module checks the elements before it. Each read is counted once for each pattern it shows.
 //! returned; this module looks at the elements before it. Each read is counted once for each pattern it shows.
 
 use super::place::Place;
@@ -15,23 +16,23 @@ use crate::relations::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// Most different lists of the greatest length that are compared with all others of their key.
+/// Most distinct lists of maximal length that are compared with all others of their key.
 const MOST_LONGEST: usize = 16;
 
-/// A list with something wrong: the read, and what else shows it.
+/// A list with an error: the read, and the other evidence.
 struct Finding {
     pattern: Pattern,
     reader: TransactionId,
     read: OperationId,
     /// Appends that the argument is about.
     appends: Vec<OperationId>,
-    /// Another list that does not go with it.
+    /// Another list that is incompatible with it.
     other: Option<OperationId>,
 }
 
-/// Adds what is wrong with lists to what is wrong with reads. `known` tells whether a read is counted already for a
-/// pattern because of its last element; `admit` gives the ordinal of an instance that is to be
-/// told, by its number among those of its pattern, in order of nodes. O(operations + elements read).
+/// Adds errors in lists to errors in reads. `known` says whether a read is already counted for a pattern because of its
+/// last element; `admit` gives the ordinal of an instance that is to be reported, by its number among those of its
+/// pattern, in node order. O(operations + elements read).
 pub(super) fn add(
     history: &History,
     index: &Index,
@@ -81,12 +82,12 @@ struct Look<'a> {
     index: &'a Index,
     appends: FxHashMap<(KeyId, Value), Appended>,
     repeated: Repeated,
-    /// By key: the elements with which every list of it begins.
+    /// By key: the elements with which every list of the key begins.
     initial: FxHashMap<KeyId, Vec<OperationId>>,
 }
 
 impl Look<'_> {
-    /// Looks at one list.
+    /// Checks one list.
     fn at(&self, reader: TransactionId, read: OperationId, findings: &mut Vec<Finding>) {
         let history = self.history;
         let key = history.keys()[read.index()];
@@ -103,7 +104,7 @@ impl Look<'_> {
         };
         for (place, &element) in outside.iter().enumerate() {
             if !seen.insert(element) {
-                // As often as it was appended it may stand there.
+                // It may appear as often as it was appended.
                 let n = outside.iter().filter(|other| **other == element).count();
                 if n > self.n_appends(key, element) {
                     add(Pattern::DuplicateElement, self.append_of(key, element));
@@ -131,7 +132,7 @@ impl Look<'_> {
             let (before, after) = (self.neighbour(writer, append, false), self.neighbour(writer, append, true));
             let value = |append: OperationId| history.values()[append.index()];
             match (after, outside.get(place + 1)) {
-                // The last one is lacking for sure: of equal elements the next may seem to be there.
+                // The last one is certainly missing: of equal elements, the next may seem to be there.
                 (Some(next), found) if found != Some(&value(next)) => {
                     add(Pattern::IntermediateRead, last_write(history, writer, key, |_| true));
                 }
@@ -145,7 +146,8 @@ impl Look<'_> {
         if let Some(lacking) = self.lacks_initial(key, outside) {
             add(Pattern::IncompatibleOrder, Some(lacking));
         }
-        // Own appends that are not the end of the list say nothing of their own where others appended the same.
+        // Own appends that are not the end of the list say nothing about themselves if other transactions appended the
+        // same.
         let is_told = !shown.is_empty() || self.repeated.is_empty() || history.rules().lists != ListRule::Exact;
         if !is_told && list_from_outside(history, reader, read).is_none() {
             findings.push(Finding {
@@ -158,7 +160,7 @@ impl Look<'_> {
         }
     }
 
-    /// The first append of a set-up transaction that does not stand where it must, at the beginning of a list.
+    /// The first append of a set-up transaction that is not where it must be, at the beginning of a list.
     fn lacks_initial(&self, key: KeyId, list: &[Value]) -> Option<OperationId> {
         let initial = self.initial.get(&key).filter(|_| self.history.rules().lists == ListRule::Exact)?;
         let is_there =
@@ -166,7 +168,7 @@ impl Look<'_> {
         initial.iter().enumerate().find(|found| !is_there(found)).map(|(_, &append)| append)
     }
 
-    /// How often an element was appended by transactions that did not abort; at least 1, for it was read.
+    /// How often an element was appended by transactions that did not abort; at least 1, since it was read.
     fn n_appends(&self, key: KeyId, element: Value) -> usize {
         let counts =
             |append: &&OperationId| self.history.outcome(self.history.transaction_of(**append)) != Outcome::Aborted;
@@ -174,7 +176,7 @@ impl Look<'_> {
         appends.filter(counts).count().max(1)
     }
 
-    /// The one append of an element, if there is one.
+    /// The only append of an element, if there is exactly one.
     fn append_of(&self, key: KeyId, element: Value) -> Option<OperationId> {
         match self.appends.get(&(key, element)) {
             Some(Appended::Once(append) | Appended::Aborted(append)) => Some(*append),
@@ -182,7 +184,7 @@ impl Look<'_> {
         }
     }
 
-    /// The append to the same key next to one of the same transaction.
+    /// The append to the same key before or after one of the same transaction.
     fn neighbour(&self, t: TransactionId, append: OperationId, after: bool) -> Option<OperationId> {
         let history = self.history;
         let key = history.keys()[append.index()];
@@ -196,8 +198,8 @@ impl Look<'_> {
         }
     }
 
-    /// Lists that are no prefix of the longest list of their key; of several longest ones that with which most of them go,
-    /// then the first in order of nodes.
+    /// Lists that are not a prefix of the longest list of their key; if there are several longest lists, the one
+    /// compatible with most others, then the first in node order.
     fn for_incompatible(&self, findings: &mut Vec<Finding>) {
         let history = self.history;
         let node = |read: OperationId| self.index.node[history.transaction_of(read).index()];
@@ -211,7 +213,7 @@ impl Look<'_> {
             lists.sort_by_key(|(read, outside)| (Reverse(outside.len()), node(*read), *read));
             let Some((other, of_key)) = reference(&lists) else { continue };
             for &(read, outside) in lists.iter().filter(|(_, outside)| !of_key.starts_with(outside)) {
-                // The first place where the two lists part.
+                // The first place where the two lists differ.
                 let parted = outside.iter().zip(of_key).find(|(a, b)| a != b).map(|(a, b)| [*a, *b]);
                 let appends = parted.into_iter().flatten().filter_map(|element| self.append_of(key, element)).collect();
                 let (pattern, reader) = (Pattern::IncompatibleOrder, history.transaction_of(read));
@@ -267,8 +269,8 @@ impl Look<'_> {
     }
 }
 
-/// Of lists of one key, longest first, the longest one of which most others are prefixes; of several the first.
-/// O(elements), times [`MOST_LONGEST`] where longest lists differ.
+/// Among lists of one key, longest first, the longest one of which most others are prefixes; the first if there are
+/// several. O(elements), times [`MOST_LONGEST`] if the longest lists differ.
 fn reference<'l>(lists: &[(OperationId, &'l [Value])]) -> Option<(OperationId, &'l [Value])> {
     let length = lists.first()?.1.len();
     let mut longest: Vec<(OperationId, &[Value])> = Vec::new();

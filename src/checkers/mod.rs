@@ -1,11 +1,10 @@
 //! Level → verdict, with evidence.
 //!
-//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER, SSER)
-//! and the linearizability of lightweight transactions have an engine each; they work on the
-//! [`Index`](crate::relations::Index) or on the resolved history and answer with a witness, with
-//! violations, or with the reason why they could not decide. The papers' own algorithms can be asked
-//! instead ([`Checker`]). No checker starts threads of its own (it uses the rayon
-//! pool it is called in), prints, or knows files.
+//! [`check`] decides any set of levels for one history. Weak levels (CI, RC, RA, TCC), strong levels (PC, SI, SER,
+//! SSER) and the linearizability of lightweight transactions have an engine each; they work on the
+//! [`Index`](crate::relations::Index) or on the resolved history and return a witness, violations, or the reason why
+//! they could not decide. The papers' own algorithms can be selected instead ([`Checker`]). No checker starts threads
+//! of its own (it uses the rayon pool it is called in), prints, or knows about files.
 
 mod ambiguity;
 mod check;
@@ -58,18 +57,18 @@ pub struct Options {
     pub levels: Vec<Level>,
     /// Most instances listed per pattern; counts stay exact.
     pub max_instances: usize,
-    /// Whether all instances are counted. If not, the check stops with the verdicts and what shows them, wherever that takes
-    /// no counting; then [`Findings::patterns`] is empty.
+    /// Whether all instances are counted. If not, the check stops with the verdicts and their evidence, wherever these
+    /// need no counting; then [`Findings::patterns`] is empty.
     pub counts: bool,
-    /// Who decides. Levels that it cannot decide are undecided.
+    /// The checker. Levels that it cannot decide are undecided.
     pub checker: Checker,
     /// For the variants of Plume: one commit order, built with the causal axiom, for all levels, as published.
     pub one_commit_order: bool,
     /// For the variants of Plume: what read committed means.
     pub rc: RcRule,
-    /// For the variants of Plume: whether to count as its published program does, too.
+    /// For the variants of Plume: whether to count as its published program does, in addition.
     pub counting: Counting,
-    /// Which part of the work to do; all of it where there is none.
+    /// Which part of the work to do; all of it if `None`.
     pub share: Option<Share>,
 }
 
@@ -100,13 +99,13 @@ pub enum Event {
 /// Why a level is satisfied: replaying it explains every read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Witness {
-    /// Nothing needs to be ordered (CI).
+    /// No order is needed (CI).
     Reads,
     /// A commit order of all committed (and promoted) transactions: RC, RA, TCC, SER, SSER, LIN.
     CommitOrder(Vec<TransactionId>),
     /// An order of starts and commits: PC, SI.
     Events(Vec<Event>),
-    /// Of a share of a history: by component of the share, an order of its transactions.
+    /// For a share of a history: by component of the share, an order of its transactions.
     Components(Vec<(usize, Witness)>),
 }
 
@@ -119,39 +118,39 @@ pub enum Cause {
     /// The level needs real time and no times of the history order anything.
     #[error("no timestamps")]
     NoTimestamps,
-    /// Some reads have several possible writers, which the checker that was asked does not tell apart.
+    /// Some reads have several possible writers, which the selected checker does not distinguish.
     #[error("ambiguous reads ({0})")]
     AmbiguousReads(usize),
-    /// Lists contain elements that were appended more than once, which the checker that was asked does not tell apart.
+    /// Lists contain elements that were appended more than once, which the selected checker does not distinguish.
     #[error("elements of lists that were appended more than once ({0})")]
     RepeatedElements(usize),
     /// The checker would need more memory than it may take.
     #[error("{what} would take {megabytes} MB, more than the {allowed} MB allowed")]
     TooLarge {
-        /// What for.
+        /// What the memory is for.
         what: &'static str,
-        /// How much it would be, in units of 2²⁰ bytes.
+        /// How much is needed, in units of 2²⁰ bytes.
         megabytes: u64,
-        /// How much it may be.
+        /// How much is allowed.
         allowed: u64,
     },
-    /// The level is not checked by this version for this kind of history.
+    /// This version does not check the level for this kind of history.
     #[error("{0}")]
     Unsupported(String),
-    /// It was decided, but the verifier does not accept the evidence.
+    /// It was decided, but the verifier rejected the evidence.
     #[error("internal disagreement, please report{}: {message}", attached(.file))]
     Disagreement {
         /// The file to attach to the report; empty for a history made in memory.
         file: String,
-        /// What was not accepted, and why.
+        /// What was rejected, and why.
         message: String,
     },
-    /// It was found violated, but no evidence could be written down that can be verified.
+    /// It was found violated, but without evidence that can be verified.
     #[error("found violated, but without evidence that can be verified")]
     Unproven,
 }
 
-/// What to attach to the report of a disagreement.
+/// The file to attach to the report of a disagreement.
 fn attached(file: &str) -> String {
     if file.is_empty() { String::new() } else { format!(" and attach {file}") }
 }
@@ -161,7 +160,7 @@ fn attached(file: &str) -> String {
 pub enum Verdict {
     /// A legal execution explains the history.
     Satisfied(Witness),
-    /// None does; the evidence is among the [`Findings::violations`] that name the level.
+    /// No legal execution does; the evidence is among the [`Findings::violations`] that name the level.
     Violated,
     /// Not known.
     Undecided(Cause),
@@ -178,7 +177,7 @@ impl Verdict {
     }
 }
 
-/// Verdict of one level and what it took.
+/// Verdict of one level and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelResult {
     /// The level.
@@ -189,26 +188,26 @@ pub struct LevelResult {
     pub checker: &'static str,
     /// Wall time, seconds.
     pub seconds: f64,
-    /// Where a weak level is satisfied and reads have several possible writers: the writer that each such read of the
-    /// witness is taken to have, by operation. At the strong levels the order of the witness says it.
+    /// For a satisfied weak level of a history with ambiguous reads: the writer that the witness assumes for each such
+    /// read, by operation. At the strong levels the order of the witness determines it.
     pub sources: Vec<(OperationId, TransactionId)>,
-    /// Where the level is violated: transactions that only look like a set-up of the initial state, and without whose
-    /// counting as one the violation is not known. Empty where the verdict rests on no such assumption.
+    /// For a violated level: transactions that merely look like a set-up of the initial state and without which the
+    /// violation is not established. Empty if the verdict rests on no such assumption.
     pub assuming: Vec<TransactionId>,
 }
 
 impl LevelResult {
-    /// What a violated level takes for granted, in words, where it does: "T1 set up the initial state".
+    /// The assumption that a violated level rests on, if any, in words: "T1 set up the initial state".
     pub fn condition(&self, history: &History) -> Option<String> {
         let some = self.verdict == Verdict::Violated && !self.assuming.is_empty();
         some.then(|| format!("{} set up the initial state", names(history, &self.assuming)))
     }
 }
 
-/// Everything found out about one history.
+/// Everything found about one history.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// Who decided.
+    /// The checker that decided.
     pub checker: Checker,
     /// In the order of the levels asked for.
     pub levels: Vec<LevelResult>,
@@ -216,12 +215,12 @@ pub struct Findings {
     pub patterns: BTreeMap<Pattern, u64>,
     /// For the variants of C4: all instances of its own patterns.
     pub c4_patterns: BTreeMap<C4Pattern, u64>,
-    /// For the variants of Plume with [`Counting::Published`]: its letters as its published program counts them, which may
-    /// also occur where the axioms satisfy the level. None where they were not asked for, or could not be counted.
+    /// For the variants of Plume with [`Counting::Published`]: its letters as its published program counts them, which
+    /// may also occur where the axioms satisfy the level. `None` if they were not requested or could not be counted.
     pub published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// Listed instances, by pattern, smallest first, implied ones last.
     pub violations: Vec<Violation>,
-    /// Choices made on the input that the verdicts rest on, in words.
+    /// Choices about the input that the verdicts rest on, in words.
     pub assumptions: Vec<String>,
     /// Seconds spent on building the index.
     pub index_seconds: f64,
@@ -239,8 +238,8 @@ impl Findings {
         self.levels.iter().find(|result| result.level == level)
     }
 
-    /// What a listed violation takes for granted, in words, where the weakest level that it violates does, or a stronger
-    /// one, which is then named.
+    /// The assumption, in words, that a listed violation rests on: that of the weakest level it violates, or of a
+    /// stronger one, which is then named.
     pub fn condition_of(&self, history: &History, violation: &Violation) -> Option<String> {
         let mut results = violation.levels.iter().filter_map(|level| self.level(level));
         let weakest = results.next()?;
@@ -249,12 +248,12 @@ impl Findings {
         weakest.condition(history).or_else(|| results.find_map(at_level))
     }
 
-    /// The violation of this name, if it is listed.
+    /// The violation with this name, if it is listed.
     pub fn violation(&self, id: ViolationId) -> Option<&Violation> {
         self.violations.iter().find(|violation| violation.id == id)
     }
 
-    /// Whether a limit ended the work before all instances were counted: then there are at least as many as are counted.
+    /// Whether a limit ended the work before all instances were counted: then the counts are lower bounds.
     pub fn is_cut(&self) -> bool {
         self.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
     }
@@ -264,7 +263,7 @@ impl Findings {
         matches!(self.rest.counted, Counted::Not(_))
     }
 
-    /// Whether the instances were counted, as far as there are any.
+    /// Whether the instances, if any, were counted.
     pub fn is_counted(&self) -> bool {
         matches!(self.rest.counted, Counted::All)
     }

@@ -13,12 +13,13 @@ use crate::relations::{Axiom, Edge, EdgeIndex, Index, Listed, NONE, Node, Reason
 #[derive(Clone, Copy, Debug)]
 enum Why {
     Session,
-    /// This place of the index reads from the one.
+    /// It reads from the first node at this place of the index.
     Read {
         reader: Node,
         read: u32,
     },
-    /// `reader` read at place `seen` from the one and later at place `read` from the other a key that the one writes.
+    /// `reader` read a key that the first node writes, at place `seen` from the first node and later at place `read`
+    /// from the second.
     Forced {
         reader: Node,
         seen: u32,
@@ -28,7 +29,7 @@ enum Why {
     Listed(u32),
 }
 
-/// SO ∪ WR, the version order that lists show, and the edges that read committed forces, minimal ones among them only.
+/// SO ∪ WR, the version order that lists show, and the edges that read committed forces, only the minimal ones.
 pub(super) struct BackwardReads<'a> {
     index: &'a Index,
     graph: Digraph,
@@ -62,8 +63,8 @@ impl<'a> BackwardReads<'a> {
     }
 
     /// If the second of two consecutive reads of a key by `reader` went back behind the first, adds the edges that show
-    /// it and returns the cycle among them. The first two edges must be those of the two reads. Places are those of
-    /// the index.
+    /// it and returns the cycle among them. The first two edges must be those of the two reads. Places are those of the
+    /// index.
     pub(super) fn cycle(
         &mut self,
         history: &History,
@@ -95,7 +96,7 @@ impl<'a> BackwardReads<'a> {
         Some(cycle)
     }
 
-    /// Adds an edge after those it rests on; edges that are there already are not added twice.
+    /// Adds an edge after its premises; existing edges are not added twice.
     fn explain(&self, history: &History, from: Node, to: Node, why: Why, edges: &mut Vec<Edge>) -> EdgeIndex {
         let index = self.index;
         let edge = match why {
@@ -129,7 +130,7 @@ impl<'a> BackwardReads<'a> {
     }
 }
 
-/// The place of an edge in the list, to which it is added if it is not there.
+/// The position of an edge in the list, to which it is added if missing.
 fn place_of(edges: &mut Vec<Edge>, edge: Edge) -> EdgeIndex {
     edges.iter().position(|known| *known == edge).unwrap_or_else(|| {
         edges.push(edge);
@@ -141,7 +142,7 @@ fn place_of(edges: &mut Vec<Edge>, edge: Edge) -> EdgeIndex {
 struct Edges {
     ends: Vec<(Node, Node)>,
     why: Vec<Why>,
-    /// (key, place) of the reads of the transaction in hand.
+    /// (key, place) of the reads of the current transaction.
     by_key: Vec<(u32, u32)>,
     /// (writer, place of the first read from it).
     writers: Vec<(Node, u32)>,
@@ -154,7 +155,7 @@ impl Edges {
     }
 
     /// Write-read edges into `reader`, and what its reads force: between the writers of consecutive reads of a key, and
-    /// from the writer of a first read to that of the next read of each key the former writes.
+    /// from the writer of a first read to that of the next read of each key that the former writes.
     fn add_of_reader(&mut self, index: &Index, reader: Node) {
         let mut by_key = std::mem::take(&mut self.by_key);
         let mut writers = std::mem::take(&mut self.writers);

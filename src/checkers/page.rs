@@ -1,8 +1,8 @@
 //! Any counted instance, listed or not, by its ordinal.
 //!
-//! The list of a check ([`Findings::violations`]) has one entry for each root cause where one cause shows in many ways, and is
-//! bounded. What is counted goes on where it ends: with what was found by itself and did not fit, and then with all other
-//! instances in the order of their [`Place`](super::Place)s, made on demand.
+//! The list of a check ([`Findings::violations`]) has one entry per root cause if one cause shows in many ways, and is
+//! bounded. Counting continues after it: with instances found on their own that did not fit, then with all others in
+//! the order of their [`Place`](super::Place)s, made on demand.
 
 use super::evidence::Sought;
 use super::place::Window;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Page {
     /// The pattern.
     pub pattern: Pattern,
-    /// How many instances come before, listed ones counted.
+    /// How many instances come before, including listed ones.
     pub offset: u64,
     /// Most instances.
     pub limit: u64,
@@ -29,15 +29,15 @@ pub struct Page {
 /// What it takes to list the counted instances that are not listed.
 #[derive(Clone, Debug, Default)]
 pub struct Rest {
-    /// The violated levels that instances were looked for at.
+    /// The violated levels whose instances were looked for.
     pub(super) sought: LevelSet,
-    /// What no instance violates.
+    /// The levels that no instance violates.
     pub(super) satisfied: LevelSet,
-    /// Counted instances that were found by themselves and did not fit into the list.
+    /// Counted instances that were found on their own and did not fit into the list.
     pub(super) found: Vec<Violation>,
     /// Whether it was counted.
     pub(super) counted: Counted,
-    /// The history they were counted in, where that is one with elements of lists told apart.
+    /// The history in which they were counted, if repeated elements of lists are distinguished in it.
     pub(super) world: Option<Arc<History>>,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Counted {
     /// All, unless a limit ended the work.
     #[default]
     All,
-    /// None: what the verdicts rest on is listed, the rest can be counted without deciding again.
+    /// None: what the verdicts rest on is listed, and the rest can be counted without deciding again.
     Not(Box<Uncounted>),
     /// None, and to count them takes another check.
     NotAtAll,
@@ -58,15 +58,16 @@ pub(super) enum Counted {
 pub(super) struct Uncounted {
     /// The violated levels.
     pub(super) sought: Sought,
-    /// All instances of the weak levels, where they were needed for the verdicts.
+    /// All instances of the weak levels, if they were needed for the verdicts.
     pub(super) weak: Option<Instances>,
 }
 
-/// The counted instances of a page, by ordinal. Those that `findings` lists have the ids that they have there; the others
-/// follow in an order that depends on the history and on what is listed only, not on threads or on the page. Groups of
-/// unlisted instances are those of the listed ones with the same cause, or have numbers of their own.
+/// The counted instances of a page, by ordinal. Those listed in `findings` keep their ids; the others follow in an
+/// order that depends only on the history and on what is listed, not on threads or on the page. Unlisted instances
+/// belong to the groups of the listed ones with the same cause, or to new groups.
 ///
-/// Ordinals end at 2³² - 1. Takes as long as counting the instances of the pattern, and memory for the page and one block of instances.
+/// Ordinals end at 2³² - 1. Takes as long as counting the instances of the pattern, and memory for the page and one
+/// block of instances.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -84,7 +85,7 @@ pub fn instances(
         violation.id.ordinal = ordinal;
     }
     let counted = findings.patterns.get(&page.pattern).copied().unwrap_or(0);
-    // What is told at cut isolation and, on its own, above it is listed twice and counts once.
+    // What is reported at cut isolation and separately above it is listed twice and counted once.
     let counted = counted.max(listed.len() as u64).min(u32::MAX.into());
     let (n_known, end) = (found.len() as u64, page.offset.saturating_add(page.limit).min(counted));
     if n_known.max(page.offset) < end {
@@ -98,8 +99,8 @@ pub fn instances(
     Ok(found)
 }
 
-/// Adds [`instances`] to those that are listed. A cause has one group, on whichever page its instances are.
-/// O(n log n), n the instances in all.
+/// Adds [`instances`] to those that are listed. A cause has one group, on whichever page its instances are. O(n log n)
+/// for n instances in all.
 pub fn add_instances(findings: &mut Findings, more: Vec<Violation>) {
     let listed: BTreeSet<ViolationId> = findings.violations.iter().map(|violation| violation.id).collect();
     let mut fresh: Vec<Violation> = more.into_iter().filter(|violation| !listed.contains(&violation.id)).collect();
@@ -108,7 +109,7 @@ pub fn add_instances(findings: &mut Findings, more: Vec<Violation>) {
     findings.violations.sort_by_key(|violation| violation.id);
 }
 
-/// The instances that a window wants, as they hold under every choice of writers of ambiguous reads.
+/// The instances in a window, made to hold under every choice of writers of ambiguous reads.
 fn unlisted(
     history: &History,
     findings: &Findings,
@@ -139,7 +140,7 @@ fn unlisted(
     Ok(found.violations)
 }
 
-/// A violation of a strong level may be one of causal consistency.
+/// A violation of a strong level may also be one of causal consistency.
 pub(super) fn with_causal(mut violated: LevelSet) -> LevelSet {
     violated.insert(super::Level::TransactionalCausalConsistency);
     violated

@@ -1,4 +1,4 @@
-//! Anomaly patterns: a row each, with the names by which the field knows them.
+//! Anomaly patterns: one row each, with their established names.
 
 use super::level::Level;
 use std::fmt;
@@ -44,7 +44,7 @@ pub enum Pattern {
     Divergence,
     /// An update of a key overwrites a version it did not read (Divergence, or a certain third writer in between).
     LostUpdate,
-    /// Two readers see two writes in opposite orders.
+    /// Two readers observe two writes in opposite orders.
     LongFork,
     /// Two transactions each read what the other overwrites.
     WriteSkew,
@@ -136,17 +136,17 @@ impl Pattern {
         self < Pattern::CyclicCO
     }
 
-    /// Whether an instance shows in the reads of one transaction.
+    /// Whether an instance is visible in the reads of one transaction.
     pub(super) fn is_of_reads(self) -> bool {
         self.is_wrong_read() || self == Pattern::NonRepeatableRead
     }
 
-    /// Whether an instance shows in causal order or in the commit orders of the weak levels.
+    /// Whether an instance is visible in causal order or in the commit orders of the weak levels.
     pub(super) fn is_weak(self) -> bool {
         (Pattern::CyclicCO..=Pattern::ConflictCM).contains(&self) && self != Pattern::NonRepeatableRead
     }
 
-    /// Whether only histories in which keys hold lists can have it.
+    /// Whether it occurs only in histories whose keys hold lists.
     pub fn is_of_lists(self) -> bool {
         matches!(self, Pattern::IncompatibleOrder | Pattern::DuplicateElement | Pattern::VersionOrderCycle)
     }

@@ -1,16 +1,15 @@
-//! The order of all counted instances of a pattern, and what is left of it between two ordinals.
+//! The order of all counted instances of a pattern, and what remains of it between two ordinals.
 //!
-//! The first instances are those that are listed. All others follow by [`Place`]: in the order in which the passes that
-//! count them meet them in the history in canonical order
-//! ([`Index::canonical`](crate::relations::Index::canonical)). A pass that counts block by block makes the instances of the
-//! blocks in the window only.
+//! The listed instances come first. All others follow by [`Place`]: in the order in which the passes that count them
+//! meet them in the history in canonical order ([`Index::canonical`](crate::relations::Index::canonical)). A pass that
+//! counts block by block makes only the instances of the blocks in the window.
 
 use super::{Pattern, Violation};
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
-/// Which of the counted instances of its pattern one is, by nodes, keys, slots and operations of the history in canonical
-/// order; what the numbers are is up to the pass that counts the pattern.
+/// Identifies a counted instance of its pattern by nodes, keys, slots and operations of the history in canonical order;
+/// the pass that counts the pattern defines the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub(super) [u32; 4]);
 
@@ -26,9 +25,9 @@ impl Place {
     }
 }
 
-/// The unlisted instances from one ordinal to another, looked for in the order of their places.
+/// The unlisted instances between two ordinals, searched in the order of their places.
 pub(super) struct Window {
-    /// Places of what is listed already.
+    /// Places of the instances already listed.
     listed: BTreeSet<Place>,
     /// The ordinal of the next unlisted instance.
     next: u64,
@@ -37,7 +36,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The unlisted instances with these ordinals, from 1, where `n_listed` come before them, `listed` among them.
+    /// The unlisted instances with these ordinals, from 1, after the first `n_listed`, `listed` among them.
     pub(super) fn new<'v>(listed: impl Iterator<Item = &'v Violation>, n_listed: u64, wanted: Range<u64>) -> Window {
         Window { listed: listed.filter_map(|violation| violation.place).collect(), next: n_listed + 1, wanted }
     }
@@ -47,8 +46,8 @@ impl Window {
         self.next >= self.wanted.end
     }
 
-    /// Of the blocks of instances, given by how many there are and in which range their places lie, those that have some that
-    /// are wanted; the blocks before them are skipped.
+    /// The blocks of instances, given by their sizes and the ranges of their places, that contain wanted instances; the
+    /// blocks before them are skipped.
     pub(super) fn blocks<B>(&mut self, blocks: impl IntoIterator<Item = (B, u64, RangeInclusive<Place>)>) -> Vec<B> {
         let mut wanted = Vec::new();
         let mut ahead = self.next;

@@ -1,4 +1,4 @@
-//! An independent reading of the rules by which edges follow from each other, for the tests of what proves things.
+//! An independent implementation of the rules by which edges follow from each other, for testing provers.
 
 use super::{Level, Proof};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
@@ -125,7 +125,7 @@ impl Rules<'_> {
         (spans[0].0, spans[spans.len() - 1].1)
     }
 
-    /// Checks that the edges close a legal cycle; the assumptions that it rests on.
+    /// Checks that the edges close a legal cycle; returns the assumptions it rests on.
     fn cycle(&self, cycle: &[EdgeIndex]) -> Vec<EdgeIndex> {
         let start = self.edges[cycle[0]].from;
         self.path(cycle, start, start);
@@ -147,8 +147,8 @@ impl Rules<'_> {
         (from.min(to), from.max(to), from < to)
     }
 
-    /// Checks that assuming `clause` contradicts the lists of assumptions that exclude each other, by unit propagation
-    /// without any cleverness.
+    /// Checks that assuming `clause` contradicts the lists of mutually exclusive assumptions, by plain unit
+    /// propagation.
     fn contradicts(&self, clause: &[EdgeIndex], forbidden: &[Vec<EdgeIndex>]) {
         let mut holds: Vec<_> = clause.iter().map(|&e| self.literal(e)).collect();
         loop {

@@ -1,8 +1,8 @@
-//! Patterns that show in the reads of one transaction: TAP-a to f, and TAP-j.
+//! Patterns visible in the reads of one transaction: TAP-a to f, and TAP-j.
 //!
 //! TAP-a to f (Plume, Table 1) contradict read committed and everything above by themselves. TAP-j contradicts cut
-//! isolation and everything from read atomic up; it also contradicts read committed where the later read went back
-//! behind the earlier one, which is looked for in `monotonic_reads`. This module does not know commit orders.
+//! isolation and everything from read atomic up; it also contradicts read committed if the later read went back behind
+//! the earlier one, which `monotonic_reads` checks. This module does not know about commit orders.
 
 use super::list_reads;
 use super::monotonic_reads::BackwardReads;
@@ -14,10 +14,10 @@ use crate::relations::{Edge, Index, NONE, Node, Reason, Relation, Resolution, So
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Nodes looked at in one piece of parallel work.
+/// Nodes per piece of parallel work.
 const CHUNK: usize = 4096;
 
-/// A pattern instance before it is put into words.
+/// A pattern instance before it is described.
 #[derive(Clone, Copy, Debug)]
 enum Finding {
     /// TAP-a to f: one read.
@@ -46,9 +46,9 @@ impl Finding {
 /// All instances of TAP-a to f and j among the transactions of `index`, which must be an index of `resolution`;
 /// ambiguous reads that the index leaves out are left out here, too.
 ///
-/// Counted are reads for a to f, and for j the pairs of consecutive reads of a key by one transaction that return
-/// versions of different other transactions. At most `max_instances` are listed per pattern, those with few
-/// transactions first, then in order of nodes. O(operations), in parallel, and O(n^1.5) once if there is a TAP-j.
+/// Counts reads for a to f, and for j the pairs of consecutive reads of a key by one transaction that return versions
+/// of different other transactions. At most `max_instances` are listed per pattern, those with few transactions first,
+/// then in node order. O(operations), in parallel, and O(n^1.5) once if there is a TAP-j.
 pub fn instances(
     history: &History,
     resolution: &Resolution,
@@ -75,8 +75,8 @@ pub fn instances(
     Ok(found)
 }
 
-/// The counted instances of a pattern that `window` wants, with their ordinals: those of single reads and pairs of reads in
-/// order of nodes, then what only shows in the rest of a list. Time as for [`instances`].
+/// The counted instances of a pattern that `window` wants, with their ordinals: those of single reads and pairs of
+/// reads in node order, then those visible only in the rest of a list. Same time as [`instances`].
 pub(super) fn unlisted(
     history: &History,
     resolution: &Resolution,
@@ -119,7 +119,7 @@ fn is_known(resolution: &Resolution) -> impl Fn(Pattern, OperationId) -> bool + 
     }
 }
 
-/// Counts, and at most so many of each pattern in order of nodes.
+/// Counts, and at most this many findings of each pattern in node order.
 fn findings(
     history: &History,
     resolution: &Resolution,
@@ -168,8 +168,8 @@ impl Part {
         }
     }
 
-    /// Looks at one transaction. `last_read` holds, by key, the last read of the key that returned another transaction's
-    /// version; what other transactions left there is recognized by its place.
+    /// Examines one transaction. `last_read` holds, by key, the last read of the key that returned another
+    /// transaction's version; entries left by other transactions are recognized by their place.
     fn look_at(
         &mut self,
         history: &History,
@@ -191,7 +191,7 @@ impl Part {
                     Source::Aborted { .. } => found(Pattern::AbortedRead),
                     Source::Future { .. } => found(Pattern::FutureRead),
                     Source::OwnOverwritten { .. } => found(Pattern::NotMyLastWrite),
-                    // Whichever of its sources it has.
+                    // Whichever of its sources is the actual one.
                     _ if resolution.is_open_after_own_write(read) => found(Pattern::NotMyOwnWrite),
                     _ => {}
                 }
@@ -234,7 +234,8 @@ impl Part {
     }
 }
 
-/// The place in the index of an external read of a node; none for a read that the index leaves out. O(log of its reads).
+/// The place in the index of an external read of a node; `None` for a read that the index leaves out. O(log of its
+/// reads).
 fn place_in(index: &Index, node: Node, read: OperationId) -> Option<usize> {
     let reads = index.reads_of(node);
     let place = index.read_operation[reads.clone()].binary_search(&read).ok()?;
@@ -283,7 +284,7 @@ impl Describe<'_> {
         intermediate &= !self.resolution.is_open_after_own_write(read);
         let mut also = Vec::new();
         let mut operations = Vec::new();
-        // Which of several transactions appended the last element of a list does not matter after own appends.
+        // After own appends it does not matter which transaction appended the last element of a list.
         let is_open = pattern == Pattern::NotMyOwnWrite
             && self.history.lists().read_by(read).is_some()
             && self.resolution.is_open_after_own_write(read);
@@ -345,7 +346,7 @@ impl Describe<'_> {
         };
         let mut edges: Vec<Edge> = [first, second].into_iter().filter_map(edge).collect();
         let mut transactions: Vec<TransactionId> = edges.iter().map(|edge| edge.from).chain([t3]).collect();
-        // Where one writer may be meant in both reads, another source of them violates read committed only.
+        // If both reads may have the same writer, another choice of sources violates read committed only.
         let weakest = match self.resolution.may_share_source(first, second) {
             true => Level::ReadAtomic,
             false => Level::CutIsolation,
@@ -382,7 +383,7 @@ impl Describe<'_> {
     }
 }
 
-/// The write-read edge into a read with this source, a writer or ⊥; none for other sources.
+/// The write-read edge into a read with this source, a writer or ⊥; `None` for other sources.
 fn read_edge(history: &History, reader: TransactionId, read: OperationId, source: Source) -> Option<Edge> {
     let (from, from_operation) = match source {
         Source::Transaction { writer, write, .. } | Source::Aborted { writer, write } => (writer, Some(write)),

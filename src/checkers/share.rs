@@ -1,10 +1,10 @@
 //! A share of the work on one history, for one of several machines.
 //!
-//! What can be spread are the strong levels: each shard decides some of the components of the history. Everything else
-//! is done by the first shard: weak levels, which cost little, and histories that must be looked at as one: those with
-//! one component, with ambiguous reads, with elements of lists that were appended more than once, with wrong reads, and
-//! those whose real time is asked about (SSER). Which of these a history is, every shard finds out for itself, from the
-//! history alone: shards that disagreed could not be joined.
+//! The strong levels can be divided: each shard decides some of the components of the history. The first shard does
+//! everything else: weak levels, which are cheap, and histories that must be considered as a whole: those with one
+//! component, with ambiguous reads, with elements of lists that were appended more than once, with wrong reads, and
+//! those whose real time matters (SSER). Every shard determines the kind of history by itself, from the history alone:
+//! shards that disagreed could not be joined.
 
 use super::components::in_the_whole;
 use super::decide::{Decision, Order};
@@ -26,27 +26,27 @@ pub struct Share {
 }
 
 impl Share {
-    /// Whether this shard does what cannot be spread.
+    /// Whether this shard does the work that cannot be divided.
     pub fn is_first(self) -> bool {
         self.shard == 0
     }
 
-    /// Whether the thing at this place of a list is part of the share.
+    /// Whether the item at this place of a list is part of the share.
     pub fn has(self, place: usize) -> bool {
         place % self.shards == self.shard
     }
 }
 
-/// What the findings are about, where they are about a share of a history.
+/// What the findings are about, if that is a share of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardAssignment {
     /// The share.
     pub share: Share,
-    /// Levels asked for, whether this shard says something of them or not.
+    /// Levels asked for, whether or not this shard says anything about them.
     pub levels: Vec<Level>,
-    /// Number of components of the history; 1 where it is not spread, 0 where that is not known.
+    /// Number of components of the history; 1 if it is not divided, 0 if unknown.
     pub components: usize,
-    /// Those that are part of the share, ascending.
+    /// The components of the share, ascending.
     pub mine: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn assign_shards(components: &[Component], share: Share) -> Vec<usize
 /// The answer for one level on the components of a share.
 #[derive(Clone, Debug)]
 pub(super) enum Shared {
-    /// Each is satisfied; by component, why.
+    /// Each is satisfied; by component, the witness.
     Satisfied(Vec<(usize, Witness)>),
     /// One is violated.
     Violated,
@@ -95,9 +95,9 @@ pub(super) enum Shared {
     Undecided(Interrupt),
 }
 
-/// Decides `levels` (of [`SPREAD`]) on the components `mine` side by side in the current rayon pool, strongest levels first;
-/// by level, the answer and the seconds that all components took together. When one is violated, the level is not asked of
-/// others any more.
+/// Decides `levels` (of [`SPREAD`]) on the components `mine` in parallel in the current rayon pool, strongest levels
+/// first; returns by level the answer and the seconds that all components took together. Once one is violated, the
+/// level is not decided for the others any more.
 pub(super) fn decide_mine(
     index: &Index,
     components: &[Component],
@@ -153,7 +153,7 @@ impl Work<'_> {
     }
 }
 
-/// What the other levels of a component say: what satisfies a level satisfies the weaker ones, what violates a level
+/// What the other levels of a component imply: what satisfies a level satisfies the weaker ones, what violates a level
 /// violates the stronger ones.
 fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
     let others = || SPREAD.into_iter().filter_map(|other| Some((other, &decided.get(&(place, other))?.0)));
@@ -162,7 +162,7 @@ fn implied(decided: &Decided, place: usize, level: Level) -> Option<Decision> {
     satisfied.or(violated).map(|(_, decision)| decision.clone())
 }
 
-/// What the components together say of a level. The order of a component is that of the strongest level it satisfies, so
+/// The combined answer of the components for a level. A component has the order of the strongest level it satisfies, so
 /// it does not depend on which level was decided first.
 fn sum_up(index: &Index, level: Level, decided: &Decided) -> (Shared, f64) {
     let of_level = || decided.iter().filter(|((_, other), _)| *other == level);
@@ -191,7 +191,7 @@ mod tests {
         Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
     }
 
-    /// Two sessions that update one version, beside three pairs of sessions without a fault.
+    /// Two sessions that update one version, in addition to three consistent pairs of sessions.
     const TEXT: &str = "r(1,0,0,0) w(1,1,0,0) r(1,0,1,1) w(1,2,1,1) w(2,1,2,2) r(2,1,3,3) w(2,2,3,3) \
                         w(3,1,4,4) r(3,1,5,5) w(4,1,6,6) r(4,1,7,7) r(4,1,7,8)";
 

@@ -1,12 +1,12 @@
-//! Strict serializability, as far as the answer for serializability decides it.
+//! Strict serializability, as far as the answer for serializability determines it.
 
 use super::{Cause, Verdict, Witness};
 use crate::history::{History, Outcome, TransactionId};
 use crate::relations::Index;
 
-/// The verdict of SSER, given that of SER, for a history with times; `None` where its own engine must be asked.
+/// The verdict of SSER, given that of SER, for a history with times; `None` if its own engine is needed.
 ///
-/// Without a serial order there is none that respects real time; a serial order that does respect it is a witness. Real
+/// Without a serial order, none respects real time; a serial order that does respect it is a witness. Real
 /// time orders two transactions if one ended strictly before the other started (MTC, Def. 2). Times that contradict
 /// session order say something about the clock and nothing about the store. The initial state is before all time, whatever
 /// wrote it.

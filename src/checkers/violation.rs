@@ -8,7 +8,7 @@ use crate::relations::{Edge, EdgeIndex};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Names a violation within one check of one history: `TAP-m/1`. Stable for the same input and options, and mostly where
+/// Names a violation within one check of one history: `TAP-m/1`. Stable for the same input and options, and usually if
 /// only the order of sessions or names differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ViolationId {
@@ -36,17 +36,18 @@ impl std::str::FromStr for ViolationId {
     }
 }
 
-/// What a user calls a violation: an id, or any name that it has, alone or with a number: `TAP-m/1`, `C4 TAP-k/2`, `TAP-k`.
+/// A violation as a user names it: an id, or any of its names, alone or with a number: `TAP-m/1`, `C4 TAP-k/2`,
+/// `TAP-k`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViolationName {
     /// As in [`Violation::also`], or the id or name of a pattern.
     pub name: String,
-    /// From 1, where it is given.
+    /// From 1, if given.
     pub ordinal: Option<u32>,
 }
 
 impl ViolationName {
-    /// The id, where the name is that of a pattern and has a number.
+    /// The id, if the name is that of a pattern and has a number.
     pub fn id(&self) -> Option<ViolationId> {
         Some(ViolationId { pattern: Pattern::parse(&self.name)?, ordinal: self.ordinal? })
     }
@@ -84,8 +85,8 @@ impl From<ViolationId> for ViolationName {
 }
 
 impl ViolationName {
-    /// The violation of this name: by its pattern, or where none is listed by that, by what else it is called, those of
-    /// weaker levels first.
+    /// The violation with this name: by its pattern, or if no listed one matches, by its other names, those of weaker
+    /// levels first.
     pub fn find<'v>(&self, violations: &'v [Violation]) -> Option<&'v Violation> {
         let ordinal = self.ordinal.unwrap_or(1);
         let pattern = Pattern::parse(&self.name);
@@ -100,15 +101,15 @@ impl ViolationName {
     }
 }
 
-/// Why the edges of a violation are a contradiction.
+/// Why the edges of a violation contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The operations alone contradict the level (TAP-a to f and j): no edge is needed. Never inside another proof.
     Read,
-    /// The same where it must be said which reads: one that is wrong (TAP-a to f), or two reads of a key in one
-    /// transaction that can share no writer (TAP-j), given the writers that the cases around it fix.
+    /// The same if the reads must be given: one that is wrong (TAP-a to f), or two reads of a key in one transaction
+    /// that can share no writer (TAP-j), given the writers that the cases around it fix.
     Reads {
-        /// What the reads are an instance of.
+        /// The pattern of the reads.
         pattern: Pattern,
         /// The reads.
         reads: Vec<OperationId>,
@@ -127,29 +128,29 @@ pub enum Proof {
         /// The opposite assumption.
         second: (EdgeIndex, Box<Proof>),
     },
-    /// Whichever of its possible writers a read returned the version of, a contradiction follows.
+    /// Whichever possible writer's version a read returned, a contradiction follows.
     Writers {
-        /// The read. Its transaction takes part, given the cases around this one.
+        /// The read. Its transaction counts as committed, given the cases around this one.
         read: OperationId,
-        /// Every other transaction that wrote the value and may have committed, and ⊥ where the value may be initial,
-        /// each with what follows. A writer of unknown outcome takes part in its own case. Edges that rest on this
+        /// Every other transaction that wrote the value and may have committed, and ⊥ if the value may be initial, each
+        /// with what follows. A writer of unknown outcome counts as committed in its own case. Edges that rest on this
         /// read may be used in the case of their writer only.
         cases: Vec<(TransactionId, Proof)>,
     },
-    /// Whichever append made an element of a list, a contradiction follows. In each case all appends of its transaction to
-    /// the key stand beside it in their order, and elsewhere every element that only one append can then have made is
+    /// Whichever append made an element of a list, a contradiction follows. In each case all appends of its transaction
+    /// to the key are next to it in their order, and elsewhere every element that only one append can then have made is
     /// known, too.
     Appends {
-        /// The read of the list. Its transaction takes part, given the cases around this one.
+        /// The read of the list. Its transaction counts as committed, given the cases around this one.
         read: OperationId,
         /// The place of the element, from 0, before the reader's own appends.
         place: usize,
-        /// Every append that may have made it, each with what follows: of a transaction that did not abort and all of
-        /// whose appends to the key stand around the place as they must. None where no append can have made it.
+        /// Every append that may have made it, each with what follows: by a transaction that did not abort and all of
+        /// whose appends to the key fit around the place. Empty if no append can have made it.
         cases: Vec<(OperationId, Proof)>,
     },
-    /// Whether a transaction of unknown outcome committed or not, a contradiction follows. In the first case it takes part
-    /// with all that it read, in the second it is like one that aborted; in both every element of a list is known that only
+    /// Whether a transaction of unknown outcome committed or not, a contradiction follows. In the first case it counts
+    /// as committed with all that it read, in the second as aborted; in both every element of a list is known that only
     /// one append can then have made.
     Outcomes {
         /// The transaction.
@@ -157,40 +158,40 @@ pub enum Proof {
         /// Both cases: whether it committed, and what follows.
         cases: Vec<(bool, Proof)>,
     },
-    /// Whatever the orders of many pairs of writers, one of these cycles closes. Of the two assumed edges (reason
-    /// [`Assumed`](crate::relations::Reason::Assumed)) of a pair exactly one holds; a cycle forbids the assumed edges
-    /// that its own edges rest on, directly or through premises, to hold together. That no choice is left follows by
+    /// Whatever the orders of many pairs of writers, one of these cycles closes. Exactly one of the two assumed edges
+    /// (reason [`Assumed`](crate::relations::Reason::Assumed)) of a pair holds; a cycle rules out the conjunction of
+    /// the assumed edges that its own edges rest on, directly or through premises. That no choice is left follows by
     /// unit propagation: first each clause in turn, from the cycles and the clauses before it, then the contradiction.
     Clauses {
         /// Cycles, under the rules of [`Cycle`](Proof::Cycle), smallest first.
         lemmas: Vec<Vec<EdgeIndex>>,
-        /// Of each of these lists not all assumed edges hold.
+        /// In each of these lists at least one assumed edge does not hold.
         clauses: Vec<Vec<EdgeIndex>>,
     },
-    /// Whatever is supposed of many reads, or of many places of lists and outcomes, a contradiction follows: each of these
-    /// combinations of suppositions contradicts. That none is left follows by unit propagation as in
-    /// [`Clauses`](Proof::Clauses), from the combinations and from this: of the options of each read, place or outcome one
-    /// holds.
+    /// Whatever is supposed about many reads, or about many places of lists and outcomes, a contradiction follows: each
+    /// of these combinations of suppositions is contradictory. That none is left follows by unit propagation as in
+    /// [`Clauses`](Proof::Clauses), from the combinations and from the fact that exactly one option of each read, place
+    /// or outcome holds.
     Combinations {
-        /// All that may be supposed, those of one read, place or outcome together. Of a read all writers count that do not
-        /// violate read committed by themselves, of a place all appends as in [`Appends`](Proof::Appends).
+        /// All that may be supposed, grouped by read, place or outcome. For a read all writers count that do not
+        /// violate read committed by themselves, for a place all appends as in [`Appends`](Proof::Appends).
         options: Vec<Supposed>,
-        /// Options as places in `options`, in the order in which they are supposed (the readers take part because of those
-        /// before), each list with what follows.
+        /// Options as indices into `options`, in the order in which they are supposed (the readers count as committed
+        /// because of those before), each list with what follows.
         excluded: Vec<(Vec<usize>, Proof)>,
-        /// Of each of these lists it is not so that all options hold that come with `true` and none that comes with `false`.
+        /// For each of these lists, it does not hold that all options with `true` and none with `false` hold.
         clauses: Vec<Vec<(usize, bool)>>,
     },
 }
 
-/// What may be supposed where it is open.
+/// What may be supposed if it is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supposed {
     /// A read returned what this transaction wrote, or ⊥.
     Writer {
         /// The read.
         read: OperationId,
-        /// Who wrote it.
+        /// The transaction that wrote it.
         writer: TransactionId,
     },
     /// An append made the element at a place of a list.
@@ -199,7 +200,7 @@ pub enum Supposed {
         read: OperationId,
         /// The place of the element, from 0, before the reader's own appends.
         place: usize,
-        /// What made it.
+        /// The append.
         append: OperationId,
     },
     /// A transaction of unknown outcome committed, or did not.
@@ -222,9 +223,9 @@ impl Supposed {
 }
 
 impl Proof {
-    /// The edges of its cycle, or of the cycles of all branches with the assumptions they rest on; ascending, each once.
-    /// Of the possible writers of a read the first stands for all: another one makes another world, not more of this. Of
-    /// a log of clauses its first cycle does, without the assumptions.
+    /// The edges of its cycle, or of the cycles of all branches with the assumptions they rest on; ascending, each
+    /// once. The first possible writer of a read represents all: another one makes another world, not more of this one.
+    /// A log of clauses is represented by its first cycle, without the assumptions.
     pub fn cycle_edges(&self) -> Vec<EdgeIndex> {
         let mut edges = Vec::new();
         let mut open = vec![self];
@@ -266,7 +267,7 @@ impl Proof {
         parts
     }
 
-    /// The reads that it names apart from those of the edges, in order, possibly more than once.
+    /// The reads that it names in addition to those of the edges, in order, possibly more than once.
     pub fn reads(&self) -> Vec<OperationId> {
         let of_part = |part: &Proof| match part {
             Proof::Reads { reads, .. } => reads.clone(),
@@ -291,9 +292,9 @@ pub struct Violation {
     pub also: Vec<String>,
     /// The levels it violates.
     pub levels: LevelSet,
-    /// The key on which the contradiction shows, where there is one.
+    /// The key of the contradiction, if there is one.
     pub key: Option<KeyId>,
-    /// The scenario's transactions in order of telling (t1, t2, t3, then others); ⊥ where it takes part.
+    /// The scenario's transactions in order of explanation (t1, t2, t3, then others), including ⊥ if involved.
     pub transactions: Vec<TransactionId>,
     /// Operations the argument is about, apart from those named by edges.
     pub operations: Vec<OperationId>,
@@ -305,19 +306,19 @@ pub struct Violation {
     pub implied: bool,
     /// Root cause: instances with the same number share a component or a pair of writers. Ordered as listed.
     pub group: u32,
-    /// Where it belongs among the counted instances of its pattern. None for one that is found by itself.
+    /// Its place among the counted instances of its pattern. `None` for one found on its own.
     pub place: Option<Place>,
 }
 
 impl Violation {
-    /// Number of the scenario's transactions, ⊥ not counted: smaller is easier to believe.
+    /// Number of the scenario's transactions, excluding ⊥: smaller is easier to believe.
     pub fn size(&self) -> usize {
         self.transactions.iter().filter(|t| !t.is_initial()).count()
     }
 
-    /// The pattern by which the violation is called. It is counted as an instance of the pattern of its id, for how its
-    /// reader saw the newer version; but where every commit order of the weakest level that it breaks contradicts itself,
-    /// that level says the name: TAP-i at RC, TAP-l at RA, TAP-n above.
+    /// The pattern that names the violation. It is counted as an instance of its id's pattern, by how its reader
+    /// observed the newer version; but if every commit order of the weakest level that it violates contradicts itself,
+    /// that level determines the name: TAP-i at RC, TAP-l at RA, TAP-n above.
     pub fn called(&self) -> Pattern {
         use Pattern::{ConflictCM, FracturedReadCM, NonMonoReadCM};
         match (self.id.pattern, self.levels.weakest()) {
@@ -335,8 +336,9 @@ impl Violation {
 pub struct Instances {
     /// All instances of each pattern that occurs, exactly, listed or not.
     pub counts: BTreeMap<Pattern, u64>,
-    /// At most the asked number per pattern, smallest first, implied ones last; ordinals and groups from 1 per pattern.
+    /// At most the requested number per pattern, smallest first, implied ones last; ordinals and groups from 1 per
+    /// pattern.
     pub violations: Vec<Violation>,
-    /// What else was found by itself, is counted, and would have made the list too long.
+    /// Other instances found on their own and counted, which would have made the list too long.
     pub more: Vec<Violation>,
 }

@@ -1,29 +1,30 @@
-//! Levels that not every history can be checked for: the one place that says what becomes of them.
+//! Levels that do not apply to every history, and what is reported about them.
 //!
-//! LIN is about lightweight transactions with times. Of any other history it is undecided, whatever the weaker levels say:
-//! that it implies them holds for lightweight transactions only. SSER is serializability in real time: where no times order
-//! anything, it is violated if SER is, since then there is no serial order at all, and else undecided.
+//! LIN is defined for lightweight transactions with times. For any other history it is undecided, whatever the weaker
+//! levels say: it implies them for lightweight transactions only. SSER is serializability in real time: if no times
+//! order anything, it is violated if SER is, since then no serial order exists, and else undecided.
 
 use crate::checkers::linearizability::objection;
 use crate::checkers::{Cause, Checker, Findings, Level, LevelResult, Options, Share, Verdict};
 use crate::history::History;
 use crate::relations::has_real_time;
 
-/// The levels that were asked for, and those to decide in their place.
+/// The levels that were asked for, and the levels to decide instead.
 pub(super) struct Applicable<'a> {
     asked: &'a [Level],
     decided: Vec<Level>,
     checker: Checker,
-    /// Why LIN is undecided, where it does not apply.
+    /// Why LIN is undecided, if it does not apply.
     not_linear: Option<Cause>,
-    /// Of several shards the first says what needs no check.
+    /// The first of several shards reports what needs no check.
     tells_known: bool,
     /// SER answers for SSER.
     serial_is_strict: bool,
 }
 
 impl<'a> Applicable<'a> {
-    /// `asked` are those of `options`, each once. Of levels that the checker does not decide it says so itself. O(operations).
+    /// `asked` are the levels of `options`, each once. A checker reports the levels it cannot decide itself.
+    /// O(operations).
     pub(super) fn new(history: &History, asked: &'a [Level], options: &Options) -> Applicable<'a> {
         let checker = options.checker;
         let (linear, strict) = (Level::Linearizability, Level::StrictSerializability);
@@ -44,12 +45,12 @@ impl<'a> Applicable<'a> {
         Applicable { asked, decided, checker, not_linear, tells_known, serial_is_strict }
     }
 
-    /// The levels to decide, each of which the history can be checked for.
+    /// The levels to decide, all applicable to the history.
     pub(super) fn decided(&self) -> &[Level] {
         &self.decided
     }
 
-    /// What is known of LIN without any check.
+    /// What is known about LIN without any check.
     pub(super) fn known(&self) -> Option<LevelResult> {
         let cause = self.not_linear.clone().filter(|_| self.tells_known)?;
         Some(LevelResult {
@@ -62,7 +63,7 @@ impl<'a> Applicable<'a> {
         })
     }
 
-    /// What a decided level says of the levels asked for.
+    /// What a decided level says about the levels asked for.
     pub(super) fn said_by(&self, result: &LevelResult) -> impl Iterator<Item = LevelResult> + use<> {
         let itself = self.asked.contains(&result.level).then(|| result.clone());
         let strict = (self.serial_is_strict && result.level == Level::Serializability).then(|| LevelResult {

@@ -1,4 +1,4 @@
-//! Levels of histories in which reads have several possible writers, by choices among them.
+//! Decides levels of histories in which reads have several possible writers by trying choices among them.
 
 use super::super::ambiguity::{Chooser, Found, Means, Solution};
 use super::super::decide::{Decision, Decisions};
@@ -17,15 +17,15 @@ struct Progress {
     open: BTreeSet<Level>,
     /// Violated by every choice, though not without the ambiguous reads.
     violated: LevelSet,
-    /// Violated anyhow, or found to be although it was not asked for.
+    /// Violated regardless of the choice, or found violated although not asked for.
     refuted: LevelSet,
-    /// Found to be satisfied although it was not asked for.
+    /// Found satisfied although not asked for.
     satisfied: LevelSet,
 }
 
 impl Progress {
-    /// The strongest level that an answer for `level` might settle, if it is worth asking: one that was not asked for only
-    /// for what it says about others.
+    /// The strongest level that an answer for `level` might settle, if it is worth asking for: `level` itself may not
+    /// have been asked for and matter only for what it implies.
     fn settles(&self, means: Means, level: Level) -> Option<Level> {
         let is_open = self.open.contains(&level);
         let is_bridge = matches!(level, Level::Serializability | Level::PrefixConsistency);
@@ -45,8 +45,8 @@ impl Progress {
 }
 
 impl Run<'_> {
-    /// Decides by choices of writers what leaving the ambiguous reads out does not decide: satisfied levels may become
-    /// violated. Returns the levels that every choice violates, though leaving the reads out satisfies them.
+    /// Decides by choices of writers what cannot be decided without the ambiguous reads: satisfied levels may become
+    /// violated. Returns the levels that every choice violates but that are satisfied without these reads.
     pub(super) fn choose(&mut self, prepared: &Prepared, decisions: &Decisions) -> LevelSet {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let chooser = Chooser::new(self.history, resolution, index, self.manner.search_limits(), self.control);
@@ -119,13 +119,13 @@ impl Run<'_> {
         progress.satisfied.insert(level);
     }
 
-    /// Gives a level another verdict.
+    /// Changes the verdict of a level.
     fn settle(&mut self, level: Level, verdict: Verdict) {
         let seconds = self.verdicts.get(&level).map_or(0.0, |(_, seconds)| *seconds);
         self.verdicts.insert(level, (verdict, seconds));
     }
 
-    /// Whether every choice of writers violates cut isolation, which takes no search.
+    /// Whether every choice of writers violates cut isolation, which needs no search.
     fn tears_reads(&self, resolution: &Resolution) -> bool {
         match self.verdicts.get(&Level::CutIsolation) {
             Some((verdict, _)) => *verdict == Verdict::Violated,
@@ -133,14 +133,14 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps the writers of ambiguous reads where the order of the witness does not say them.
+    /// Keeps the writers of ambiguous reads if the order of the witness does not determine them.
     fn keep_sources(&mut self, level: Level, sources: Vec<(OperationId, TransactionId)>) {
         if level <= Level::TransactionalCausalConsistency {
             self.sources.insert(level, sources);
         }
     }
 
-    /// What is undecided although a weaker level is violated is violated, too.
+    /// Marks undecided levels as violated if a weaker level is.
     fn spread_violations(&mut self) {
         let violated: Vec<Level> =
             self.verdicts.iter().filter(|(_, (verdict, _))| *verdict == Verdict::Violated).map(|(l, _)| *l).collect();

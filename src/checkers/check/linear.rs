@@ -1,4 +1,4 @@
-//! Linearizability as one of the levels asked for: what decides it, and what it decides.
+//! Linearizability as one of the levels asked for: how it is decided, and what else that decides.
 
 use super::super::linearizability::{self, Conflict, Cores, Linear};
 use super::super::strong_patterns;
@@ -11,13 +11,13 @@ use crate::relations::{EdgeIndex, Index, Node, Relation, Resolution};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the decision leaves to be listed.
+/// What is left to list after the decision.
 #[derive(Default)]
 pub(super) struct Evidence {
     /// The level is satisfied, hence all others.
     pub(super) settles_all: bool,
     conflicts: Vec<Conflict>,
-    /// What the engine of strict serializability found where it had to be asked.
+    /// What the engine of strict serializability found, if it was needed.
     strict: Instances,
 }
 
@@ -29,7 +29,7 @@ impl Evidence {
 }
 
 impl Run<'_> {
-    /// Decides LIN if it is asked for, before all other levels: it is quick, and where it is satisfied so are they.
+    /// Decides LIN, if asked for, before all other levels: it is fast, and if it is satisfied so are they.
     pub(super) fn linearizability(&mut self, prepared: &Prepared, facts: Facts) -> Evidence {
         let mut evidence = Evidence::default();
         let level = Level::Linearizability;
@@ -70,7 +70,7 @@ impl Run<'_> {
         }
     }
 
-    /// The verdict of strict serializability, which is the same but for failed comparisons.
+    /// The verdict of strict serializability, which differs only in failed comparisons.
     fn as_strict(&self, prepared: &Prepared, evidence: &mut Evidence) -> Result<Verdict, Cause> {
         let level = Level::StrictSerializability;
         let counts = self.options.counts || self.options.max_instances > 0;
@@ -102,7 +102,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds what shows that LIN is violated, as far as other levels do not show it already.
+    /// Adds what shows that LIN is violated, unless other levels show it already.
     pub(super) fn list_conflicts(
         &mut self,
         evidence: Evidence,
@@ -142,7 +142,7 @@ impl Run<'_> {
                 }
             };
             match violation {
-                // Several conflicts may come down to one.
+                // Several conflicts may have the same explanation.
                 Ok(Some(violation)) if is_listed(found, &violation) => {}
                 Ok(Some(mut violation)) => {
                     group += 1;
@@ -163,7 +163,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether the same is listed already: a cycle of the same edges, whatever these rest on, or the same argument.
+/// Whether the same is listed already: a cycle of the same edges, whatever they rest on, or the same argument.
 fn is_listed(found: &Instances, violation: &Violation) -> bool {
     let cycle = cycle_of(violation);
     let same = |other: &Violation| match (&cycle, cycle_of(other)) {
@@ -176,7 +176,7 @@ fn is_listed(found: &Instances, violation: &Violation) -> bool {
     found.violations.iter().any(same)
 }
 
-/// What the cycle of a violation consists of; of an anti-dependency also the read, as its reader may have missed the newer
+/// The edges of a violation's cycle; for an anti-dependency also the read, as its reader may have missed the newer
 /// version several times.
 fn cycle_of(violation: &Violation) -> Option<Vec<impl Ord + use<>>> {
     let Proof::Cycle(cycle) = &violation.proof else { return None };
@@ -198,7 +198,7 @@ fn nodes(index: &Index, transactions: &[TransactionId]) -> Vec<Node> {
     nodes
 }
 
-/// The witness of a level that running transactions in this order, one after the other, is.
+/// The witness of a level given by running the transactions one after the other in this order.
 fn one_by_one(level: Level, order: &[TransactionId]) -> Witness {
     match level {
         Level::PrefixConsistency | Level::SnapshotIsolation => {

@@ -1,4 +1,4 @@
-//! What violates the levels, listed.
+//! Lists what violates the levels.
 
 use super::*;
 use crate::checkers::Violation;
@@ -8,7 +8,8 @@ use crate::checkers::refutation::{self, Searched};
 use crate::control::NOT_ALL_LISTED;
 
 impl Run<'_> {
-    /// Lists what violates the levels by these decisions, those that every choice of writers violates, and LIN.
+    /// Lists what violates the levels according to these decisions, the levels that every choice of writers violates,
+    /// and LIN.
     pub(super) fn list(
         &mut self,
         prepared: Prepared,
@@ -49,7 +50,7 @@ impl Run<'_> {
         found
     }
 
-    /// What shows that the levels are violated, without counting; none where it takes more than that.
+    /// Evidence that the levels are violated, without counting; `None` if counting is needed.
     fn first(
         &self,
         prepared: &Prepared,
@@ -69,7 +70,7 @@ impl Run<'_> {
         self.verdicts.iter().all(is_shown).then_some(First { found, weak })
     }
 
-    /// The levels that are satisfied, and those that they imply.
+    /// The satisfied levels and those that they imply.
     fn levels_that_hold(&self) -> LevelSet {
         let satisfied = |(level, (verdict, _)): (&Level, &(Verdict, f64))| {
             matches!(verdict, Verdict::Satisfied(_)).then_some(*level)
@@ -78,12 +79,12 @@ impl Run<'_> {
         Level::ALL.into_iter().filter(|&weaker| satisfied.iter().any(|level| level.implies(weaker))).collect()
     }
 
-    /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, for each
-    /// choice in another way.
+    /// Makes what is listed hold under every choice of writers, and adds what violates the levels `by_choice`, which
+    /// may differ from choice to choice.
     fn list_cases(&mut self, resolution: &Resolution, by_choice: LevelSet, found: &mut Instances) {
         hold_under_every_choice(self.history, resolution, found);
         let cut_isolation = self.verdicts.get(&Level::CutIsolation).map(|(verdict, _)| verdict);
-        // What every choice violates down to cut isolation takes no cases at the levels above.
+        // If every choice violates cut isolation, the levels above need no case analysis.
         let is_torn = by_choice.iter().any(|level| level.implies(Level::CutIsolation) && !names(found, level));
         if (cut_isolation == Some(&Verdict::Violated) && !names(found, Level::CutIsolation)
             || cut_isolation.is_none() && is_torn)
@@ -106,8 +107,8 @@ impl Run<'_> {
         }
     }
 
-    /// Why a level is violated whichever transactions wrote what the ambiguous reads returned: a tree of cases where a small one is found,
-    /// else combinations that exclude every choice.
+    /// Why a level is violated whatever the writers of the ambiguous reads: a small tree of cases if one is found, else
+    /// combinations that exclude every choice.
     fn refuted(&mut self, resolution: &Resolution, level: Level) -> Result<Option<Violation>, Interrupt> {
         let why = self.evidence.remove(&level).unwrap_or(Why::Unsaid);
         if let Why::Combinations(level, lists) = &why
@@ -128,10 +129,10 @@ impl Run<'_> {
     }
 }
 
-/// The smallest evidence of verdicts.
+/// The smallest evidence for the verdicts.
 struct First {
     found: Instances,
-    /// All that the weak levels list, where they had to be listed for it.
+    /// Everything listed for the weak levels, if it was needed.
     weak: Option<Instances>,
 }
 
@@ -143,7 +144,7 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// All instances, and of the first ones those that a limit kept from being found again.
+    /// All instances, including those of `first` that a limit kept from being found again.
     fn list(&mut self, prepared: &Prepared, first: Option<First>, control: &Control) -> Instances {
         self.ask_causality(prepared, control);
         let Prepared { resolution, index, reads, .. } = prepared;
@@ -158,8 +159,8 @@ impl Listing<'_> {
         listed
     }
 
-    /// Decides TCC where a stronger level is violated and TCC was not asked for: that is faster than to look for all that
-    /// may violate it.
+    /// Decides TCC if a stronger level is violated and TCC was not asked for: that is faster than looking for
+    /// everything that may violate it.
     fn ask_causality(&mut self, prepared: &Prepared, control: &Control) {
         let causal = Level::TransactionalCausalConsistency;
         let facts = Facts::of(prepared.reads.counts.keys().copied());
@@ -174,7 +175,7 @@ impl Listing<'_> {
     }
 }
 
-/// What is assumed where the work ended before everything was listed.
+/// The assumption to report if the work ended before everything was listed.
 fn not_all_listed(control: &Control) -> Option<String> {
     let interrupt = control.check().err()?;
     Some(format!("{NOT_ALL_LISTED} ({interrupt}); there may be more of them."))
@@ -215,7 +216,7 @@ pub fn count(
     findings
 }
 
-/// Makes what was found hold for every possible writer of what the ambiguous reads returned.
+/// Makes what was found hold for every possible writer of the ambiguous reads.
 pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution: &Resolution, found: &mut Instances) {
     if resolution.has_multiple_sources() {
         refutation::split_impossible_reads(history, resolution, found);
@@ -223,8 +224,8 @@ pub(in crate::checkers) fn hold_under_every_choice(history: &History, resolution
     }
 }
 
-/// At cut isolation all writers count, also those that stronger levels rule out: what rests on their being ruled out
-/// says nothing there, whether the level was asked for or not.
+/// At cut isolation all writers count, also those that stronger levels rule out, so evidence that relies on ruling them
+/// out says nothing there, whether the level was asked for or not.
 fn take_uncertain_off_cut_isolation(history: &History, resolution: &Resolution, found: &mut Instances) {
     if !names(found, Level::CutIsolation) {
         return;
@@ -242,7 +243,7 @@ pub(super) fn names(found: &Instances, level: Level) -> bool {
     found.violations.iter().any(|violation| violation.levels.contains(level))
 }
 
-/// Adds and counts what was found by itself, not in passing over all instances of a pattern: no page comes upon it again.
+/// Adds and counts an instance found on its own, not while enumerating a pattern: no page will produce it again.
 pub(super) fn add(found: &mut Instances, mut violation: Violation) {
     violation.place = None;
     *found.counts.entry(violation.id.pattern).or_default() += 1;

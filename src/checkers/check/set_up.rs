@@ -1,8 +1,8 @@
-//! The assumption that some transactions set up the initial state, put to the test.
+//! Tests the assumption that some transactions set up the initial state.
 //!
-//! What looks like a set-up may be a late reset: then counting it as part of ⊥ makes violations of what another order
-//! explains. It hardly ever is one, and without the assumption two updates of an initial value that was written down would
-//! go unnoticed, so the verdict stays; but each verdict that rests on the assumption says so.
+//! What looks like a set-up may be a late reset: then treating it as part of ⊥ reports violations where another order
+//! explains the history. It hardly ever is one, and without the assumption two updates of an explicitly written initial
+//! value would go unnoticed, so the verdict stays; but each verdict that rests on the assumption says so.
 
 use super::{CheckMode, check_with};
 use crate::checkers::ambiguity::Budget;
@@ -12,11 +12,11 @@ use crate::control::Control;
 use crate::history::{History, TransactionId, TransactionSet};
 use crate::relations::assumed_set_up;
 
-/// Up to so many operations ambiguous reads are worth any effort.
+/// Up to this many operations, ambiguous reads are worth any effort.
 const SMALL: usize = 5_000;
 
-/// Tells of each violated level of findings whether that rests on the assumption: it does if the level is not found
-/// violated when no transaction counts as part of the initial state. The assumptions say so, too.
+/// Marks each violated level of findings that rests on the assumption: it does if the level is not found violated when
+/// no transaction counts as part of the initial state. The assumptions say so, too.
 ///
 /// A satisfied level never rests on it, and CI does not, where all writers of initial values count as one in either
 /// reading. What violates a level without the assumption violates all stronger ones, so mostly one level is checked once
@@ -69,7 +69,7 @@ pub(super) fn verify_assumed_setup(history: &History, options: &Options, control
     }
 }
 
-/// How levels are checked once more.
+/// How levels are checked again.
 struct Test<'a> {
     options: &'a Options,
     control: &'a Control,
@@ -89,8 +89,8 @@ impl Test<'_> {
         self.verdicts(history, vec![level]).pop().map(|(_, verdict)| verdict)
     }
 
-    /// By group of transactions that have nothing to do with others: those that are taken for a set-up, and which of the levels
-    /// it violates by itself.
+    /// By group of transactions unrelated to the others: those assumed to be a set-up, and which of the levels the
+    /// group violates by itself.
     fn violations_of_groups(&self, history: &History, levels: &[Level]) -> Vec<(Vec<TransactionId>, Vec<Level>)> {
         let groups = assumed_set_up(history);
         if groups.len() == 1 {

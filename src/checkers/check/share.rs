@@ -4,7 +4,8 @@ use super::super::share::{SPREAD, ShardAssignment, Share, Shared, assign_shards,
 use super::*;
 use crate::relations::Component;
 
-/// Whether levels are asked for of which components can be asked one by one, as far as that is known without an index. The same for every shard.
+/// Whether the levels asked for can be decided component by component, as far as that is known without an index. The
+/// same for every shard.
 pub(super) fn may_be_spread(levels: &[Level], checker: Checker) -> bool {
     // What is stronger than serializability is about real time.
     let wants_real_time = levels.iter().any(|level| *level > Level::Serializability);
@@ -12,7 +13,7 @@ pub(super) fn may_be_spread(levels: &[Level], checker: Checker) -> bool {
 }
 
 impl Run<'_> {
-    /// Checks what belongs to a share. What cannot be spread is left to the first shard.
+    /// Checks what belongs to a share. Work that cannot be divided is left to the first shard.
     pub(super) fn check_share(&mut self, share: Share, prepared: Prepared) -> Instances {
         let Some(components) = self.components(&prepared) else {
             self.shared = Some(ShardAssignment::whole(share, self.levels.clone()));
@@ -28,7 +29,7 @@ impl Run<'_> {
         self.check_components(share, prepared, &components, &mine)
     }
 
-    /// The components, where deciding them is all that there is to do at the strong levels.
+    /// The components, if deciding them is all there is to do at the strong levels.
     fn components(&self, prepared: &Prepared) -> Option<Vec<Component>> {
         let is_plain = prepared.resolution.n_ambiguous() == 0
             && prepared.reads.counts.is_empty()
@@ -92,7 +93,7 @@ impl Run<'_> {
             self.decided(level, verdict_of(decision, level, &prepared.index), *seconds);
         }
         if weak.contains(&Level::CutIsolation) {
-            // There is no TAP-j, or the history would not have been spread.
+            // There is no TAP-j, or the history would not have been divided.
             self.decided(Level::CutIsolation, Verdict::Satisfied(Witness::Reads), 0.0);
         }
     }

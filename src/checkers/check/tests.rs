@@ -55,7 +55,7 @@ fn small_histories_have_the_verdicts_of_the_definitions() {
             "+------",
             Some(Pattern::NotMyOwnWrite),
         ),
-        // Either of two unknown writers may be meant.
+        // Either of two unknown writers may have committed.
         ("?w(1,1,0,0) ?w(1,1,1,1) r(1,1,2,2)", "+++++++", None),
         ("", "+++++++", None),
     ] {
@@ -155,8 +155,8 @@ fn counts_stay_exact_when_lists_are_short() {
 
 #[test]
 fn choices_without_number_are_decided_by_what_contradicts() {
-    // Each of the first reads has two writers that both fit. The last two reads fit with any writer, but not together:
-    // whichever transaction wrote 1 = 1 had overwritten 2 = 1.
+    // Each of the first reads has two writers that are both possible. The last two reads are possible with any writer,
+    // but not together: whichever transaction wrote 1 = 1 had overwritten 2 = 1.
     let mut text = String::new();
     for key in 10..16 {
         text += &format!("w({key},1,{key},{key}0) w({key},1,{key}1,{key}1) r({key},1,{key}2,{key}2) ");
@@ -173,7 +173,7 @@ fn choices_without_number_are_decided_by_what_contradicts() {
     let by_answers = |most| chooser.by(Means::Answers(most), Level::ReadAtomic);
     assert!(matches!(by_answers(usize::MAX), Ok(Found::Violated(Why::Combinations(..)))));
     assert!(matches!(by_answers(1), Ok(Found::TooMany)));
-    // Of 256 choices a few show which two reads cannot be together.
+    // A few of the 256 choices show which two reads are incompatible.
     chooser.most_attempts = 10;
     assert!(matches!(chooser.search(Level::ReadAtomic), Ok(Found::Violated(Why::Told(_)))));
     chooser.most_attempts = 1;

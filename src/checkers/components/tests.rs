@@ -1,4 +1,4 @@
-//! Deciding components apart gives the verdict of the whole, and the joined order explains every read.
+//! Deciding components separately gives the verdict of the whole, and the joined order explains every read.
 
 use super::*;
 use crate::history::History;
@@ -24,7 +24,7 @@ fn sparse(random: &mut Rng, transactions: usize, stale: u32) -> String {
             _ => vec![key % sessions, (key + 1) % sessions],
         })
         .collect();
-    // Of some keys one session is the only writer.
+    // Some keys have a single session as their only writer.
     let single: Vec<Option<usize>> =
         keys.iter().map(|users| users.first().copied().filter(|_| random.bool())).collect();
     let mut versions = vec![1; keys.len()];

@@ -1,5 +1,5 @@
-//! Refutation by a solver: every open pair of writers becomes a choice between two assumptions with all that each forces
-//! at once, and the cycles and clauses by which the solver finds that no choice is left become the proof.
+//! Refutation by a solver: every open pair of writers becomes a choice between two assumptions with everything each
+//! forces at once, and the cycles and clauses by which the solver finds that no choice is left become the proof.
 
 use super::facts::{Because, Case, Fact, FactId, Facts};
 use super::saturate::{Effort, End, overwritten, saturate};
@@ -24,7 +24,7 @@ pub(super) struct Log {
 struct Forced {
     from: Vertex,
     to: Vertex,
-    /// The read whose version is overwritten; none for the assumption itself.
+    /// The read whose version is overwritten; `None` for the assumption itself.
     read: Option<usize>,
 }
 
@@ -38,18 +38,18 @@ struct Assumption {
     forces: Vec<Forced>,
 }
 
-/// What became of a case.
+/// The outcome for a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ruled {
     /// These facts close a cycle whatever the open orders.
     OutByCycle(Vec<FactId>),
-    /// Every choice of the open orders contradicts.
+    /// Every choice of the open orders is contradictory.
     Out(Log),
     /// Some choice contradicts nothing, or the solver gave up.
     NotOut,
 }
 
-/// Refutes an acyclic case; the more of what follows from it has been drawn, the fewer orders are open. Exponential in
+/// Refutes an acyclic case; the more of its consequences have been derived, the fewer orders are open. Exponential in
 /// the worst case, see [`sat::solve_logged`] for the limit.
 pub(super) fn refute(
     facts: &mut Facts<'_>,
@@ -81,8 +81,8 @@ pub(super) fn refute(
     }
 }
 
-/// Adds what the orders that are known say of readers of the older version, as far as it is not known; the cycle that
-/// this closes, if any. With that, orders of the open pairs that close no cycle explain every read.
+/// Adds what the known orders imply for readers of the older version, unless already known; returns the cycle that this
+/// closes, if any. After that, orders of the open pairs that close no cycle explain every read.
 fn add_certain(facts: &mut Facts<'_>, case: &mut Case, control: &Control) -> Result<Option<Vec<FactId>>, Interrupt> {
     for fact in overwritten(facts, case) {
         facts.add(case, fact);
@@ -93,7 +93,7 @@ fn add_certain(facts: &mut Facts<'_>, case: &mut Case, control: &Control) -> Res
     })
 }
 
-/// By writer and key: the reads of that version by others.
+/// By writer and key: the reads of that version by other transactions.
 fn readers_by_version(facts: &Facts<'_>) -> FxHashMap<(Node, u32), Vec<(usize, Node)>> {
     let mut readers: FxHashMap<(Node, u32), Vec<(usize, Node)>> = FxHashMap::default();
     for read in &facts.reads {
@@ -102,8 +102,8 @@ fn readers_by_version(facts: &Facts<'_>) -> FxHashMap<(Node, u32), Vec<(usize, N
     readers
 }
 
-/// What follows at once from an order of two writers: who read the older version of a key starts before the newer one
-/// is committed.
+/// The immediate consequences of an order of two writers: the transactions that read the older version of a key start
+/// before the newer one is committed.
 fn assumption(
     facts: &Facts<'_>,
     case: &Case,
@@ -142,7 +142,7 @@ fn fixed_edges(facts: &Facts<'_>, case: &Case) -> Vec<(Vertex, Vertex)> {
     edges
 }
 
-/// Writes a refutation in terms of facts; those that rest on assumptions are added as they are needed.
+/// Translates a refutation into facts; those that rest on assumptions are added as needed.
 struct Writer<'f, 'a> {
     facts: &'f mut Facts<'a>,
     case: &'f Case,
@@ -157,7 +157,7 @@ impl<'f, 'a> Writer<'f, 'a> {
         Writer { facts, case, pairs, made: FxHashMap::default(), paths: FxHashMap::default() }
     }
 
-    /// `None` if a cycle cannot be followed, which would be an error of the solver.
+    /// `None` if a cycle cannot be reconstructed, which would be an error of the solver.
     fn log(mut self, refutation: &Refutation) -> Option<Log> {
         let mut lemmas = Vec::with_capacity(refutation.lemmas.len());
         for cycle in &refutation.lemmas {
@@ -169,8 +169,8 @@ impl<'f, 'a> Writer<'f, 'a> {
         Some(Log { lemmas, clauses })
     }
 
-    /// The facts of a cycle; what leads from one edge that rests on assumptions to the next is taken again, as short as
-    /// can be.
+    /// The facts of a cycle; the path from one edge that rests on assumptions to the next is searched again, as short
+    /// as possible.
     fn cycle(&mut self, cycle: &[CycleEdge]) -> Option<Vec<FactId>> {
         let assumed: Vec<&CycleEdge> = cycle.iter().filter(|edge| edge.label.is_some()).collect();
         let mut facts = Vec::with_capacity(cycle.len());

@@ -1,4 +1,4 @@
-//! Edges between starts and commits, each with what it rests on.
+//! Edges between starts and commits, each with its premises.
 
 use crate::checkers::Level;
 use crate::checkers::strong::{Events, Vertex};
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// Place of a fact in [`Facts::all`].
 pub(super) type FactId = u32;
 
-/// What a fact rests on.
+/// The premises of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Because {
     SessionOrder,
@@ -203,7 +203,7 @@ impl<'a> Facts<'a> {
         Some(path)
     }
 
-    /// The fact as an edge of an argument, given where its premises stand there.
+    /// The fact as an edge of an argument, given the positions of its premises there.
     pub(super) fn edge(&self, history: &History, fact: &Fact, place: impl Fn(FactId) -> usize) -> Edge {
         let index = self.index;
         let places = |path: &[FactId]| path.iter().map(|&id| place(id)).collect::<Vec<usize>>();

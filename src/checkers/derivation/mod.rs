@@ -1,13 +1,13 @@
 //! A readable proof that a small history violates PC, SI or SER.
 //!
-//! The engine in [`strong`](super::strong) answers fast; this one explains. It draws every consequence of the reads,
-//! round by round, and keeps for each inferred edge the path it rests on; when a cycle shows up, the one with the
-//! shortest argument is the proof. If no cycle follows from the reads alone, an order of two writers is assumed, each
-//! way, and both assumptions must fail. Where that takes too many cases, all orders that are open are left to a solver,
-//! and what it learns is written down step by step: less readable, but checked as easily.
+//! The engine in [`strong`](super::strong) is fast; this one explains. It draws every consequence of the reads, round
+//! by round, and keeps for each inferred edge the path it rests on; if a cycle occurs, the one with the shortest
+//! argument is the proof. If no cycle follows from the reads alone, an order of two writers is assumed, each way, and
+//! both assumptions must be contradicted. If that takes too many cases, all open orders are left to a solver, and what
+//! it learns is written down step by step: less readable, but just as easy to check.
 //!
-//! Meant for counterexamples: up to some hundred transactions, some thousand with a log. Verdicts are not its business: it may fail to find a
-//! proof of a violation, and it never finds one of a satisfied level.
+//! Meant for counterexamples: up to a few hundred transactions, a few thousand with a log. It does not decide levels:
+//! it may fail to find a proof of a violation, and it never finds one for a satisfied level.
 
 mod clauses;
 mod facts;
@@ -27,31 +27,31 @@ use std::collections::BTreeMap;
 /// What may be spent on a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Steps of drawing what follows from the reads alone.
+    /// Steps for deriving what follows from the reads alone.
     pub steps: u64,
-    /// Steps of looking for a tree of cases.
+    /// Steps for finding a tree of cases.
     pub case_steps: u64,
-    /// Wrong turns of the solver that takes over.
+    /// Conflicts of the solver that takes over.
     pub conflicts: usize,
-    /// Largest history that is looked at, in transactions: what reaches what takes (2 · 10,000)² / 8 bytes a case.
+    /// Largest history considered, in transactions: the reachability relation takes (2 · 10,000)² / 8 bytes per case.
     pub nodes: usize,
 }
 
 impl Limits {
-    /// A log of whatever length, where a proof must be found.
+    /// A log of any length, for when a proof must be found.
     pub fn until_proved() -> Limits {
         Limits { case_steps: 0, conflicts: usize::MAX, nodes: usize::MAX, ..Limits::default() }
     }
 }
 
 impl Default for Limits {
-    /// Some seconds each.
+    /// A few seconds each.
     fn default() -> Limits {
         Limits { steps: 300_000_000, case_steps: 20_000_000, conflicts: 200_000, nodes: 10_000 }
     }
 }
 
-/// Proves that the history violates PC, SI or SER (any other level is taken for SER): the edges of the argument,
+/// Proves that the history violates PC, SI or SER (any other level is treated as SER): the edges of the argument,
 /// premises first and only those that are needed, and how they contradict each other. `None` if the level is satisfied
 /// or no proof was found within the limits.
 ///
@@ -72,7 +72,7 @@ pub fn prove(
         return Ok(None);
     }
     let mut facts = Facts::new(index, level);
-    // What reaches what, twice while cases are looked at.
+    // The reachability relation, twice while cases are examined.
     control.needs(facts.events.n_events().pow(2) / 4)?;
     let mut case = facts.given();
     let mut effort = Effort { steps: limits.steps };
@@ -111,7 +111,7 @@ fn written_out(history: &History, facts: &Facts<'_>, tree: &Tree) -> (Vec<Edge>,
     (edges, proof(facts, tree, &place))
 }
 
-/// These facts and all that they rest on as edges, and the place of each.
+/// These facts and all their premises as edges, and the position of each.
 fn edges_of(
     history: &History,
     facts: &Facts<'_>,

@@ -5,7 +5,7 @@ use crate::control::{Control, Interrupt};
 use crate::relations::{NONE, Node};
 use std::collections::BTreeSet;
 
-/// What saturation ends with.
+/// How saturation ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// These facts close a cycle.
@@ -16,13 +16,13 @@ pub(super) enum End {
     TooLong,
 }
 
-/// Steps that may still be taken, so that the result does not depend on the clock.
+/// Remaining steps; counted so that the result does not depend on the clock.
 pub(super) struct Effort {
     pub(super) steps: u64,
 }
 
 impl Effort {
-    /// Takes steps; false when there are none left.
+    /// Spends steps; false if there are none left.
     pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_sub(steps as u64);
         self.steps > 0
@@ -49,7 +49,7 @@ pub(super) fn saturate(
         if new.is_empty() {
             return Ok(End::Quiet);
         }
-        // Each of them took a search for a path and takes an update of what reaches what.
+        // Each of them cost a path search and an update of the reachability relation.
         effort.spend(new.len() * (case.visible.len() + facts.events.n_events()));
         for fact in new {
             control.check()?;
@@ -105,7 +105,7 @@ pub(super) fn overwritten(facts: &Facts<'_>, case: &Case) -> Vec<Fact> {
     new
 }
 
-/// t3 does not see t2 if t1's version is older, unless that is implied.
+/// t3 does not observe t2 if t1's version is older, unless that is implied.
 fn overwrites(facts: &Facts<'_>, case: &Case, ReadOf { read, t3, t1, key }: ReadOf, t2: Node) -> Option<Fact> {
     let events = facts.events;
     let older = t1 == NONE || case.closure.reaches(events.commit(t1), events.commit(t2));
@@ -116,7 +116,7 @@ fn overwrites(facts: &Facts<'_>, case: &Case, ReadOf { read, t3, t1, key }: Read
     Some(Fact { from: t3, to: t2, key, because: Because::Overwrites(read, path) })
 }
 
-/// Why t1's version is older than t2's: an update of the very version if there is one, else the shortest path.
+/// Why t1's version is older than t2's: a direct update of it if there is one, else the shortest path.
 fn version_order(facts: &Facts<'_>, case: &Case, t1: Node, t2: Node, key: u32) -> Option<Vec<FactId>> {
     let update = case.visible.iter().copied().find(|&id| {
         let fact = &facts.all[id as usize];
@@ -153,7 +153,7 @@ fn conflicts(facts: &Facts<'_>, case: &Case, effort: &mut Effort, new: &mut Vec<
 
 /// Among the cycles through the newest facts, the one whose argument needs the fewest facts, then the shortest one.
 fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<Vec<FactId>, Interrupt> {
-    /// Facts through which a cycle is looked for.
+    /// Facts through which a cycle is searched.
     const TRIES: usize = 400;
     let mut best: Option<((usize, usize), Vec<FactId>)> = None;
     let mut tries = 0;
@@ -180,7 +180,7 @@ fn shortest_cycle(facts: &Facts<'_>, case: &Case, control: &Control) -> Result<V
     Ok(best.map(|(_, cycle)| cycle).unwrap_or_default())
 }
 
-/// These facts and all that they rest on.
+/// These facts and all their premises.
 pub(super) fn needed(facts: &Facts<'_>, roots: impl IntoIterator<Item = FactId>) -> BTreeSet<FactId> {
     let mut all: BTreeSet<FactId> = BTreeSet::new();
     let mut todo: Vec<FactId> = roots.into_iter().collect();

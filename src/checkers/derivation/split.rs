@@ -6,7 +6,7 @@ use crate::control::{Control, Interrupt};
 use crate::relations::Node;
 use std::collections::BTreeSet;
 
-/// Cases inside cases; bounds every recursion over trees.
+/// Nesting of cases; bounds every recursion over trees.
 const MOST_DEPTH: usize = 48;
 
 /// A refutation.
@@ -14,7 +14,7 @@ const MOST_DEPTH: usize = 48;
 pub(super) enum Tree {
     /// These facts close a cycle.
     Cycle(Vec<FactId>),
-    /// Whichever way two writers are ordered: the assumed fact and what refutes it.
+    /// Whichever way two writers are ordered: the assumed fact and its refutation.
     Split { first: (FactId, Box<Tree>), second: (FactId, Box<Tree>) },
 }
 
@@ -33,16 +33,16 @@ impl Tree {
     }
 }
 
-/// What became of a case.
+/// The outcome for a case.
 pub(super) enum Outcome {
     Refuted(Tree),
-    /// Every pair of writers is ordered and nothing contradicts: the level is satisfied.
+    /// Every pair of writers is ordered without a contradiction: the level is satisfied.
     Satisfiable,
     /// The limits were reached.
     Unknown,
 }
 
-/// Refutes a case, with as few and as shallow splits as are found quickly.
+/// Refutes a case, with as few and as shallow splits as can be found quickly.
 pub(super) fn refute(
     facts: &mut Facts<'_>,
     case: Case,
@@ -107,7 +107,7 @@ fn refute_at(
                 }
             }
             (End::Quiet, End::Quiet) => {
-                // The pair from which most follows, on the side from which least does.
+                // The pair with the most consequences, on the side with the fewest.
                 let gain = first.case.visible.len().min(second.case.visible.len());
                 if undecided.is_none_or(|(most, _)| gain > most) {
                     undecided = Some((gain, (a, b, key)));
@@ -151,7 +151,7 @@ fn side(
     effort: &mut Effort,
     control: &Control,
 ) -> Result<Side, Interrupt> {
-    /// Copying so many bits of what reaches what costs a step.
+    /// Copying this many bits of the reachability relation costs a step.
     const COPIED: usize = 64;
     effort.spend(facts.events.n_events().pow(2) / COPIED);
     let mut case = case.clone();

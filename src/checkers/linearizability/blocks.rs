@@ -1,11 +1,12 @@
 //! The order of one key whose values are each written once (MTC, section IV-E, generalised; Gibbons & Korach 1997).
 //!
-//! A swap returns the version that it replaces, so nothing comes between the two. Each write that replaces whatever is
-//! there, and the initial version, thus begins a *block*: its own version with its readers, the version of the swap
-//! that read it with its readers, and so on. A block as a whole has a moment f at which its first operation had ended
-//! and a moment s at which its last one began. If f < s it was there from f to s, its *forward zone*; else it can be
-//! put at any one moment from s to f. Block i must precede block j if f of i < s of j. There is an order of the blocks
-//! unless two forward zones overlap or a block without one lies inside that of another: every longer cycle of this
+//! A swap returns the version that it replaces, so nothing comes between the two. Each write that replaces whatever
+//! version is current, and the initial version, thus begins a *block*: its own version with its readers, the version of
+//! the swap that read it with its readers, and so on. A block as a whole has a moment f at which its first operation
+//! had ended and a moment s at which its last one began. If f < s the block was current from f to s, its *forward
+//! zone*; else it can be placed at any one moment from s to f. Block i must precede block j if f of i < s of j. There
+//! is an order of the blocks unless two forward zones overlap or a block without one lies inside that of another: every
+//! longer cycle of this relation contains one of two blocks.
 //! relation has one of two blocks in it.
 
 use super::input::{INITIAL, NO_READ, Op, Role};
@@ -13,7 +14,7 @@ use super::input::{INITIAL, NO_READ, Op, Role};
 /// No operation.
 const NONE: u32 = u32::MAX;
 
-/// What an operation of a key is for its versions.
+/// What the operations of a key are for its versions.
 struct Versions {
     /// By version, the initial one last: the swap that replaces it.
     next: Vec<u32>,
@@ -39,10 +40,10 @@ pub(super) struct Clash {
     pub(super) ops: Vec<u32>,
 }
 
-/// Most clashes told of a key.
+/// Most clashes reported for a key.
 const MOST_CLASHES: usize = 1000;
 
-/// Orders the operations of a key, those that say nothing of versions left out. O(n log n).
+/// Orders the operations of a key, except those that say nothing about versions. O(n log n).
 pub(super) fn arrange(ops: &[Op]) -> Arranged {
     let versions = match Versions::link(ops) {
         Ok(versions) => versions,
@@ -186,7 +187,7 @@ impl<'a> Blocks<'a> {
         order.into_iter().map(|(.., place)| place).collect()
     }
 
-    /// Whether nothing stands before what had ended when it began.
+    /// Whether no operation precedes one that had ended when it began.
     fn respects_real_time(&self, order: &[u32]) -> bool {
         let mut first_end = i64::MAX;
         order.iter().rev().all(|&place| {
@@ -258,9 +259,9 @@ impl<'a> Blocks<'a> {
         clashes
     }
 
-    /// The operations that show that two blocks would each have to precede the other: of each block one that had ended
-    /// before one of the other began, and one that began after one of the other had ended; as close to each other as
-    /// possible, with the versions in between.
+    /// The operations that show that each of two blocks would have to precede the other: from each block one that had
+    /// ended before one of the other began, and one that began after one of the other had ended; as close to each other
+    /// as possible, with the versions in between.
     fn pair(&self, first: &[u32], second: &[u32]) -> Option<Clash> {
         let op = |place: u32| &self.ops[place as usize];
         let started = second.iter().map(|&place| op(place).start).max()?;
@@ -270,7 +271,7 @@ impl<'a> Blocks<'a> {
         let first_start = of_first.iter().map(|&place| op(place).start).max()?;
         let is_first = self.place_of(first[0]).is_some_and(|(block, ..)| block == self.initial());
         let of_second = match is_first {
-            // Whatever ended before a reader of the initial version began will do.
+            // Any operation that ended before a reader of the initial version began will do.
             true => vec![*second.iter().find(|&&place| op(place).end < first_start)?],
             false => self.nearest(second, first_start, first_end)?,
         };
@@ -281,8 +282,8 @@ impl<'a> Blocks<'a> {
         Some(Clash { ops })
     }
 
-    /// Of the operations of a block one that ended before `started` and one that began after `ended`, close to each
-    /// other. The initial version, which ended before everything, is no operation.
+    /// One operation of a block that ended before `started` and one that began after `ended`, close to each other. The
+    /// initial version, which ended before everything, is not an operation.
     fn nearest(&self, block: &[u32], started: i64, ended: i64) -> Option<Vec<u32>> {
         let rank = |place: u32| self.place_of(place).map_or(0, |(_, rank, _)| rank);
         let is_initial = self.place_of(block[0]).is_some_and(|(first, ..)| first == self.initial());

@@ -1,11 +1,11 @@
-//! Failed comparisons, put into an order of their key that was found without them.
+//! Inserts failed comparisons into an order of their key that was found without them.
 
 use super::input::{Op, Role};
 use crate::history::{History, KeyId};
 
-/// Puts the failed comparisons of a key into an order of its other operations, each at its start or directly after the
-/// next write that may come before its end; `None` if some find their own value at both places. Then another order may still
-/// do. O(n log n).
+/// Inserts the failed comparisons of a key into an order of its other operations, each at its start or directly after
+/// the next write that may come before its end; `None` if some find their own value at both places. Then another order
+/// may still be possible. O(n log n).
 ///
 /// Each operation of the order has a moment, the latest start up to it. A comparison at any moment of its own respects real
 /// time: what ended before it began has an earlier moment, and what began after its end a later one.
@@ -24,7 +24,7 @@ pub(super) fn insert(history: &History, key: KeyId, ops: &[Op], order: &[u32]) -
         Some(last) => ops[order[writes[last]] as usize].value == op.value,
         None => history.may_be_initial(key, op.value),
     };
-    // How many of the order come before, when it began, and who.
+    // How many operations of the order come before it, its start, and its place.
     let mut inserted: Vec<(usize, i64, u32)> = Vec::new();
     for (place, op) in (0..).zip(ops).filter(|(_, op)| op.role == Role::Differs) {
         let at_start = moments.partition_point(|&moment| moment <= op.start);

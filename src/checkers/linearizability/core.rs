@@ -8,11 +8,11 @@ use crate::history::{History, KeyId, Outcome, TransactionId, Value};
 use crate::relations::Resolution;
 use rustc_hash::FxHashSet;
 
-/// Work for one question.
+/// Work per query.
 const BUDGET: u64 = 2_000_000;
-/// Questions asked to make one core smaller.
+/// Queries made to reduce one core.
 const QUESTIONS: usize = 2_000;
-/// Most operations looked at around the place where the search got stuck.
+/// Most operations considered around the place where the search got stuck.
 const MOST: usize = 2_048;
 
 /// Looks for cores in one history.
@@ -27,12 +27,12 @@ impl<'a> Cores<'a> {
         Cores { history, keyed: Keyed::by_value(history, resolution) }
     }
 
-    /// The violation that a few operations of `key` show: no order of them respects real time and session order and explains
-    /// what they saw, even if every other write of the key is free to take effect or not, at any time after it began; also
-    /// one of unknown outcome must heed its session if it did. That makes it a statement about the whole history, although
-    /// without a write a failed comparison could be left unexplained.
-    /// They are looked for around `stuck`; if no few operations are found, all that certainly took place are named. `None`
-    /// if `stuck` is no operation of the key.
+    /// The violation that a few operations of `key` show: no order of them respects real time and session order and
+    /// explains what they observed, even if every other write of the key may or may not take effect, at any time after
+    /// it began; a write of unknown outcome must also respect its session if it did. That makes it a statement about
+    /// the whole history, although a failed comparison might be explained only by such a write.
+    /// The operations are searched around `stuck`; if a few do not suffice, all that certainly took effect are named.
+    /// `None` if `stuck` is not an operation of the key.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
@@ -45,7 +45,7 @@ impl<'a> Cores<'a> {
         self.look(self.keyed.of(key.index()), false, stuck, control)
     }
 
-    /// The same of operations of several keys, where session order matters.
+    /// The same for operations of several keys, for which session order matters.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
@@ -77,14 +77,15 @@ impl<'a> Cores<'a> {
 struct Asker<'a> {
     history: &'a History,
     ops: &'a [Op],
-    /// Whether those count that say nothing: between operations that do they have a place in time and in their session.
+    /// Whether operations that say nothing count: between operations that do, they have a place in time and in their
+    /// session.
     with_idle: bool,
     control: &'a Control,
     questions: usize,
 }
 
 impl Asker<'_> {
-    /// Operations around a place, more and more of them, until they cannot be ordered; in the end all.
+    /// Operations around a place, more and more of them, until they cannot be ordered; finally all.
     fn first(&mut self, at: usize) -> Result<Vec<usize>, Interrupt> {
         let center = self.ops[at];
         let distance = |op: &Op| {
@@ -106,12 +107,12 @@ impl Asker<'_> {
             }
             size *= 4;
         }
-        // All of them cannot: that is what has been found of the key.
+        // All of them cannot: that is what was found about the key.
         near.sort_unstable();
         Ok(near)
     }
 
-    /// Adds who wrote what these operations saw or compared with.
+    /// Adds the writers of what these operations observed or compared with.
     fn add_writers(&self, core: &mut Vec<usize>, firm: &[usize]) {
         let mut values: FxHashSet<(KeyId, Value)> = FxHashSet::default();
         for op in core.iter().map(|&place| &self.ops[place]) {
@@ -127,7 +128,7 @@ impl Asker<'_> {
         core.dedup();
     }
 
-    /// Whether it certainly took place, and matters.
+    /// Whether it certainly took effect, and matters.
     fn is_firm(&self, op: &Op) -> bool {
         !op.optional && (op.role != Role::Idle || self.with_idle)
     }
@@ -145,7 +146,7 @@ impl Asker<'_> {
             let counts = op.writes() && op.start <= last && core.binary_search(place).is_err();
             counts && keys.contains(&op.key(self.history))
         };
-        // What only looks may then come as soon as it fits: it keeps none of these from coming later.
+        // An operation that only observes may then come as soon as it fits: it keeps none of these from coming later.
         let freed =
             self.ops.iter().enumerate().filter(is_freed).map(|(_, op)| Op { optional: true, end: i64::MAX, ..*op });
         let all: Vec<Op> = chosen().chain(freed).collect();
@@ -155,7 +156,7 @@ impl Asker<'_> {
         Ok(matches!(weaving.run(self.control)?, SearchOutcome::None { .. }))
     }
 
-    /// Does without parts of halving size as long as what is left cannot be ordered.
+    /// Removes parts of halving size while the rest cannot be ordered.
     fn reduced(&mut self, mut core: Vec<usize>) -> Result<Vec<usize>, Interrupt> {
         let mut size = core.len().div_ceil(2);
         while size > 0 {

@@ -4,7 +4,7 @@ use crate::history::{History, Interval, KeyId, OperationId, OperationKind, Outco
 use crate::relations::{Glance, Resolution, Source, Standing};
 use std::ops::Range;
 
-/// In place of a source: the operation reads nothing that is known.
+/// In place of a source: the operation reads nothing known.
 pub(super) const NO_READ: u32 = u32::MAX;
 /// In place of a source: the initial version.
 pub(super) const INITIAL: u32 = u32::MAX - 1;
@@ -14,11 +14,11 @@ pub(super) const INITIAL: u32 = u32::MAX - 1;
 pub(super) enum Role {
     /// Returns the version of its source.
     Read,
-    /// Makes a version, whatever was there.
+    /// Makes a version, whatever was current.
     Write,
     /// Returns the version of its source and makes the next one.
     Swap,
-    /// Failed because another value than its own was there.
+    /// Failed because another value than its own was current.
     Differs,
     /// Says nothing: what it read was not recorded.
     Idle,
@@ -27,15 +27,15 @@ pub(super) enum Role {
 /// One lightweight transaction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
-    /// When it began, the smallest number where that is not known.
+    /// When it began; the smallest number if unknown.
     pub(super) start: i64,
-    /// When it ended, the largest number where that is not known.
+    /// When it ended; the largest number if unknown.
     pub(super) end: i64,
     pub(super) transaction: TransactionId,
-    /// Of a read and of a swap: the place, among the operations of the key, of the one whose version it returned, or
+    /// For a read or swap: the place, among the operations of the key, of the operation whose version it returned, or
     /// [`INITIAL`].
     pub(super) source: u32,
-    /// What it writes; of [`Role::Differs`] what was not there.
+    /// The value it writes; for [`Role::Differs`], the value that was not there.
     pub(super) value: Value,
     pub(super) role: Role,
     /// Its outcome is unknown and no read saw it: it may have taken effect or not.
@@ -43,7 +43,7 @@ pub(super) struct Op {
 }
 
 impl Op {
-    /// Stands where an operation will be put.
+    /// A placeholder for an operation.
     const NONE: Op = Op {
         start: 0,
         end: 0,
@@ -54,12 +54,12 @@ impl Op {
         optional: false,
     };
 
-    /// The key it is about.
+    /// The key of its transaction.
     pub(super) fn key(&self, history: &History) -> KeyId {
         history.keys()[history.operation_range(self.transaction).start]
     }
 
-    /// What it saw and made.
+    /// What it observed and wrote.
     pub(super) fn effect(&self, history: &History) -> Effect {
         let first = history.operation_range(self.transaction).start;
         let reads = matches!(self.role, Role::Read | Role::Swap).then(|| history.values()[first]);
@@ -73,7 +73,7 @@ impl Op {
     }
 }
 
-/// What an operation saw and made.
+/// What an operation observed and wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effect {
     /// The value that it found.
@@ -84,7 +84,7 @@ pub(super) struct Effect {
     pub(super) writes: Option<Value>,
 }
 
-/// The operations of all keys, key by key; in a key in the order of the history.
+/// The operations of all keys, key by key; within a key in the order of the history.
 #[derive(Debug, Default)]
 pub(super) struct Keyed {
     begin: Vec<u32>,
@@ -92,8 +92,9 @@ pub(super) struct Keyed {
 }
 
 impl Keyed {
-    /// Collects every participant, and every transaction that may take part where failed comparisons make that matter: a write that
-    /// no transaction read can explain them. The reads must have one source each, and a possible one. O(operations + keys).
+    /// Collects every committed transaction, and if failed comparisons make that matter every one that may have
+    /// committed: a write that no transaction read can explain them. Each read must have exactly one source, and a
+    /// possible one. O(operations + keys).
     pub(super) fn new(history: &History, resolution: &Resolution) -> Keyed {
         let with_optional = history.has_failed_comparisons();
         Keyed::collect(history, |t, range| match resolution.standing(t) {
@@ -106,8 +107,8 @@ impl Keyed {
         })
     }
 
-    /// The same where several transactions may have written what a read returned: no read has a source, and every writer
-    /// whose outcome is unknown may have taken part. Only a search by values can order these.
+    /// The same if several transactions may have written what a read returned: no read has a source, and every writer
+    /// of unknown outcome may have committed. Only a search by values can order these.
     pub(super) fn by_value(history: &History, resolution: &Resolution) -> Keyed {
         Keyed::collect(history, |t, range| {
             let optional = history.outcome(t) == Outcome::Unknown;
@@ -117,7 +118,7 @@ impl Keyed {
         })
     }
 
-    /// Groups what `describe` makes of transactions by key; sources name operations of the history.
+    /// Groups the operations that `describe` makes of transactions by key; sources name operations of the history.
     fn collect(history: &History, describe: impl Fn(TransactionId, Range<usize>) -> Option<Op>) -> Keyed {
         let described: Vec<(Op, u32)> = history
             .transactions()
@@ -154,7 +155,7 @@ impl Keyed {
         self.begin.len() - 1
     }
 
-    /// Where the operations of a key stand among all.
+    /// The range of a key's operations among all.
     pub(super) fn range(&self, key: usize) -> Range<usize> {
         self.begin[key] as usize..self.begin[key + 1] as usize
     }
@@ -170,7 +171,7 @@ impl Keyed {
     }
 }
 
-/// Whether a transaction of unknown outcome would leave a trace if it had taken effect, and can have done so.
+/// Whether a transaction of unknown outcome would be observable if it had taken effect, and can have done so.
 fn may_take_effect(history: &History, resolution: &Resolution, t: TransactionId, range: Range<usize>) -> bool {
     let (first, last) = (range.start, range.end - 1);
     let reads_something = |source: Source| {
@@ -180,8 +181,8 @@ fn may_take_effect(history: &History, resolution: &Resolution, t: TransactionId,
         && (first == last || reads_something(resolution.source_in(t, OperationId::new(first))))
 }
 
-/// When a transaction ran, from the smallest to the largest number as far as that is not known. One of unknown outcome
-/// may have taken effect at any time after it began.
+/// When a transaction ran, from the smallest to the largest number as far as unknown. One of unknown outcome may have
+/// taken effect at any time after it began.
 pub(super) fn ran(history: &History, t: TransactionId) -> Interval {
     let known = history.interval(t).unwrap_or(Interval { start: i64::MIN, end: i64::MAX });
     match history.outcome(t) {

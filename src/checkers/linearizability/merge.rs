@@ -5,9 +5,9 @@ use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Puts the orders of all keys together. Each operation gets a moment, the latest start in the order of its key up to it, which
-/// lies between its start and its end; what ended before something else began thus has the earlier moment.
-/// Operations that say nothing of versions are at their start. O(n log n).
+/// Merges the orders of all keys. Each operation gets a moment, the latest start in the order of its key up to it,
+/// which lies between its start and its end; what ended before something else began thus has the earlier moment.
+/// Operations that say nothing about versions are placed at their start. O(n log n).
 pub(super) fn merge(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
     let mut moments: Vec<(i64, u32, TransactionId)> = Vec::with_capacity(keyed.all().len());
     let mut number = 0;
@@ -28,8 +28,8 @@ pub(super) fn merge(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
     moments.into_iter().map(|(.., t)| t).collect()
 }
 
-/// The same of orders of groups of keys, which contain what says nothing of versions: places among the operations of all
-/// keys. They must respect real time.
+/// The same for orders of groups of keys, which include operations that say nothing about versions: places among the
+/// operations of all keys. They must respect real time.
 pub(super) fn merge_groups(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<TransactionId> {
     let mut moments: Vec<(i64, u32, TransactionId)> = Vec::with_capacity(keyed.all().len());
     for order in orders {
@@ -43,13 +43,13 @@ pub(super) fn merge_groups(keyed: &Keyed, orders: &[Vec<u32>]) -> Vec<Transactio
     moments.into_iter().map(|(.., t)| t).collect()
 }
 
-/// Whether transactions of a session stand in session order. O(transactions).
+/// Whether the transactions of each session are in session order. O(transactions).
 pub(in crate::checkers) fn keeps_session_order(history: &History, order: &[TransactionId]) -> bool {
     let mut last: Vec<Option<TransactionId>> = vec![None; history.n_sessions()];
     order.iter().all(|&t| last[history.session_of(t).index()].replace(t).is_none_or(|before| before < t))
 }
 
-/// Whether in this order no failed comparison met the value that it compared with. O(operations).
+/// Whether no failed comparison in this order finds the value that it compared with. O(operations).
 pub(in crate::checkers) fn comparisons_fit(history: &History, order: &[TransactionId]) -> bool {
     let mut current: FxHashMap<u32, Value> = FxHashMap::default();
     order.iter().flat_map(|&t| history.operations_of(t)).all(|o: OperationId| {

@@ -1,18 +1,18 @@
 //! The engine for linearizability of lightweight transactions: single reads, writes, compare-and-sets and inserts.
 //!
-//! A history is linearizable if some order of all its transactions respects real time and explains what each saw
+//! A history is linearizable if some order of all its transactions respects real time and explains what each observed
 //! (Herlihy & Wing 1990; MTC, Definition 7). That is local: it holds if it holds for each key. A key whose values are
-//! each written once takes a sort ([`blocks`]). A failed compare-and-set of which nothing is known but a value that was not
-//! there (`n x v`) is no read of a version: often the order of the rest has a place for it ([`comparisons`]). Where it has
-//! none, and where repeated values leave open who was read, a search decides ([`search`]), in which writes of unknown
-//! outcome may have taken effect or not. Keys are decided side by side.
+//! each written once takes a sort ([`blocks`]). A failed compare-and-set of which only a value is known that was not
+//! there (`n x v`) is not a read of a version: often the order of the rest has a place for it ([`comparisons`]). If it
+//! has none, or if repeated values leave open which write was read, a search decides ([`search`]), in which writes of
+//! unknown outcome may have taken effect or not. Keys are decided in parallel.
 //!
-//! **Relation to strict serializability.** Session order counts here, too. Where transactions of a session do not overlap, real
-//! time contains it, as MTC and all of its kind assume, and this engine need not look. Where they do overlap, an order
-//! that happens to keep session order is an answer, and else [`Linear::Open`] says that the engine of strict
-//! serializability has to be asked. So on these histories linearizability is strict serializability plus failed
-//! comparisons, which count at no other level, and it implies all others. Where only these contradict an order that is
-//! strictly serial, keys that sessions tie together are searched at once ([`decide_across`], [`sessions`]).
+//! **Relation to strict serializability.** Session order counts here, too. If transactions of a session do not overlap,
+//! real time contains it, as MTC and all similar work assume, and this engine need not check. If they do overlap, an
+//! order that happens to keep session order is an answer, and otherwise [`Linear::Open`] says that the engine of strict
+//! serializability is needed. So on these histories linearizability is strict serializability plus failed comparisons,
+//! which count at no other level, and it implies all others. If only these contradict an order that is strictly serial,
+//! keys that sessions connect are searched together ([`decide_across`], [`sessions`]).
 
 mod blocks;
 mod comparisons;
@@ -40,9 +40,9 @@ use search::{Search, Searched};
 /// The answer for a history of lightweight transactions with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Linear {
-    /// These transactions in this order: all that take part, and some of unknown outcome.
+    /// These transactions in this order: all committed ones, and some of unknown outcome.
     Satisfied(Vec<TransactionId>),
-    /// There is no such order. At least one reason.
+    /// There is no such order, for at least one reason.
     Violated(Vec<Conflict>),
     /// Real time does not contain session order, and what was found contradicts it.
     Open,
@@ -53,21 +53,21 @@ pub(super) enum Linear {
 pub(super) enum Conflict {
     /// These transactions alone violate strict serializability.
     Strict(Vec<TransactionId>),
-    /// The search on a key found no order; it got furthest with this transaction as the next that had to come.
+    /// The search on a key found no order; in its longest attempt this transaction had to come next.
     NoOrder(KeyId, TransactionId),
-    /// The same on several keys, of orders that respect sessions, too.
+    /// The same on several keys, for orders that also respect sessions.
     NoOrderAcross(Vec<KeyId>, TransactionId),
 }
 
-/// What is found of one key: places of its operations.
+/// What was found for one key: places of its operations.
 enum OfKey {
     Order(Vec<u32>),
     Conflicts(Vec<Conflict>),
 }
 
-/// Decides linearizability. The history must be one of lightweight transactions, and none of its reads an anomaly by itself.
-/// Expects that the clock does not contradict session order. O(n log n) but for keys with failed comparisons or
-/// repeated values, which are exponential in the number of overlapping writes in the worst case.
+/// Decides linearizability. The history must consist of lightweight transactions, and none of its reads may be an
+/// anomaly by itself. Expects that the clock does not contradict session order. O(n log n) except for keys with failed
+/// comparisons or repeated values, which are exponential in the number of overlapping writes in the worst case.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.

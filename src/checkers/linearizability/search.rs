@@ -1,11 +1,11 @@
-//! The order of one key by search: where failed comparisons or repeated values leave a choice.
+//! The order of one key by search, if failed comparisons or repeated values leave a choice.
 //!
-//! Operations are put one behind the other, like in Wing & Gong 1993 with Lowe's memory of what failed. An operation may
-//! come next if no other one that must still come had ended when it began. What only looks at the key is taken as soon
-//! as it may come and fits: that excludes nothing, since it changes nothing. So there is a choice among the writes alone, and
-//! a write that leaves a value behind that a later read must still see and that no later write can restore, is none. With
-//! each value written once that leaves a choice between blocks only. Everything that failed once is remembered exactly,
-//! so memory grows with the work, until the user's limit of it ends the search.
+//! Operations are appended one after the other, as in Wing & Gong 1993 with Lowe's memory of failed states. An
+//! operation may come next if no other one that must still come had ended when it began. Operations that only observe
+//! the key are taken as soon as they may come and fit: that excludes nothing, since they change nothing. So there is a
+//! choice only among writes, and a write is not a candidate if it replaces a value that a later read must still observe
+//! and that no later write can restore. If each value is written once, that leaves only a choice between blocks. Every
+//! failed state is remembered exactly, so memory grows with the work, until the user's memory limit ends the search.
 
 mod steps;
 
@@ -15,19 +15,19 @@ use crate::history::{History, KeyId};
 use rustc_hash::FxHashSet;
 use steps::{Class, Classes, NOTHING, Step, Tally, UNWRITTEN};
 
-/// What a search ends with.
+/// How a search ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Searched {
     /// Places of all operations that must come, and of those optional ones that did, in an order that explains them.
     Order(Vec<u32>),
-    /// There is none. Of the longest attempt the operation that should have come first of those left.
+    /// There is none. In the longest attempt, the most urgent of the remaining operations:
     None {
         /// Its place.
         stuck: u32,
     },
 }
 
-/// Work between two looks at the control: some tenths of a millisecond.
+/// Work between two checks of the control: some tenths of a millisecond.
 const WORK_PER_CHECK: u64 = 1 << 14;
 /// A point of choice.
 struct Frame {
@@ -54,14 +54,14 @@ pub(super) struct Search {
     place_by_end: Vec<u32>,
     /// By operation: its place among the comparisons, the writes, or the readers or swaps of its value.
     place_in_list: Vec<u32>,
-    /// By operation: where it stands in an order that is good but for the comparisons; small numbers are tried first.
+    /// By operation: its place in an order that is good except for the comparisons; small numbers are tried first.
     rank: Vec<u32>,
-    /// Work that was done.
+    /// Work done.
     spent: u64,
 
     done: Vec<bool>,
     order: Vec<u32>,
-    /// Of the order: the optional ones.
+    /// The optional ones in the order.
     optional_done: Vec<u32>,
     current: Class,
     latest_start: i64,
@@ -74,7 +74,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Of operations of one key. Those whose role is idle are left out. `rank` says which writes are tried first.
+    /// For operations of one key; idle ones are left out. `rank` says which writes are tried first.
     pub(super) fn new(history: &History, key: KeyId, ops: &[Op], rank: Vec<u32>) -> Search {
         let mut classes = Classes::new(history, key);
         let steps: Vec<Step> = ops.iter().map(|op| classes.step(op)).collect();
@@ -197,7 +197,7 @@ impl Search {
         self.spent += work as u64 + 1;
     }
 
-    /// The earliest end of those that must still come.
+    /// The earliest end of the operations that must still come.
     fn first_end(&mut self) -> i64 {
         while self.by_end.get(self.first_open).is_some_and(|&place| self.done[place as usize]) {
             self.first_open += 1;
@@ -221,7 +221,7 @@ impl Search {
         }
     }
 
-    /// Takes everything that may come next and only looks.
+    /// Takes everything that may come next and only observes.
     fn settle(&mut self) {
         loop {
             let before = self.order.len();
@@ -267,7 +267,7 @@ impl Search {
         }
     }
 
-    /// Puts an operation behind the others.
+    /// Appends an operation.
     fn put(&mut self, place: u32) {
         let step = self.steps[place as usize];
         self.spend(0);
@@ -287,7 +287,7 @@ impl Search {
         }
     }
 
-    /// Takes operations away again.
+    /// Removes operations again.
     fn back_to(&mut self, len: usize, current: Class, latest_start: i64) {
         while self.order.len() > len {
             let Some(place) = self.order.pop() else { break };
@@ -343,7 +343,7 @@ impl Search {
             let tally = &self.classes[class as usize];
             tally.swaps[tally.next_swap..].iter().take_while(is_early)
         });
-        // What may come and has not come by now is kept back by the current value.
+        // Operations that may come but have not are blocked by the current value.
         let is_waiting = |place: &u32| !self.done[*place as usize];
         let is_blocked = self.comparisons[self.first_comparison..].iter().take_while(is_early).any(is_waiting);
         let mut seen = 0;
@@ -377,13 +377,13 @@ impl Search {
         })
     }
 
-    /// Whether a read may see what an optional write makes.
+    /// Whether a read may observe what an optional write makes.
     fn is_of_use(&self, step: &Step) -> bool {
         let tally = &self.classes[step.writes as usize];
         tally.wanted > 0 || tally.swaps[tally.next_swap..].iter().any(|&place| !self.done[place as usize])
     }
 
-    /// Of optional writes that are alike in all that matters one is enough.
+    /// Keeps one of several optional writes that are equivalent.
     fn without_equals(&self, choices: &mut Vec<u32>) {
         let mut seen: FxHashSet<(Class, Class)> = FxHashSet::default();
         choices.retain(|&place| {
@@ -398,7 +398,7 @@ impl Search {
         });
     }
 
-    /// The state in numbers that no other state has: the current value, and who has come.
+    /// A unique encoding of the state: the current value, and which operations have come.
     fn state(&mut self) -> Box<[u32]> {
         self.first_end();
         let mut state = vec![self.current, self.first_open as u32];

@@ -1,23 +1,23 @@
-//! The order of several keys at once, by search: where transactions of a session overlap in time.
+//! The order of several keys together, by search, if transactions of a session overlap in time.
 //!
-//! There, real time does not contain session order, so orders of single keys need not fit together. What is left of each
-//! session is a queue: an operation may come next if it stands first in the queue of its session, or behind some of unknown
-//! outcome that then never took effect, and if no other one that must still come had ended when it began. What only
-//! looks is taken as soon as it may come and fits, unless that excludes another operation: it changes nothing. Otherwise it is
-//! [`search`](super::search) once more: a choice among writes, and everything that failed once is remembered exactly.
-//! Memory grows with the work, until the user's limit of it ends the search.
+//! In that case real time does not contain session order, so orders of single keys need not be compatible. The rest of
+//! each session is a queue: an operation may come next if it is first in the queue of its session, or preceded only by
+//! some of unknown outcome that then never took effect, and if no other one that must still come had ended when it
+//! began. Operations that only observe are taken as soon as they may come and fit, unless that excludes another
+//! operation: they change nothing. The rest is as in [`search`](super::search): a choice among writes, with every
+//! failed state remembered exactly. Memory grows with the work, until the user's memory limit ends the search.
 
 use super::input::Op;
 use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a search ends with.
+/// How a search ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SearchOutcome {
     /// Places of all operations that must come, and of those optional ones that did, in an order that explains them.
     Order(Vec<u32>),
-    /// There is none. Of the longest attempt the operation that should have come first of those left.
+    /// There is none. In the longest attempt, the most urgent of the remaining operations:
     None {
         /// Its place.
         stuck: u32,
@@ -26,13 +26,13 @@ pub(super) enum SearchOutcome {
     TooMuch,
 }
 
-/// The number of a value of a key; `UNWRITTEN` stands for the initial version.
+/// The number of a value of a key; `UNWRITTEN` represents the initial version.
 type Class = u32;
 const UNWRITTEN: Class = u32::MAX;
-/// Work between two looks at the control: some tenths of a millisecond.
+/// Work between two checks of the control: some tenths of a millisecond.
 const WORK_PER_CHECK: u64 = 1 << 14;
 
-/// How one value of a key takes part.
+/// How one value of a key is used.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     /// Whether the initial version reads like this.
@@ -63,9 +63,9 @@ struct Step {
 /// What comes next.
 #[derive(Clone, Copy)]
 enum Move {
-    /// Of a queue the step at this place; those before it never come.
+    /// The step at this place of a queue; those before it never come.
     Queued(u32, u32),
-    /// One that stands in no queue.
+    /// A step that is in no queue.
     Free(u32),
 }
 
@@ -218,7 +218,7 @@ impl MultiKeySearch {
         &self.steps[self.place_of(moved) as usize]
     }
 
-    /// The earliest end of those that must still come.
+    /// The earliest end of the operations that must still come.
     fn first_end(&self) -> i64 {
         let ends = self.first_ends.iter().zip(&self.next).map(|(ends, &next)| ends[next as usize]);
         ends.min().unwrap_or(i64::MAX)
@@ -245,7 +245,7 @@ impl MultiKeySearch {
             && !step.differs.is_some_and(|class| self.is(step.key, class))
     }
 
-    /// Takes everything that may come next, only looks, and excludes nothing.
+    /// Takes everything that may come next, only observes, and excludes nothing.
     fn settle(&mut self) {
         loop {
             let before = self.order.len();
@@ -267,7 +267,7 @@ impl MultiKeySearch {
         }
     }
 
-    /// Puts an operation behind the others.
+    /// Appends an operation.
     fn make(&mut self, moved: Move) {
         self.spent += 1;
         let step = *self.step(moved);
@@ -289,7 +289,7 @@ impl MultiKeySearch {
         self.order.push(Done { moved, begin, there });
     }
 
-    /// Takes operations away again.
+    /// Removes operations again.
     fn back_to(&mut self, len: usize) {
         while self.order.len() > len {
             let Some(Done { moved, begin, there }) = self.order.pop() else { break };
@@ -333,7 +333,7 @@ impl MultiKeySearch {
             for at in self.next[session as usize]..queue.len() as u32 {
                 seen += 1;
                 let step = &self.steps[queue[at as usize] as usize];
-                // What only looks has come by now, or does not fit, unless it excludes another operation.
+                // Operations that only observe have come by now, or do not fit, unless they exclude another operation.
                 if step.start <= first_end && self.fits(step) && self.is_sensible(step) {
                     choices.push(Move::Queued(session, at));
                 }
@@ -367,7 +367,7 @@ impl MultiKeySearch {
         let Some(written) = step.writes else { return true };
         let there = self.current_classes(step.key);
         let tally = |class: &Class| &self.classes[*class as usize];
-        // One that need not come is only worth it for who reads it, or for a comparison that waits for another value.
+        // An optional write is useful only for its readers, or for a comparison that waits for another value.
         let is_useful = || tally(&written).readers > 0 || there.iter().any(|class| tally(class).differs > 0);
         if step.optional && !is_useful() {
             return false;
@@ -385,7 +385,7 @@ impl MultiKeySearch {
         }
     }
 
-    /// The state in numbers that no other state has: where the queues begin, the values, and the free ones that came.
+    /// A unique encoding of the state: where the queues begin, the values, and the free ones that came.
     fn state(&mut self) -> Box<[u32]> {
         let free = (0..).zip(&self.is_free_done).filter(|(_, is_done)| **is_done).map(|(nth, _)| nth);
         let state: Box<[u32]> = self.next.iter().chain(&self.current).copied().chain(free).collect();
@@ -395,7 +395,7 @@ impl MultiKeySearch {
 }
 
 impl Step {
-    /// Counts it among those that may still come, or no more.
+    /// Adds it to those that may still come, or removes it.
     fn count(&self, tallies: &mut [Tally], comes: bool) {
         let change = |number: &mut usize| *number = if comes { *number + 1 } else { *number - 1 };
         if let Some(class) = self.reads {

@@ -1,4 +1,4 @@
-//! What a history of lightweight transactions is.
+//! What counts as a history of lightweight transactions.
 
 use crate::history::{History, OperationKind, Outcome, TransactionId, Value};
 
@@ -7,11 +7,11 @@ pub(in crate::checkers) fn is_lightweight(history: &History) -> bool {
     history.lists().is_empty() && history.transactions().all(|t| is_light(history, t))
 }
 
-/// Why a history is not one of lightweight transactions, if it is not. The first transaction that is none is named.
+/// Why a history is not one of lightweight transactions, naming the first transaction that is not; `None` if it is one.
 ///
 /// A lightweight transaction is one operation on one key: a read; a write; a read and then a write of the same key
 /// (compare-and-set, insert-if-not-exists); or a failed compare-and-set of which only a value is known that was not
-/// there. Transactions that did not commit, or that are empty, may look as they like. O(operations).
+/// there. Transactions that did not commit, or that are empty, may have any form. O(operations).
 pub(in crate::checkers) fn objection(history: &History) -> Option<String> {
     if !history.lists().is_empty() {
         return Some("not a history of lightweight transactions: keys hold lists".to_owned());

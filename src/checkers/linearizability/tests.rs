@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::history::{Builder, History, Interval, KeyId, OperationKind, Origin, Outcome, Value};
 use crate::relations::resolve;
 
-/// One key, some tens of operations of a store that is sometimes seen late.
+/// One key, a few dozen operations of a store that is sometimes observed late.
 fn random_history(random: &mut fastrand::Rng) -> History {
     let mut builder = Builder::new(Origin::default());
     builder.initial_value(Value(0));

@@ -1,4 +1,4 @@
-//! Keys that sessions tie together, and the order of each such group of keys.
+//! Keys that sessions connect, and the order of each such group of keys.
 
 use super::input::{Keyed, Op};
 use super::merge::merge_groups;
@@ -9,12 +9,13 @@ use crate::history::{History, KeyId, TransactionId};
 use crate::relations::Resolution;
 use rayon::prelude::*;
 
-/// Decides linearizability where orders of single keys do not fit session order together. `strict` is a strictly serial
-/// order, which only failed comparisons do not fit; writes are tried in its order first. The same is expected of the history as by
-/// [`decide`](super::decide). Never [`Linear::Open`]. Exponential in the number of writes that overlap in the worst case.
+/// Decides linearizability if the orders of single keys are incompatible with session order. `strict` is a strictly
+/// serial order that only failed comparisons contradict; writes are tried in its order first. The same is expected of
+/// the history as by [`decide`](super::decide). Never [`Linear::Open`]. Exponential in the number of writes that
+/// overlap in the worst case.
 ///
-/// Only keys between which real time does not contain session order have to be looked at together: with an order of each
-/// such group, every operation has a moment as in [`merge_groups`], and what real time orders has its moments in that order.
+/// Only keys between which real time does not contain session order must be considered together: given an order of each
+/// such group, every operation has a moment as in [`merge_groups`], and moments respect real time.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -57,8 +58,8 @@ pub(in crate::checkers) fn decide_across(
     })
 }
 
-/// The operations of all keys, as places, in groups of keys: two keys are in one group if a transaction of the one and the
-/// next one of its session, on the other, overlap. Where the next one is of unknown outcome so may be the one after it.
+/// The operations of all keys, as places, in groups of keys: two keys are in one group if a transaction on one and the
+/// next of its session, on the other, overlap. If the next one is of unknown outcome, the one after it counts too.
 fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
     let mut of_key: Vec<u32> = (0..keyed.n_keys() as u32).collect();
     let mut places: Vec<u32> = (0..keyed.all().len() as u32).collect();
@@ -93,7 +94,7 @@ fn groups(history: &History, keyed: &Keyed) -> Vec<Vec<u32>> {
     groups
 }
 
-/// The key that stands for the group of a key.
+/// The key that represents the group of a key.
 fn root(of_key: &mut [u32], key: KeyId) -> u32 {
     let mut at = key.index() as u32;
     while of_key[at as usize] != at {

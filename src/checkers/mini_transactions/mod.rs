@@ -1,16 +1,17 @@
-//! SI, SER and SSER in linear time, where every transaction that writes a key reads it first.
+//! SI, SER and SSER in linear time, if every transaction that writes a key reads it first.
 //!
 //! Source: MTC, Algorithm 1 (`CheckSER`, `CheckSI`, `CheckSSER`) and section IV. If every written version replaces one
-//! that its transaction read from another, the reads tell the whole order of versions: what reads version v and writes the
-//! key writes the version after v. Two transactions that do so with one v are a Divergence, which violates all three levels
-//! (Lemma 1); without one the history fits a level iff a graph has no cycle (Theorems 1 and 2), and nothing must be searched.
-//! MTC bounds the size of its mini-transactions (four operations on two keys); that plays no part and is not asked here.
+//! that its transaction read from another, the reads determine the whole version order: the transaction that reads
+//! version v and writes the key writes the version after v. Two transactions that do so with one v are a Divergence,
+//! which violates all three levels (Lemma 1); without one the history satisfies a level iff a graph has no cycle
+//! (Theorems 1 and 2), and no search is needed. MTC bounds the size of its mini-transactions (four operations on two
+//! keys); that is irrelevant and not required here.
 //!
-//! The graph is not built: it is run. Each session stands at its first transaction that has not run, and that one waits for
-//! one thing: for the writer of a version it reads, for the other readers of a version that it replaces, or for a moment in
-//! time to pass. Nothing is looked at again before what it waits for has happened, so all takes O(n + reads), SSER
-//! O(n log n) for sorting the times; 8 bytes per version, 4 per transaction, and the order. When all sessions wait they
-//! wait for each other on a cycle of the graph.
+//! The graph is not built but executed. Each session is at its first transaction that has not run, which waits for one
+//! thing: the writer of a version it reads, the other readers of a version that it replaces, or a moment in time to
+//! pass. Nothing is examined again before what it waits for has happened, so this takes O(n + reads), for SSER O(n log
+//! n) to sort the times; 8 bytes per version, 4 per transaction, and the order. When all sessions wait, they wait for
+//! each other on a cycle of the graph.
 //!
 //! | edge | at SER and SSER | at SI |
 //! |---|---|---|
@@ -18,11 +19,11 @@
 //! | RW | t1 → t2 | start of t1 → commit of t2 |
 //! | RT, SSER only | end → moments in a chain → start | |
 //!
-//! Corrected: Divergence ends the check of SER and SSER, too (k transactions that replace one version make k² RW edges, and
-//! the bound of section IV-D fails); what is bounded is the RW edges that leave a read, one each, not those that enter a
-//! transaction; real time takes a chain of moments in place of Θ(n²) edges. Reads that are wrong on their own, those of
-//! intermediate versions included (the footnote's list lacks them), must have been looked for: they are not seen here.
-//! PC is left out: there a Divergence is allowed.
+//! Corrected: Divergence ends the check of SER and SSER, too (k transactions that replace one version make k² RW edges,
+//! and the bound of section IV-D fails); what is bounded is the RW edges that leave a read, one each, not those that
+//! enter a transaction; real time takes a chain of moments instead of Θ(n²) edges. Reads that are wrong on their own,
+//! including those of intermediate versions (missing from the footnote's list), must have been checked before: they are
+//! not detected here. PC is left out: there a Divergence is allowed.
 
 mod replay;
 mod stuck;
@@ -34,7 +35,7 @@ use crate::relations::{Index, Node};
 use replay::Replay;
 use versions::{Shape, Versions};
 
-/// What running a history ends with.
+/// The result of running a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::checkers) enum Answer {
     /// SER, SSER: running the transactions in this order explains every read.
@@ -48,9 +49,9 @@ pub(in crate::checkers) enum Answer {
     },
 }
 
-/// Decides SI, SER or SSER; `None` for another level and where a transaction writes a key that it does not read first, or
-/// versions are lists. SSER assumes that the clock does not contradict session order
-/// ([`Index::clock_against_session_order`]); all levels, that no read is wrong on its own. O(n + reads), at SSER
+/// Decides SI, SER or SSER; `None` for another level, or if a transaction writes a key that it does not read first, or
+/// if versions are lists. SSER assumes that the clock does not contradict session order
+/// ([`Index::clock_against_session_order`]); all levels assume that no read is wrong on its own. O(n + reads), at SSER
 /// O(n log n + reads).
 ///
 /// # Errors

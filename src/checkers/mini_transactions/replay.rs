@@ -1,4 +1,4 @@
-//! Sessions run side by side; each waits for one thing at a time.
+//! Runs sessions concurrently; each waits for one thing at a time.
 
 use super::Answer;
 use super::versions::{STRIDE, VersionId, Versions};
@@ -10,17 +10,17 @@ use crate::relations::{Index, NONE, Node, TimeChain};
 /// What the next event of a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Nothing: it has not been looked at yet, or is to be looked at again.
+    /// Nothing: it has not been examined yet, or is to be examined again.
     Nothing,
     /// A transaction must have committed.
     Commit(Node),
     /// All other readers of a version must have started.
     Readers(VersionId),
-    /// Everything that ended at one of so many first moments must have committed.
+    /// Everything that ended at one of this many first moments must have committed.
     Moments(u32),
 }
 
-/// Moments in time, in the way of starts.
+/// Moments in time that delay starts.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     /// By node: how many moments must have passed before it starts.
@@ -57,7 +57,7 @@ impl Clock {
     }
 }
 
-/// A history on the run.
+/// A history being run.
 pub(super) struct Replay<'a> {
     pub(super) index: &'a Index,
     pub(super) versions: Versions,
@@ -75,9 +75,9 @@ pub(super) struct Replay<'a> {
     committed: BitSet,
     /// By node: the first session that waits for its commit, or [`NONE`].
     waiting: Vec<u32>,
-    /// Sessions to be looked at.
+    /// Sessions to be examined.
     ready: Vec<u32>,
-    /// All events so far; starts only where they are events of their own.
+    /// All events so far; starts only if they are separate events.
     events: Vec<(Node, bool)>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Replay<'a> {
         self.index.session_begin[session as usize + 1]
     }
 
-    /// Whether a transaction has read what it reads.
+    /// Whether a transaction has performed its reads.
     pub(super) fn has_started(&self, t: Node) -> bool {
         let session = self.index.session[t as usize] as usize;
         t < self.head[session] || (t == self.head[session] && self.started[session])
@@ -183,7 +183,7 @@ impl<'a> Replay<'a> {
         self.also[session as usize] = std::mem::replace(first, session);
     }
 
-    /// All sessions of a list are looked at again.
+    /// Schedules all sessions of a list for another look.
     fn wake(&mut self, mut session: u32) {
         while session != NONE {
             self.ready.push(session);
@@ -214,7 +214,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// `t` reads: who replaces a version that no other transaction is going to read may go on.
+    /// `t` reads: a transaction that replaces a version with no other reader left may continue.
     fn start(&mut self, t: Node) {
         let index = self.index;
         for read in index.reads_of(t) {

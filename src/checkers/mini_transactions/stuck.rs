@@ -12,7 +12,7 @@ impl Replay<'_> {
         let late = self.late();
         let mut step_of = vec![NONE; self.head.len()];
         let mut steps: Vec<[Node; 3]> = Vec::new();
-        // Each session waits for a transaction of one session: at the latest after all of them one comes again.
+        // Each session waits for a transaction of one session, so a session must repeat after at most all of them.
         while step_of[session as usize] == NONE {
             step_of[session as usize] = steps.len() as u32;
             let (blocker, writer) = self.blocker(session, late);
@@ -41,7 +41,7 @@ impl Replay<'_> {
         }
     }
 
-    /// A transaction that ended at the next moment that does not pass.
+    /// A transaction that ended at the next moment, which cannot pass.
     fn late(&self) -> Node {
         let Some(clock) = &self.clock else { return NONE };
         let has_not_committed = |t: Node| t >= self.head[self.index.session[t as usize] as usize];
@@ -50,7 +50,7 @@ impl Replay<'_> {
     }
 }
 
-/// Who reads, by place in the index. O(log n).
+/// The reader, by place in the index. O(log n).
 fn reader(index: &Index, read: u32) -> Node {
     index.read_begin.partition_point(|&begin| begin <= read) as Node - 1
 }

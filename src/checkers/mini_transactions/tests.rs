@@ -37,7 +37,7 @@ fn random(random: &mut fastrand::Rng) -> Sample {
     Sample { txns }
 }
 
-/// Times that go forward in each session.
+/// Times that increase in each session.
 fn times(index: &Index, random: &mut fastrand::Rng) -> Vec<Option<Interval>> {
     let mut now = 0;
     let of = |t: Node| {

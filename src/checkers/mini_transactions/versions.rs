@@ -3,18 +3,18 @@
 use crate::control::{Control, Interrupt};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 
-/// Transactions between two looks at the control.
+/// Transactions between two checks of the control.
 pub(super) const STRIDE: usize = 1 << 12;
 
 /// A version of a key: a slot of the index, or, behind these, the initial version of a key.
 pub(super) type VersionId = usize;
 
-/// Who still has to do with a version.
+/// The transactions that still have to use a version.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Version {
-    /// Who reads it and writes the key, or [`NONE`].
+    /// The transaction that reads it and writes the key, or [`NONE`].
     pub(super) update: Node,
-    /// Reads of it by others that have not started.
+    /// Reads of it by other transactions that have not started.
     pub(super) readers: u32,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Versions {
     n_slots: usize,
 }
 
-/// What the reads and writes of a history look like.
+/// The form of a history's reads and writes.
 #[derive(Debug)]
 pub(super) enum Shape {
     /// This transaction writes this key and does not read it first.
@@ -37,7 +37,7 @@ pub(super) enum Shape {
 }
 
 impl Versions {
-    /// Looks at every read and write once. O(n + reads · log writes of the transaction).
+    /// Examines every read and write once. O(n + reads · log writes of the transaction).
     pub(super) fn shape_of(index: &Index, control: &Control) -> Result<Shape, Interrupt> {
         let unread = Version { update: NONE, readers: 0 };
         let n_slots = index.slot_node.len();
@@ -101,7 +101,7 @@ impl Versions {
         (version.readers == 0 && version.update != NONE).then_some(version.update)
     }
 
-    /// Who wrote a version; none for ⊥.
+    /// The writer of a version; `None` for ⊥.
     pub(super) fn writer(&self, index: &Index, id: VersionId) -> Option<Node> {
         index.slot_node.get(id).copied()
     }

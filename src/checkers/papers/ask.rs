@@ -1,4 +1,4 @@
-//! From a checker and the levels asked for to results: each level on its own.
+//! Answers a checker's levels, each on its own.
 
 use super::order::Reachability;
 use super::plume::{self, PlumeVariant};
@@ -14,16 +14,16 @@ use crate::relations::{Index, Node, Resolution, n_ambiguous_elements};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// What a paper's algorithm says of a history.
+/// What a paper's algorithm finds in a history.
 #[derive(Debug, Default)]
 pub(in crate::checkers) struct Asked {
     /// In the order asked for.
     pub(in crate::checkers) levels: Vec<LevelResult>,
-    /// The algorithm's own counts, and the fast engine's telling.
+    /// The algorithm's own counts, and the fast engine's listing.
     pub(in crate::checkers) found: Instances,
     /// Counts by C4's letters.
     pub(in crate::checkers) c4_patterns: BTreeMap<C4Pattern, u64>,
-    /// Counts by the rule of Plume's published program, where they were asked for.
+    /// Counts by the rule of Plume's published program, if requested.
     pub(in crate::checkers) published_patterns: Option<BTreeMap<Pattern, u64>>,
     /// What the answers rest on, in words.
     pub(in crate::checkers) assumptions: Vec<String>,
@@ -38,8 +38,9 @@ pub(in crate::checkers) struct Input<'a> {
     pub(in crate::checkers) reads: Instances,
 }
 
-/// Asks the algorithm of `options` for each of the levels, which are different. Listed violations are told by the fast
-/// engine: they must hold by the axioms, whichever engine found them. What was found when `control` ends the work is kept.
+/// Runs the algorithm of `options` for each of the levels, which are distinct. Listed violations come from the fast
+/// engine: they must hold by the axioms, whichever engine found them. What was found is kept when `control` ends the
+/// work.
 pub(in crate::checkers) fn ask(
     input: Input<'_>,
     options: &Options,
@@ -77,7 +78,7 @@ pub(in crate::checkers) fn ask(
     asked
 }
 
-/// What the options ask for that is not the rule here.
+/// Requested options that deviate from the default rules here.
 fn as_published(options: &Options) -> impl Iterator<Item = &'static str> {
     let one =
         "As published (Plume, Algorithm 1), one commit order, built with the causal axiom, is used for all levels.";
@@ -96,7 +97,7 @@ fn plumes_means(checker: Checker) -> Reachability {
     }
 }
 
-/// What `--count published` means.
+/// The meaning of `--count published`.
 const PUBLISHED: &str = "The counts are those of Plume's published program (--count published): it counts reads and \
                          not triples, session order only between neighbours, and one commit order serves all levels. Verdicts and listed \
                          violations go by IsoScope's rule (--count own).";
@@ -127,7 +128,7 @@ impl Run<'_> {
         }
         if checker == Checker::VlLwt {
             let Input { history, resolution, ref reads, .. } = *self.input;
-            // A read that cannot be has no place in any order.
+            // A read that is wrong by itself has no place in any order.
             let order = match reads.counts.keys().any(|pattern| pattern.is_wrong_read()) {
                 true => vl_lwt::applies(history, resolution).map(|()| None)?,
                 false => vl_lwt::check(history, resolution)?,
@@ -149,7 +150,7 @@ impl Run<'_> {
         }
     }
 
-    /// A commit order for RC, RA or TCC, or none where it is violated.
+    /// A commit order for RC, RA or TCC, or `None` if it is violated.
     fn weak(&mut self, checker: Checker, level: Level) -> Result<Option<Vec<Node>>, Stop> {
         match checker {
             Checker::C4 => self.c4(Reachability::Vectors),
@@ -163,7 +164,7 @@ impl Run<'_> {
         }
     }
 
-    /// Plume's letters by the rule of its published program, where they are asked for.
+    /// Plume's letters by the rule of its published program, if requested.
     fn count_as_published(&mut self, levels: &[Level]) {
         let checker = self.options.checker;
         if !checker.is_plume() || self.options.counting == Counting::Own {
@@ -229,7 +230,7 @@ impl Run<'_> {
     }
 }
 
-/// What violates the violated levels by the axioms, without what an algorithm calls satisfied.
+/// What violates the violated levels by the axioms, except levels that an algorithm calls satisfied.
 fn violations(
     input: Input<'_>,
     levels: &[LevelResult],
@@ -241,7 +242,7 @@ fn violations(
     };
     let violated = of(|verdict| *verdict == Verdict::Violated);
     let satisfied = of(|verdict| matches!(verdict, Verdict::Satisfied(_)));
-    // Where reads have several writers nothing is decided, and what is listed must hold for all of them.
+    // If reads have several writers nothing is decided, and what is listed must hold for all of them.
     if violated.weakest().is_none() || max_instances == 0 {
         return Vec::new();
     }

@@ -1,15 +1,15 @@
 //! Saturation: weak isolation levels by a graph that must have no cycle.
 //!
-//! Source: Biswas & Enea, "On the complexity of checking transactional consistency" (OOPSLA 2019), Algorithm 1, which checks
-//! causal consistency: co ← SO ∪ WR; wherever t3 reads x from t1 and another transaction t2 that writes x precedes t3 in
-//! (SO ∪ WR)⁺ (line 6), co ← co ∪ {t2 → t1}; satisfied iff co has no cycle. For RC and RA line 6 asks for their axioms
+//! Source: Biswas & Enea, "On the complexity of checking transactional consistency" (OOPSLA 2019), Algorithm 1, which
+//! checks causal consistency: co ← SO ∪ WR; if t3 reads x from t1 and another transaction t2 that writes x precedes t3
+//! in (SO ∪ WR)⁺ (line 6), co ← co ∪ {t2 → t1}; satisfied iff co has no cycle. For RC and RA line 6 uses their axioms
 //! (Fig. 2a, 2b) instead (Theorem 3.1). Gives a verdict with a commit order, and no patterns.
 //!
 //! Complexity: O(n²/64 · edges) for the closure and O(reads · writers of a key) for the rest; n²/8 bytes for the closure,
 //! at TCC only.
 //!
-//! Corrected: a cycle of SO ∪ WR is "not a history" (Definition 2.2) and is called violated. ⊥ precedes everything and is no
-//! vertex: a transaction forced before it is a violation at once.
+//! Corrected: a cycle of SO ∪ WR is "not a history" (Definition 2.2) and is called violated. ⊥ precedes everything and
+//! is not a vertex: a transaction forced before it is a violation at once.
 
 use super::commit::Edges;
 use super::view::tick;
@@ -19,10 +19,10 @@ use crate::control::Control;
 use crate::graph::{BitSet, Digraph, topological_order};
 use crate::relations::{Index, NONE, Node};
 
-/// Memory for the transitive closure where the user sets no limit.
+/// Memory for the transitive closure if the user sets no limit.
 const CLOSURE_BYTES: u64 = 2 << 30;
 
-/// Algorithm 1 for RC, RA or TCC, any other level being taken for TCC: a commit order, or `None` when the level is
+/// Algorithm 1 for RC, RA or TCC, any other level being treated as TCC: a commit order, or `None` if the level is
 /// violated.
 pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Vec<Node>>, Stop> {
     let n = index.n_nodes();
@@ -34,7 +34,7 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
         _ => closure(&graph.reversed(), &order, control)?,
     };
     let mut forced = Edges::new(control);
-    // By transaction: who read from it last, and by which read first.
+    // By transaction: its last reader, and the first read of that.
     let mut read_by = vec![(NONE, 0u32); n];
     for t3 in 0..n as Node {
         tick(t3 as usize, control)?;
@@ -84,7 +84,7 @@ fn so_and_wr(index: &Index, control: &Control) -> Result<Vec<(Node, Node)>, Stop
     Ok(edges)
 }
 
-/// By transaction: all that precede it.
+/// By transaction: all transactions that precede it.
 fn closure(reversed: &Digraph, order: &[Node], control: &Control) -> Result<Vec<BitSet>, Stop> {
     let n = order.len();
     let bytes = n.div_ceil(64) as u64 * 8 * n as u64;

@@ -4,14 +4,14 @@
 //! (section 4.2). Decides TCC and counts its letters: a to e by reads, f by pairs of consecutive reads, g by components,
 //! h, i, k, l by quadruples (key, t1, t2, t3) with t1 = ⊥ as one of them, j by (key, t2, t3).
 //!
-//! Complexity as Plume's, which grew out of it: O(n · w + e · S) time for n operations, S sessions, w writers of a key and
-//! e edges of the commit order; 4 · n · S bytes of vectors twice, six times that for tree clocks.
+//! Complexity as for Plume's, its predecessor: O(n · w + e · S) time for n operations, S sessions, w writers of a key
+//! and e edges of the commit order; 4 · n · S bytes of vectors twice, six times that for tree clocks.
 //!
 //! Kept as published, since they are C4's own: reads after an own write of the key give no write-read edge (they are d
 //! and nothing else); f compares values where Plume's j compares writers; there is no pattern for the read of an own
-//! overwritten write (Plume's TAP-e), so a history in which only that is wrong is called satisfied, against the proof of
-//! Theorem 1. Corrected: nothing is reported inside a cycle of SO ∪ WR but g; clocks are computed in topological order;
-//! ⊥ precedes everything. What is wrong with lists alone, which C4 does not know, violates TCC without a letter.
+//! overwritten write (Plume's TAP-e), so a history in which only that is wrong is called satisfied, contrary to the
+//! proof of Theorem 1. Corrected: inside a cycle of SO ∪ WR only g is reported; clocks are computed in topological
+//! order; ⊥ precedes everything. Errors in lists alone, which C4 does not know, violate TCC without a letter.
 
 use super::c4_pattern::C4Pattern;
 use super::commit::{Axiom, build_cm};
@@ -30,13 +30,13 @@ use std::collections::BTreeMap;
 /// What the algorithm finds.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// A commit order that satisfies TCC but for TAP-e; `None` if C4 calls it violated.
+    /// A commit order that satisfies TCC except for TAP-e; `None` if C4 calls it violated.
     pub(super) order: Option<Vec<Node>>,
     /// All instances of the twelve patterns.
     pub(super) counts: BTreeMap<C4Pattern, u64>,
 }
 
-/// What C4 is asked about.
+/// The input of C4.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) history: &'a History,
@@ -122,7 +122,7 @@ fn wrong_reads(input: Input<'_>, control: &Control) -> Result<BTreeMap<C4Pattern
     Ok(counts)
 }
 
-/// What a transaction did last with a key, reads after own writes passed over.
+/// A transaction's last operation on a key, ignoring reads after own writes.
 #[derive(Clone, Copy)]
 enum Last {
     OwnWrite,

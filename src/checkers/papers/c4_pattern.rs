@@ -25,9 +25,10 @@ pub enum C4Pattern {
     FracturedReadCM,
     /// C4 TAP-j: the initial version is read though a writer of the key precedes causally (t1 = ⊥ of h or k).
     WriteCOInitRead,
-    /// C4 TAP-k: t1 CO t2 CO t3 otherwise (Plume's m, k by session order alone, and where t3 reads the key from both).
+    /// C4 TAP-k: t1 CO t2 CO t3 otherwise (Plume's m, k by session order alone, and if t3 reads the key from both).
     COConflictCM,
-    /// C4 TAP-l: the same with the commit order (Plume's n, l by session order alone, and where t3 reads the key from both).
+    /// C4 TAP-l: the same with the commit order (Plume's n, l by session order alone, and if t3 reads the key from
+    /// both).
     ConflictCM,
 }
 

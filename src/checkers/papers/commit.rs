@@ -1,11 +1,11 @@
 //! The commit order that an axiom forces (Plume, Algorithm 1, `BuildCM`; C4, Algorithm 2).
 //!
-//! Wherever t3 reads a key from t1 and sees another writer t2 of the key, t2 comes before t1 in every commit order. The
-//! edge t2 → t1 is added for every such triple: O(reads · writers of a key) questions, an edge per pair at most.
+//! If t3 reads a key from t1 and sees another writer t2 of the key, t2 comes before t1 in every commit order. The edge
+//! t2 → t1 is added for every such triple: O(reads · writers of a key) questions, at most one edge per pair.
 //!
-//! Corrected: the papers add the edges of the causal axiom whatever level is asked for (`--one-cm`), by which read committed
-//! and read atomic are called violated where they are not; by default each level gets the edges of its own axiom. Edges that
-//! hold causally already are left out where that costs no search, as C4's program does: the closure is the same.
+//! Corrected: the papers add the edges of the causal axiom at every level (`--one-cm`), so that read committed and read
+//! atomic are called violated where they are not; by default each level gets the edges of its own axiom. Edges that
+//! already hold causally are left out if that costs no search, as C4's program does: the closure is the same.
 
 use super::order::{Fixed, Order};
 use super::view::{Reader, Sight, Triple, View};
@@ -15,7 +15,7 @@ use crate::control::Control;
 use crate::graph::Digraph;
 use crate::relations::{NONE, Node};
 
-/// Memory for the edges of a commit order where the user sets no limit.
+/// Memory for the edges of a commit order if the user sets no limit.
 const EDGE_BYTES: u64 = 2 << 30;
 
 /// When t3 sees t2 (Biswas & Enea 2019, Fig. 2a to 2c).
@@ -30,7 +30,7 @@ pub(super) enum Axiom {
 }
 
 impl Axiom {
-    /// The axiom of RC, RA or TCC; any other level is taken for TCC.
+    /// The axiom of RC, RA or TCC; any other level is treated as TCC.
     pub(super) fn of(level: Level, rc: RcRule) -> Axiom {
         match level {
             Level::ReadCommitted => Axiom::ReadCommitted(rc),
@@ -39,7 +39,7 @@ impl Axiom {
         }
     }
 
-    /// Whether t3 sees t2; `causally` tells whether t2 precedes t3 causally.
+    /// Whether t3 sees t2; `causally` says whether t2 precedes t3 causally.
     #[inline]
     pub(super) fn sees(self, sight: &Sight, causally: impl FnOnce() -> bool) -> bool {
         match self {
@@ -78,7 +78,7 @@ pub(super) fn build_cm(
     Ok(view.with(&edges))
 }
 
-/// Pairs of transactions, each once in the end.
+/// Pairs of transactions, finally each once.
 pub(super) struct Edges {
     packed: Vec<u64>,
     /// Number of edges at which duplicates are removed.
@@ -93,7 +93,7 @@ impl Edges {
         Edges { packed: Vec::new(), limit: 0, most: most_in_time(EDGE_BYTES, control) }
     }
 
-    /// Adds a pair. Fails when there are too many.
+    /// Adds a pair. Fails if there are too many.
     #[inline]
     pub(super) fn add(&mut self, from: Node, to: Node) -> Result<(), Stop> {
         self.packed.push(u64::from(from) << 32 | u64::from(to));

@@ -1,5 +1,6 @@
-//! The papers' own algorithms, honest to the page: differential partners of the fast engines ([`weak`](super::weak),
-//! [`strong`](super::strong), `linearizability`), with which they share the index of a history and nothing that decides.
+//! The papers' own algorithms, faithfully: for differential testing of the fast engines ([`weak`](super::weak),
+//! [`strong`](super::strong), `linearizability`), with which they share the index of a history but no decision
+//! procedure.
 //!
 //! | checker | algorithm | levels |
 //! |---|---|---|
@@ -11,10 +12,10 @@
 //! | `mtc` | MTC, Algorithm 1, in [`mini_transactions`](super::mini_transactions) | SI, SER, SSER |
 //! | `vl-lwt` | MTC, Algorithm 2 | LIN |
 //!
-//! Every level is asked for on its own: nothing is concluded from one level for another. The papers take it that each
-//! value is written once, so where reads have several possible writers all levels are undecided. Where a paper's text is
-//! known to be wrong it is corrected and the correction stands above the code; where an option or a checker's own
-//! definitions keep the published answer, [`ask`] says so among the assumptions.
+//! Every level is decided on its own: nothing is concluded from one level for another. The papers assume that each
+//! value is written once, so if reads have several possible writers all levels are undecided. Where a paper's text is
+//! known to be wrong it is corrected and the correction is documented above the code; where an option or a checker's
+//! own definitions keep the published answer, [`ask`] says so among the assumptions.
 
 mod ask;
 mod be_sat;
@@ -54,14 +55,14 @@ impl Stop {
     }
 }
 
-/// How many bytes may be taken at once: what is left of the limit of memory that the user set; without one `unlimited`, as
-/// the algorithms as published take memory quadratic in the history and worse, which should end in a sentence and
-/// not in the end of the program.
+/// How many bytes may be allocated at once: what is left of the user's memory limit; without one `unlimited`, as the
+/// algorithms as published take memory quadratic in the history or worse, which should end in an error message and not
+/// in a crash.
 fn most_at_once(unlimited: u64, control: &Control) -> u64 {
     control.spare_memory().map_or(unlimited, |spare| spare as u64)
 }
 
-/// The same for what grows bit by bit: where the user set a limit of memory the control ends the work.
+/// The same for what grows gradually: if the user set a memory limit the control ends the work.
 fn most_in_time(unlimited: u64, control: &Control) -> u64 {
     if control.limits_memory() { u64::MAX } else { unlimited }
 }

@@ -1,9 +1,9 @@
-//! Who precedes whom in the transitive closure of a relation, in the three ways that Plume measures (section 5.5.4): vector
-//! clocks, tree clocks, plain depth-first search.
+//! Which transactions precede which in the transitive closure of a relation, in the three ways that Plume evaluates
+//! (section 5.5.4): vector clocks, tree clocks, plain depth-first search.
 //!
 //! Corrected: clocks are computed along a topological order of the components, each from the finished clocks of its
-//! predecessors. Plume propagates changes downstream instead, by which a clock may grow after it was copied; vectors
-//! allow that, tree clocks do not.
+//! predecessors. Plume propagates changes downstream instead, so a clock may grow after it was copied; vectors allow
+//! that, tree clocks do not.
 
 use super::search::Search;
 use super::tree_clock::TreeClocks;
@@ -13,21 +13,21 @@ use crate::control::Control;
 use crate::graph::{Components, Digraph, strong_components};
 use crate::relations::{Index, Node};
 
-/// Memory allowed for the clocks of one relation where the user sets no limit; an algorithm keeps those of two.
+/// Memory allowed for the clocks of one relation if the user sets no limit; an algorithm keeps those of two.
 const CLOCK_BYTES: u64 = 1 << 30;
 
-/// How to find out who precedes whom.
+/// How to determine which transactions precede which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reachability {
     /// A number per component and session.
     Vectors,
-    /// The same numbers in trees, so that joining them passes over what is known already.
+    /// The same numbers in trees, so that joins skip what is already known.
     TreeClocks,
     /// No memory: searches.
     Search,
 }
 
-/// Which end of the pair stays the same over many questions: a search from there answers them all.
+/// The end of the pair that stays the same over many questions: a search from there answers them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fixed {
     /// The earlier transaction.
@@ -50,7 +50,7 @@ enum Reach<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// The closure of `graph`, which contains session order; a vertex behind the nodes of the index stands for ⊥.
+    /// The closure of `graph`, which contains session order; a vertex after the nodes of the index represents ⊥.
     ///
     /// Vectors: O((n + edges) · sessions) time, 4 bytes per component and session. Tree clocks: as much in the worst
     /// case, 24 bytes per component and session. Search: O(n + edges) now and per change of the fixed end.

@@ -1,12 +1,13 @@
 //! Plume: weak isolation levels by fourteen transactional anomalous patterns.
 //!
-//! Source: Plume, Algorithm 1 (`BuildCO`, `CheckCOTAP`, `BuildCM`, `CheckCMTAP`) and its variants with vector clocks, tree
-//! clocks and searches (section 5.5.4). Decides RC, RA or TCC and counts the patterns of the level: TAP-g by components,
-//! TAP-h to n by quadruples (key, t1, t2, t3). TAP-a to f and j show in single transactions and are found before.
+//! Source: Plume, Algorithm 1 (`BuildCO`, `CheckCOTAP`, `BuildCM`, `CheckCMTAP`) and its variants with vector clocks,
+//! tree clocks and searches (section 5.5.4). Decides RC, RA or TCC and counts the patterns of the level: TAP-g by
+//! components, TAP-h to n by quadruples (key, t1, t2, t3). TAP-a to f and j are visible in single transactions and are
+//! found before.
 //!
-//! Complexity, for n operations, S sessions and at most w writers of a key: O(n · w + e · S) time with e ≤ n · w edges of the
-//! commit order; 8 bytes and more an edge, 4 · n · S bytes of vectors twice (24 · n · S for tree clocks, none for
-//! searches, which take O(n + e) time for each read instead).
+//! Complexity, for n operations, S sessions and at most w writers of a key: O(n · w + e · S) time with e ≤ n · w edges
+//! of the commit order; 8 bytes or more per edge, 4 · n · S bytes of vectors twice (24 · n · S for tree clocks, none
+//! for searches, which take O(n + e) time for each read instead).
 //!
 //! Corrected, each after design "Differences, traps, corner cases":
 //! * The published algorithm builds one commit order, with the causal axiom, for all levels, which reports violations of RC
@@ -40,9 +41,9 @@ pub(super) struct PlumeVariant {
 /// What the algorithm finds at one level.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// A commit order that satisfies the level; `None` if it is violated. TAP-a to f and j have not been looked at.
+    /// A commit order that satisfies the level; `None` if it is violated. TAP-a to f and j have not been checked.
     pub(super) order: Option<Vec<Node>>,
-    /// All instances of TAP-g to n that the level prohibits, but for TAP-j.
+    /// All instances of TAP-g to n that the level prohibits, except TAP-j.
     pub(super) counts: BTreeMap<Pattern, u64>,
 }
 
@@ -71,17 +72,17 @@ pub(super) fn check(index: &Index, level: Level, how: &PlumeVariant, control: &C
     let violated = tally.any || !counts.is_empty();
     let order = match violated {
         true => None,
-        // The published commit order may form a cycle for the sake of a stronger level.
+        // The published commit order may have a cycle due to a stronger level.
         false if published != own => topological_order(&build_cm(&view, own, &mut co, control)?),
         false => topological_order(&commit),
     };
-    // ⊥ has no place in the order.
+    // ⊥ is not part of the order.
     let order = order.map(|order| order.into_iter().filter(|&node| node < view.n() as Node).collect());
     Ok(Found { order, counts })
 }
 
-/// `CheckCOTAP`, TAP-g: the components of SO ∪ WR. Where lists show an order of versions, also the components that it
-/// makes of several (no pattern of the paper's, whose list mode checks the same by its commit order).
+/// `CheckCOTAP`, TAP-g: the components of SO ∪ WR. If lists show an order of versions, also the components that it
+/// merges from several (not a pattern of the paper, whose list mode checks the same by its commit order).
 pub(super) fn add_cycles(view: &View<'_>, counts: &mut BTreeMap<Pattern, u64>) {
     let cycles = view.components.cyclic().len() as u64;
     if cycles > 0 {
@@ -145,8 +146,8 @@ fn check_cm_tap(
     Ok(tally)
 }
 
-/// The most specific way in which t3 sees t2, of those that the level knows; none where reading the same key from t2 is
-/// the only one: that belongs to TAP-j.
+/// The most specific way in which t3 sees t2, among those that the level knows; `None` if reading the same key from t2
+/// is the only one: that belongs to TAP-j.
 fn trigger(level: Level, sight: &Sight) -> Option<usize> {
     let rank = if sight.other_key_before {
         0

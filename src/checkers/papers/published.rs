@@ -1,25 +1,25 @@
-//! Plume's letters, counted by the rule of its published program in place of Table 1.
+//! Plume's letters, counted by the rule of its published program instead of Table 1.
 //!
 //! Source: the program published with Plume (dracoooooo/Plume 8378f4a, at level TCC), whose counts are those of the paper's
 //! Table 4. It differs from the paper's formulas, and from [`plume`](super::plume), in what it counts:
 //!
-//! * It goes by values. A read returns the last write of its value so far, or else the next one, where transactions come
-//!   in rounds, one of each session. Writes of the initial value count for nothing, and reads of it return ⊥.
-//! * TAP-a counts once in a history, TAP-b by version, TAP-c and f by read, TAP-d, e and j by reads that differ from what
-//!   the transaction last read or wrote of the key, TAP-g by write-read edges (key, writer, reader) on a cycle.
+//! * It goes by values. A read returns the last write of its value so far, or else the next one, with transactions
+//!   processed in rounds, one of each session. Writes of the initial value are ignored, and reads of it return ⊥.
+//! * TAP-a counts once in a history, TAP-b by version, TAP-c and f by read, TAP-d, e and j by reads that differ from
+//!   what the transaction last read or wrote of the key, TAP-g by write-read edges (key, writer, reader) on a cycle.
 //! * TAP-h to n are counted for each read of a key by t3 from t1, and each other writer t2 of the key that precedes t3
-//!   causally and follows t1, causally (h, k, m) or in the commit order (i, l, n) that the causal axiom forces. Each read
-//!   of t3 from t2 counts, as h or i where it comes before the first one, else as k or l; so does t2 as the transaction just
-//!   before t3 in its session, as k or l. Only where there is neither is it m or n. Reads of the same key do not count in
-//!   causal order, but do in commit order.
-//! * Where t1 is ⊥ a write of t2 and a read of t3 match by value, and session order is no reason for k.
-//! * Nothing is left out on cycles of SO ∪ WR.
-//! * Of lists the last element is the value. Consecutive elements order their writers in the commit order, TAP-c counts
-//!   elements, and the empty list has no letters.
+//!   causally and follows t1, causally (h, k, m) or in the commit order (i, l, n) that the causal axiom forces. Each
+//!   read of t3 from t2 counts, as h or i if it comes before the first one, else as k or l; so does t2 as the
+//!   transaction just before t3 in its session, as k or l. Only if there is neither is it m or n. Reads of the same key
+//!   do not count in causal order, but do in commit order.
+//! * If t1 is ⊥, a write of t2 and a read of t3 match by value, and session order is no reason for k.
+//! * Cycles of SO ∪ WR are not excluded.
+//! * For lists the last element is the value. Consecutive elements order their writers in the commit order, TAP-c
+//!   counts elements, and the empty list has no letters.
 //!
-//! Two things are kept as that program means them, not as it does them. It compares keys by object, by which reads of the
-//! same key pass for reads of another one where keys are numbers above 127. And its clocks may miss what was added to a
-//! clock after it had been copied; here the closures are exact.
+//! Two things follow that program's intention, not its behaviour. It compares keys by object, so reads of the same key
+//! count as reads of another one if keys are numbers above 127. And its clocks may miss what was added to a clock after
+//! it had been copied; here the closures are exact.
 //!
 //! O(r · w) questions for r reads and w writers of a key, and twice the memory of the [`Order`].
 
@@ -36,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// The letters that `levels` prohibit, each with its number of instances; letters that do not occur are left out. Read
-/// committed alone has TAP-h by reads of ⊥ only, and TAP-i not at all: the program ends before it looks for others.
+/// committed alone has TAP-h only by reads of ⊥, and no TAP-i: the program ends before it looks for others.
 pub(super) fn count(
     history: &History,
     index: &Index,
@@ -77,7 +77,7 @@ struct Read {
 struct Program<'a> {
     history: &'a History,
     index: &'a Index,
-    /// By node: the transaction before it in its session that does something, or [`NONE`].
+    /// By node: the previous non-empty transaction in its session, or [`NONE`].
     previous: Vec<Node>,
     counts: BTreeMap<Pattern, u64>,
     /// The last write of each version so far.
@@ -86,13 +86,13 @@ struct Program<'a> {
     writers: Vec<Vec<Node>>,
     /// Writes that their transaction overwrote.
     overwritten: FxHashSet<OperationId>,
-    /// Reads of versions that some transaction wrote, its own included.
+    /// Reads of versions that some transaction wrote, including the reader.
     explained: Vec<(Node, OperationId)>,
-    /// Those of versions of others; by reader and in program order when all is read.
+    /// Those of versions of others; finally by reader and in program order.
     external: Vec<Read>,
     /// Reads of ⊥.
     initial: Vec<(Node, OperationId)>,
-    /// Reads of versions that no transaction wrote so far.
+    /// Reads of versions that no transaction has written so far.
     unexplained: FxHashMap<Version, Vec<(Node, OperationId)>>,
 }
 
@@ -136,8 +136,8 @@ impl<'a> Program<'a> {
         history.operations_of(self.index.transaction[t as usize]).filter(recorded)
     }
 
-    /// All transactions that do something, in rounds: the first of each session, the second of each session, …
-    /// Those that set up the initial state have their places, though nothing follows from them.
+    /// All non-empty transactions, in rounds: the first of each session, the second of each session, … Those that set
+    /// up the initial state have their places, though nothing follows from them.
     fn rounds(&mut self) -> Vec<Node> {
         let (history, index) = (self.history, self.index);
         let mut places = Vec::with_capacity(index.n_nodes());
@@ -160,7 +160,7 @@ impl<'a> Program<'a> {
         places.into_iter().map(|(_, t)| t).collect()
     }
 
-    /// Finds out what every read returns; TAP-d, e and j show on the way.
+    /// Determines what every read returns; TAP-d, e and j are found on the way.
     fn read_all(&mut self, control: &Control) -> Result<(), Stop> {
         for (step, t) in self.rounds().into_iter().enumerate() {
             tick(step, control)?;
@@ -273,7 +273,7 @@ impl<'a> Program<'a> {
         self.add(Pattern::CyclicCO, on_cycle as u64);
     }
 
-    /// TAP-h, k and m where t1 is ⊥.
+    /// TAP-h, k and m if t1 is ⊥.
     fn initial_reads(&mut self, co: &mut Order<'_>, control: &Control) -> Result<(), Stop> {
         let initial = std::mem::take(&mut self.initial);
         for of_one in initial.chunk_by(|a, b| a.0 == b.0) {
@@ -333,7 +333,7 @@ impl<'a> Program<'a> {
         Ok(forced.into_edges())
     }
 
-    /// TAP-h to n where t1 is a transaction.
+    /// TAP-h to n if t1 is a transaction.
     fn triples(&mut self, co: &mut Order<'_>, cm: &mut Order<'_>, control: &Control) -> Result<(), Stop> {
         let external = std::mem::take(&mut self.external);
         // Before, later and neither; in causal order, then in commit order.

@@ -1,7 +1,7 @@
 //! Reachability by plain depth-first search (Plume, section 5.5.4: "neither" vectors nor tree clocks).
 //!
 //! O(vertices + edges) per search; the vertices that the last search in each direction reached are remembered, so many
-//! questions with the same end in common take one. 16 bytes a vertex and the reversed graph.
+//! questions with a common end take one. 16 bytes per vertex and the reversed graph.
 
 use super::order::Fixed;
 use crate::graph::Digraph;

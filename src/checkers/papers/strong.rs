@@ -13,7 +13,7 @@ use crate::history::KeyId;
 use crate::relations::Node;
 use std::collections::BTreeMap;
 
-/// An order that satisfies a level of `checker`, or none where the level is violated. No read is wrong on its own.
+/// An order that satisfies a level of `checker`, or `None` if the level is violated. No read is wrong on its own.
 pub(super) fn decide(
     input: &Input<'_>,
     checker: Checker,
@@ -28,7 +28,7 @@ pub(super) fn decide(
             assumptions.push(format!("PolySI's check of {level}: {sizes}."));
             match found {
                 polysi::Found::Satisfied(order) => Ok(Some(order)),
-                // Without compaction what is left in the end are two orders of one pair.
+                // Without compaction what is finally left are two orders of one pair.
                 polysi::Found::Violated(_) if !how.compact => Ok(None),
                 polysi::Found::Violated(cycle) => {
                     assumptions.extend(polysi::told(input, level, &cycle, control)?);
@@ -41,7 +41,7 @@ pub(super) fn decide(
     }
 }
 
-/// MTC. SSER is asked after SER, so that a broken clock hides no violation of that.
+/// MTC. SSER is decided after SER, so that a broken clock hides no violation of SER.
 fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Result<Option<Order>, Cause> {
     let Input { history, index, .. } = *input;
     if level == Level::StrictSerializability
@@ -72,7 +72,7 @@ fn mini_transactions(input: &Input<'_>, level: Level, control: &Control) -> Resu
     }
 }
 
-/// What violates the violated levels, told by the program's own engine, and the counts that the checker makes itself.
+/// What violates the violated levels, listed by the program's own engine, and the checker's own counts.
 pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult], control: &Control) -> Instances {
     let of = |wanted: fn(&Verdict) -> bool| levels.iter().filter(move |result| wanted(&result.verdict));
     let violated = of(|verdict| *verdict == Verdict::Violated);
@@ -86,7 +86,7 @@ pub(super) fn found(input: Input<'_>, options: &Options, levels: &[LevelResult],
     {
         counts.insert(Pattern::Divergence, n);
     }
-    // To find out what to list takes the program's own engine longer than the verdict took the paper's.
+    // The program's own engine takes longer to find what to list than the paper's took for the verdict.
     if decisions.is_empty() || max == 0 {
         return Instances { counts, ..Instances::default() };
     }

@@ -1,16 +1,16 @@
-//! Tree clocks (Mathur, Pavlogiannis, Tunç & Viswanathan, ASPLOS 2022, Algorithm 2), as used by C4 (section 4.2) and Plume
-//! (section 4.2): vectors that remember from whom they learnt what.
+//! Tree clocks (Mathur, Pavlogiannis, Tunç & Viswanathan, ASPLOS 2022, Algorithm 2), as used by C4 (section 4.2) and
+//! Plume (section 4.2): vectors that remember from which session each entry was learnt.
 //!
 //! The entry of session s counts the transactions of s that are known, as in a vector. Entries form a tree: the root is
-//! the clock's own session, and v is a child of u if what is known of v was learnt by way of u, when u's count was the
-//! child's `attached`. Children stand with the latest attached first. So where the count of u is known already, children
-//! attached no later than that count, and all below them, are known as well, and a join passes over them; if the other
-//! root is known, nothing is looked at.
+//! the clock's own session, and v is a child of u if what is known of v was learnt via u, when u's count was the
+//! child's `attached`. Children are ordered with the latest attached first. So if the count of u is already known,
+//! children attached no later than that count, and all below them, are known as well, and a join skips them; if the
+//! other root is known, nothing is examined.
 //!
-//! That holds as long as a count of a session always means the same knowledge. Corrected against Plume and C4, whose
-//! clocks grow after they were copied: clocks are made along a topological order of the components, each once. A
-//! component of several transactions has no session of its own; its clock, and that of what follows it in another
-//! session than the one its root stands for, is a root with all else as children.
+//! That holds as long as a count of a session always means the same knowledge. Corrected with respect to Plume and C4,
+//! whose clocks grow after they were copied: clocks are made along a topological order of the components, each once. A
+//! component of several transactions has no session of its own; its clock, and that of its successors in a session
+//! other than that of its root, is a root with everything else as children.
 
 use super::Stop;
 use super::vectors::{join, mark};
@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::graph::{Components, Digraph};
 use crate::relations::{Index, NONE};
 
-/// What is known of one session, and its place in the tree.
+/// What is known about one session, and its place in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     /// Transactions known; 0 if none are, and then the entry is not in the tree.
@@ -51,7 +51,7 @@ impl TreeClock {
         TreeClock { root, entries }
     }
 
-    /// Knows what a vector says, all of it learnt by the root just now.
+    /// Knows what a vector says, all of it just learnt by the root.
     pub(super) fn flat(vector: &[u32], root: u32, count: u32) -> TreeClock {
         let mut clock = TreeClock::new(vector.len(), root, count);
         for (session, &known) in vector.iter().enumerate() {
@@ -69,7 +69,7 @@ impl TreeClock {
         self.entries[session as usize].count
     }
 
-    /// The own session goes on: it now counts that many transactions.
+    /// The own session continues: it now counts that many transactions.
     pub(super) fn advance(&mut self, count: u32) {
         self.entries[self.root as usize].count = count;
     }
@@ -79,8 +79,8 @@ impl TreeClock {
         self.entries.iter().map(|entry| entry.count)
     }
 
-    /// Learns what `other` knows. Returns how many of its entries were looked at: 1 if its root is known, else those with
-    /// news and their children up to the first one that was attached when its parent's count was known.
+    /// Learns what `other` knows. Returns how many of its entries were examined: 1 if its root is known, else those
+    /// with news and their children up to the first one that was attached when its parent's count was known.
     pub(super) fn join(&mut self, other: &TreeClock) -> usize {
         if other.count(other.root) <= self.count(other.root) {
             return 1;
@@ -91,7 +91,7 @@ impl TreeClock {
                 self.detach(session);
             }
         }
-        // Parents come behind their children; the last child to be attached becomes the first.
+        // Parents come after their children; the last child to be attached becomes the first.
         for &session in newer.iter().rev() {
             let theirs = other.entries[session as usize];
             self.entries[session as usize].count = theirs.count;
@@ -103,8 +103,8 @@ impl TreeClock {
         looked_at
     }
 
-    /// The sessions of which `other`, whose root is news, knows more; children before their parents, those attached last
-    /// first.
+    /// The sessions about which `other`, whose root is news, knows more; children before their parents, those attached
+    /// last first.
     fn newer(&self, other: &TreeClock) -> (Vec<u32>, usize) {
         let mut newer = Vec::new();
         let mut looked_at = 1;
@@ -122,7 +122,7 @@ impl TreeClock {
             if self.count(session) < entry.count {
                 open.push((session, entry.child));
             } else if entry.attached <= self.count(parent) {
-                // So were those behind it.
+                // So were those after it.
                 *cursor = NONE;
             }
         }
@@ -158,7 +158,7 @@ pub(super) struct TreeClocks {
 
 impl TreeClocks {
     /// Computes the clocks along a topological order of the components: O((vertices + edges) · sessions) at worst, 24
-    /// bytes per component and session. Fails when they would take more than `budget` bytes.
+    /// bytes per component and session. Fails if they would take more than `budget` bytes.
     pub(super) fn new(
         graph: &Digraph,
         components: &Components,

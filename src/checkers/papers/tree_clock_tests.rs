@@ -29,7 +29,7 @@ fn sessions(lengths: &[usize]) -> Index {
     index
 }
 
-/// Every entry below a parent was attached no later than the parent counts, and siblings stand with the latest first.
+/// Every entry below a parent was attached no later than the parent counts, and siblings are ordered latest first.
 fn is_well_formed(clock: &TreeClock) -> bool {
     let mut seen = vec![false; clock.entries.len()];
     let mut open = vec![clock.root];
@@ -52,7 +52,7 @@ fn is_well_formed(clock: &TreeClock) -> bool {
     clock.entries.iter().zip(&seen).all(|(entry, seen)| (entry.count > 0) == *seen)
 }
 
-/// Compares all entries of all clocks on random graphs; with edges backwards, too, there are cycles.
+/// Compares all entries of all clocks on random graphs; if edges may go backwards, there are cycles.
 fn compare(backwards: bool) {
     let mut numbers = Numbers(u64::from(backwards));
     let mut cyclic = 0;
@@ -108,7 +108,7 @@ fn a_join_looks_at_what_is_new_only() {
     let mut old = TreeClock::flat(&[0, 5, 5, 5, 5, 5, 5, 5], 1, 5);
     let mut mine = TreeClock::new(8, 0, 1);
     assert_eq!(mine.join(&old), 7, "everything is new");
-    // The root goes on and learns of one session.
+    // The root continues and learns of one session.
     old.advance(6);
     let mut third = TreeClock::new(8, 2, 6);
     assert_eq!(third.count(2), 6);

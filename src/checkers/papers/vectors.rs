@@ -18,8 +18,8 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
-    /// Computes the vectors along a topological order of the components. Fails when they would take more than
-    /// `budget` bytes.
+    /// Computes the vectors along a topological order of the components. Fails if they would take more than `budget`
+    /// bytes.
     pub(super) fn new(
         graph: &Digraph,
         components: &Components,
@@ -60,7 +60,7 @@ impl Vectors {
     }
 }
 
-/// Counts a transaction; ⊥, behind the nodes, belongs to no session.
+/// Counts a transaction; ⊥, after the nodes, belongs to no session.
 pub(super) fn mark(row: &mut [u32], index: &Index, vertex: u32) {
     if (vertex as usize) < index.n_nodes() {
         let entry = &mut row[index.session[vertex as usize] as usize];

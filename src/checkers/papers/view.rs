@@ -1,21 +1,21 @@
-//! A history as the papers' algorithms see it: session order, write-read, and who sees whom directly.
+//! A history as the papers' algorithms see it: session order, write-read, and which transactions see which directly.
 //!
 //! Source: Plume, section 2 and Algorithm 1, `BuildCO`; C4, section 2 and Algorithm 2. Write-read edges come from the
 //! index, which found them by a hash join; the graph is SO ∪ WR without its transitive edges of SO.
 //!
-//! O(operations) time and memory. Corrected: ⊥ precedes every session and is no vertex here (the papers' text has it, their
-//! programs look at reads of 0 apart); inside a component of SO ∪ WR everything matches every pattern, so what happens
-//! there is left to TAP-g.
+//! O(operations) time and memory. Corrected: ⊥ precedes every session and is not a vertex here (as in the papers' text;
+//! their programs treat reads of 0 separately); inside a component of SO ∪ WR everything matches every pattern, so what
+//! happens there is left to TAP-g.
 
 use super::Stop;
 use crate::control::Control;
 use crate::graph::{Components, Digraph, strong_components};
 use crate::relations::{Index, NONE, Node};
 
-/// Steps between two looks at the control.
+/// Steps between two checks of the control.
 const STRIDE: usize = 1 << 10;
 
-/// Looks at the control once in a while.
+/// Checks the control once in a while.
 #[inline]
 pub(super) fn tick(step: usize, control: &Control) -> Result<(), Stop> {
     if step.is_multiple_of(STRIDE) {
@@ -120,14 +120,14 @@ pub(super) struct Triple {
     pub(super) sight: Sight,
 }
 
-/// What one transaction reads, by writer. Reuse it: loading another transaction forgets the last one.
+/// The reads of one transaction, by writer. Reusable: loading another transaction replaces it.
 pub(super) struct Reader {
     t3: Node,
     /// By node: the transaction for which the other two are valid.
     valid: Vec<Node>,
     /// By node: the first read from it.
     first: Vec<u32>,
-    /// By node: the first read from it of another key than that one, or [`NONE`].
+    /// By node: the first read from it of a key other than the first read's, or [`NONE`].
     first_of_other_key: Vec<u32>,
     /// (key, writer, last read of the key from it), by key and writer.
     pairs: Vec<(u32, Node, u32)>,
@@ -139,7 +139,7 @@ impl Reader {
         Reader { t3: NONE, valid: none(), first: none(), first_of_other_key: none(), pairs: Vec::new() }
     }
 
-    /// Looks at the reads of a transaction. O(r log r).
+    /// Loads the reads of a transaction. O(r log r).
     pub(super) fn load(&mut self, view: &View<'_>, t3: Node) {
         let index = view.index;
         self.t3 = t3;

@@ -4,10 +4,10 @@
 //! form a chain: the insert, the swap that returned what it wrote, and so on. The history is linearizable if every chain
 //! takes in all operations of its key and, walking it backwards, none began after the earliest end of those behind it.
 //!
-//! Made explicit here: two swaps of one version, or operations that the chain does not reach, are violations, of which walking the
-//! chain alone would not tell; equal times are concurrent. Reads, failed operations, and plain writes are not
-//! in the algorithm, nor are keys without an insert or with several: there it does not apply. The paper takes it that
-//! real time contains session order; where it does not, the algorithm does not apply either.
+//! Made explicit here: two swaps of one version, or operations that the chain does not reach, are violations, which
+//! walking the chain alone would not reveal; equal times are concurrent. Reads, failed operations, and plain writes are
+//! not in the algorithm, nor are keys without an insert or with several: there it does not apply. The paper assumes
+//! that real time contains session order; otherwise the algorithm does not apply either.
 
 use crate::checkers::Cause;
 use crate::history::{History, Interval, OperationId, OperationKind, Outcome, TransactionId};
@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 struct Swap {
     transaction: TransactionId,
     key: u32,
-    /// The write whose version it replaced; none for an insert.
+    /// The write whose version it replaced; `None` for an insert.
     replaces: Option<OperationId>,
     interval: Interval,
 }
@@ -31,7 +31,7 @@ pub(super) fn applies(history: &History, resolution: &Resolution) -> Result<(), 
     swaps(history, resolution).map(drop)
 }
 
-/// An order of all transactions, or `None` if there is none that is linear. O(n log n) for putting the keys together.
+/// A linearizable order of all transactions, or `None` if there is none. O(n log n) to merge the keys.
 ///
 /// # Errors
 /// The algorithm does not apply to this history.

@@ -154,7 +154,7 @@ fn counts_and_levels_agree_with_the_definitions() {
     assert!(backward > 200 && pairs > backward + 200, "{backward} of {pairs}");
 }
 
-/// Every edge is what it says, and a cycle is one.
+/// Every edge is valid, and a cycle is one.
 fn check_edges(history: &History, resolution: &Resolution, violation: &Violation) {
     for (place, edge) in violation.edges.iter().enumerate() {
         assert!(edge.because.premises().iter().all(|&premise| premise < place));

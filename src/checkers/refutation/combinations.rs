@@ -1,9 +1,9 @@
 //! Which combinations of writers contradict a level, learnt one by one until a choice is left or none is.
 //!
-//! A choice of writers is picked for all ambiguous reads. Where it violates the level, each contradiction rests on a few
-//! reads only, and no later pick has their writers together again. So the search ends with a choice that satisfies the
-//! level or with combinations that exclude all choices, and those are the evidence. Unlike a tree of cases it tells
-//! nothing twice, but it may still be exponential: the levels are NP-complete to decide where values repeat.
+//! A choice picks a writer for every ambiguous read. If it violates the level, each contradiction rests on only a few
+//! reads, and no later pick combines their writers again. So the search ends with a choice that satisfies the level or
+//! with combinations that exclude all choices, and those are the evidence. Unlike a tree of cases it repeats nothing,
+//! but it may still be exponential: the levels are NP-complete to decide if values repeat.
 
 use super::*;
 use crate::checkers::Supposed;
@@ -11,20 +11,20 @@ use crate::checkers::weak::Chosen;
 use crate::sat::{NoPick, OptionId, Picks};
 use std::ops::Range;
 
-/// Combinations learnt of one choice.
+/// Combinations learnt from one choice.
 const LEARNT_AT_ONCE: usize = 16;
 
-/// What the search ends with.
+/// How the search ends.
 pub(in crate::checkers) enum Searched {
     /// This choice of writers satisfies the level.
     Satisfied(Choice),
     /// No choice does; with the evidence, unless a contradiction has none.
     Violated(Option<Box<Violation>>),
-    /// So many choices as were allowed have been tried.
+    /// The allowed number of choices has been tried.
     GaveUp,
 }
 
-/// Decides a level by choices of writers, of which it looks at `most` at most.
+/// Decides a level by choices of writers, examining at most `most` of them.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first: the time is exponential in the worst case.
@@ -44,9 +44,9 @@ pub(in crate::checkers) fn search(
     }
 }
 
-/// A violation of a level that holds under every choice of writers, if each of these lists of them contradicts the level and
-/// every choice has all of one: a tree of cases of the reads that matter, or the combinations. `None` where they do not show
-/// it.
+/// A violation of a level that holds under every choice of writers, if each of these lists of writers contradicts the
+/// level and every choice contains one of them: a tree of cases of the reads that matter, or the combinations. `None`
+/// if they do not show it.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -91,7 +91,7 @@ pub(in crate::checkers) fn refute_by(
 #[derive(Clone)]
 struct Combination {
     options: Vec<OptionId>,
-    /// What shows it, if anything does.
+    /// The evidence, if there is any.
     violation: Option<Violation>,
 }
 
@@ -101,7 +101,7 @@ struct Search<'r, 'a> {
     /// By read: its options.
     options: Vec<Range<OptionId>>,
     learnt: Vec<Combination>,
-    /// Whether each combination is tried alone before it is believed.
+    /// Whether each combination is checked alone before it is used.
     careful: bool,
     no_pick: NoPick,
 }
@@ -162,8 +162,8 @@ impl<'r, 'a> Search<'r, 'a> {
         Ok(())
     }
 
-    /// What a contradiction rests on, in an order in which each reader takes part because of those before. `None` if that
-    /// is not only reads whose writers are chosen.
+    /// What a contradiction rests on, in an order in which each reader counts as committed because of those before.
+    /// `None` if it does not rest on chosen writers alone.
     fn combination(&self, part: Part, promotions: &Promotions, picked: &[OptionId]) -> Option<Combination> {
         let reads = &self.refuter.reads;
         let mut needed: Vec<OperationId> = part.needs.into_iter().collect();
@@ -178,7 +178,7 @@ impl<'r, 'a> Search<'r, 'a> {
         self.learnt.push(combination);
     }
 
-    /// The choice of these writers, the other reads left out.
+    /// The choice of these writers, without the other reads.
     fn choice_of(&self, options: &[OptionId]) -> Choice {
         let of_read = |of_read: &Range<OptionId>| {
             let option = options.iter().find(|option| of_read.contains(option));
@@ -192,8 +192,8 @@ impl<'r, 'a> Search<'r, 'a> {
         Ok(self.refuter.look(&self.choice_of(&combination.options), 0)?.2)
     }
 
-    /// A part of a choice that violates the level and would not with any read less, for contradictions that do not say
-    /// what they rest on. O(reads · log) trials.
+    /// A minimal part of a choice that still violates the level, for contradictions that do not say what they rest on.
+    /// O(reads · log) trials.
     fn cut_down(&self, mut choice: Choice) -> Result<Combination, Interrupt> {
         let mut length = choice.len().next_power_of_two();
         while length > 0 {
@@ -211,7 +211,8 @@ impl<'r, 'a> Search<'r, 'a> {
         Ok(self.told(&options)?.unwrap_or(Combination { options, violation: None }))
     }
 
-    /// What shows that these writers together contradict the level, if anything does: of them no more than it takes.
+    /// The evidence that these writers together contradict the level, if there is any, with no more of them than
+    /// needed.
     fn told(&self, options: &[OptionId]) -> Result<Option<Combination>, Interrupt> {
         let choice = self.choice_of(options);
         let (parts, promotions, _) = self.refuter.look(&choice, LISTED)?;
@@ -226,8 +227,8 @@ impl<'r, 'a> Search<'r, 'a> {
         Ok(told.and_then(|part| self.combination(part, &promotions, &picked)))
     }
 
-    /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are forgotten, and
-    /// from then on each is tried before it is kept.
+    /// Whether the combinations that leave no pick contradict the level, each alone. Those that do not are dropped, and
+    /// from then on each is checked before it is kept.
     fn is_sound(&mut self) -> Result<bool, Interrupt> {
         self.no_pick = self
             .picks

@@ -1,4 +1,4 @@
-//! Writers that no transaction can have read from: they overwrote the version themselves, or come later in the reader's session.
+//! Impossible writers of a read: they overwrote the version themselves, or come later in the reader's session.
 
 use super::merge::merged;
 use super::needs::is_impossible_source;

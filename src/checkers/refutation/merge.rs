@@ -1,4 +1,4 @@
-//! Putting the violations of several cases together.
+//! Merges the violations of several cases.
 
 use super::needs::{is_open, rests_on_writers};
 use crate::checkers::{LevelSet, Pattern, Proof, Supposed, Violation};
@@ -7,7 +7,7 @@ use crate::relations::{Edge, EdgeIndex, Reason, Relation, Resolution, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// One violation for all writers of a read, told by that of the first.
+/// One violation for all writers of a read, described by that of the first.
 pub(in crate::checkers) fn merged(
     read: OperationId,
     first: (TransactionId, Violation),
@@ -19,8 +19,8 @@ pub(in crate::checkers) fn merged(
     whole
 }
 
-/// One violation for all appends that may have made the element at a place of a list, told by the first of those whose
-/// weakest level is the strongest. `None` without cases.
+/// One violation for all appends that may have made the element at a place of a list, described by the first of those
+/// whose weakest level is the strongest. `None` without cases.
 pub(in crate::checkers) fn merged_by_appends(
     history: &History,
     (read, place): (OperationId, usize),
@@ -37,8 +37,8 @@ pub(in crate::checkers) fn merged_by_appends(
     Some(whole)
 }
 
-/// One violation for both outcomes of a transaction, told by the first of those whose weakest level is the strongest.
-/// `None` without cases.
+/// One violation for both outcomes of a transaction, described by the first of those whose weakest level is the
+/// strongest. `None` without cases.
 pub(in crate::checkers) fn merged_by_outcomes(
     transaction: TransactionId,
     mut cases: Vec<(bool, Violation)>,
@@ -50,7 +50,7 @@ pub(in crate::checkers) fn merged_by_outcomes(
     Some(whole)
 }
 
-/// The violation of the first case with all that those of the others are about, and the proof of each.
+/// The violation of the first case, extended by everything the others are about, and the proof of each.
 fn joined<C>(
     (case, mut whole): (C, Violation),
     others: impl Iterator<Item = (C, Violation)>,
@@ -71,14 +71,14 @@ fn joined<C>(
     (whole, proofs)
 }
 
-/// Takes the case out by which a violation is told.
+/// Takes out the case that describes the violation.
 fn strongest_first<C>(cases: &mut Vec<(C, Violation)>) -> Option<(C, Violation)> {
     let teller = (0..cases.len()).rev().max_by_key(|&at| cases[at].1.levels.weakest())?;
     Some(cases.remove(teller))
 }
 
-/// [`merged`], told by the first of the cases whose weakest level is the strongest: the whole violates no weaker one, so
-/// the letters of the other cases would promise too much. `None` without cases.
+/// [`merged`], described by the first of the cases whose weakest level is the strongest: the whole violates no weaker
+/// one, so the letters of the other cases would claim too much. `None` without cases.
 pub(super) fn merged_by_strongest(read: OperationId, mut cases: Vec<(TransactionId, Violation)>) -> Option<Violation> {
     let first = strongest_first(&mut cases)?;
     Some(merged(read, first, cases.into_iter()))
@@ -97,7 +97,7 @@ fn graft(edges: &mut Vec<Edge>, more: Vec<Edge>, proof: &Proof) -> Proof {
     graft_by(edges, more, proof, |edges, edge| edges.iter().position(|known| known == edge))
 }
 
-/// The same with another way to find the place of an edge that is there.
+/// The same with a custom lookup of existing edges.
 fn graft_by(
     edges: &mut Vec<Edge>,
     more: Vec<Edge>,
@@ -116,9 +116,9 @@ fn graft_by(
     renumbered_proof(proof, &place)
 }
 
-/// One violation for all ways to answer what is open: of each `combinations` of options not all hold. Told by the first
-/// of those whose weakest level is the strongest, which comes first in the proof, too. `None` without combinations.
-/// O(edges) but for edges between the same transactions.
+/// One violation for all answers to what is open: the options of each of the `combinations` do not all hold. Described
+/// by the first of those whose weakest level is the strongest, which also comes first in the proof. `None` without
+/// combinations. O(edges) except for edges between the same transactions.
 pub(in crate::checkers) fn merged_by_combinations(
     options: Vec<Supposed>,
     mut combinations: Vec<(Vec<usize>, Violation)>,
@@ -162,7 +162,7 @@ pub(in crate::checkers) fn merged_by_combinations(
     Some(whole)
 }
 
-/// What a list holds, to add each only once.
+/// The items of a list, to add each only once.
 struct Each<T>(FxHashSet<T>);
 
 impl<T: Copy + Eq + std::hash::Hash> Each<T> {
@@ -224,8 +224,8 @@ fn renumbered_proof(proof: &Proof, place: &[EdgeIndex]) -> Proof {
     }
 }
 
-/// Says which reads contradict where the operations alone do, and drops edges that take a writer for granted which the
-/// contradiction does not depend on.
+/// Names the contradictory reads if the operations alone contradict, and drops edges that assume a writer on which the
+/// contradiction does not depend.
 pub(in crate::checkers) fn spelled_out(
     history: &History,
     resolution: &Resolution,
@@ -238,7 +238,7 @@ pub(in crate::checkers) fn spelled_out(
     let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
     let mut reads: Vec<OperationId> = violation.edges.iter().filter_map(|edge| edge.to_operation).collect();
     add_new(&mut reads, violation.operations.iter().copied().filter(is_read).collect());
-    // Lists that do not go together are two as well.
+    // Incompatible lists are two as well.
     reads.truncate(if matches!(pattern, Pattern::NonRepeatableRead | Pattern::IncompatibleOrder) { 2 } else { 1 });
     violation.proof = Proof::Reads { pattern, reads: reads.clone() };
     if rests_on_writers(resolution, &violation.proof) {
@@ -252,14 +252,14 @@ pub(in crate::checkers) fn spelled_out(
     violation.edges.retain(|edge| {
         let read = edge.to_operation.filter(|_| edge.relation == Relation::WriteRead);
         let is_open = read.is_some_and(|read| is_open(history, resolution, read));
-        // An aborted transaction takes part in nothing, so no edge comes from it.
+        // An aborted transaction has no effect, so no edge comes from it.
         if pattern == Pattern::AbortedRead {
             operations.extend(edge.from_operation);
         }
         !is_open && pattern != Pattern::AbortedRead
     });
     add_new(&mut violation.operations, operations);
-    // Who was only named by an edge that was dropped has no part any more.
+    // Transactions named only by a dropped edge are no longer involved.
     let of_operations = violation.operations.iter().map(|&o| history.transaction_of(o));
     let of_edges = violation.edges.iter().flat_map(|edge| [edge.from, edge.to]);
     let named: FxHashSet<TransactionId> = of_operations.chain(of_edges).collect();
@@ -267,7 +267,7 @@ pub(in crate::checkers) fn spelled_out(
     violation
 }
 
-/// The writes that a read may have returned, unless they are too many to tell.
+/// The writes that a read may have returned, unless they are too many to list.
 pub(in crate::checkers) fn possible_writes(
     history: &History,
     resolution: &Resolution,

@@ -1,12 +1,12 @@
 //! Why a level is violated whichever transactions wrote what the ambiguous reads returned.
 //!
 //! Each choice of writers may violate a level for a reason of its own, so the evidence is a tree of cases. A choice is
-//! completed at will, a violation is looked for, and only the reads it rests on are told apart, writer by writer: reads
-//! that no contradiction needs are never looked at, and a case whose contradiction does not need its assumption stands
-//! for the whole tree. Where that makes too large a tree, the next read to tell apart is the one with the fewest writers
-//! that do not contradict the level at once. Where even that is too large, [`combinations`] of writers that contradict
-//! are learnt until they exclude every choice. A transaction of unknown outcome takes part in the cases in which a participant reads
-//! from it; its own reads are told apart in those cases only.
+//! completed arbitrarily, a violation is searched for, and only the reads it rests on are split by writer: reads that
+//! no contradiction needs are never examined, and a case whose contradiction does not need its assumption replaces the
+//! whole tree. If the tree gets too large that way, the next read to split on is the one with the fewest writers that
+//! do not contradict the level at once. If even that is too large, contradictory [`combinations`] of writers are learnt
+//! until they exclude every choice. A transaction of unknown outcome counts as committed in the cases in which a
+//! committed transaction reads from it; its own reads are split in those cases only.
 
 mod combinations;
 mod impossible;
@@ -30,25 +30,25 @@ pub(super) use merge::{
 };
 pub(super) use needs::is_impossible_read;
 
-/// Most cases looked at, over the whole tree.
+/// Most cases examined, over the whole tree.
 const MOST_CASES: u64 = 2000;
 
-/// Fewest cases looked at, whatever the size of the history.
+/// Fewest cases examined, whatever the size of the history.
 const FEWEST_CASES: u64 = 16;
 
-/// Most operations gone through, over all cases.
+/// Most operations visited, over all cases.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Most choices tried to find the read with the fewest writers left, over the whole tree.
 const MOST_TRIALS: u64 = 100_000;
 
-/// Most cases inside one another: readers of reports need not look deeper.
+/// Deepest nesting of cases: readers of reports need not look deeper.
 pub(super) const MOST_NESTED: usize = 28;
 
-/// Instances looked at per pattern and case.
+/// Instances examined per pattern and case.
 const LISTED: usize = 8;
 
-/// A contradiction, and the ambiguous reads whose writers it takes as chosen.
+/// A contradiction, and the ambiguous reads whose chosen writers it relies on.
 struct Part {
     violation: Violation,
     needs: BTreeSet<OperationId>,
@@ -128,19 +128,19 @@ struct Refuter<'a> {
     resolution: &'a Resolution,
     level: Level,
     control: &'a Control,
-    /// The ambiguous reads: an entry of a choice for each.
+    /// The ambiguous reads, one entry of a choice for each.
     reads: Vec<OperationId>,
-    /// Those of them that are told apart; the others are left out.
+    /// The reads that are split by writer; the others are left out.
     matters: Vec<bool>,
-    /// How many more cases may be looked at.
+    /// How many more cases may be examined.
     left: u64,
-    /// How many more choices may be tried to find the read with the fewest writers left; none if a contradiction says
+    /// How many more choices may be tried to find the read with the fewest writers left; `None` if a contradiction says
     /// which read is next.
     trials: Option<u64>,
 }
 
 impl<'a> Refuter<'a> {
-    /// With all ambiguous reads, for no case.
+    /// With all ambiguous reads, outside any case.
     fn of_all(history: &'a History, resolution: &'a Resolution, level: Level, control: &'a Control) -> Refuter<'a> {
         let reads: Vec<OperationId> = resolution.ambiguous().map(|(read, _)| read).collect();
         let matters = vec![true; reads.len()];
@@ -171,7 +171,7 @@ impl<'a> Refuter<'a> {
             (open.len(), part.violation.implied, part.violation.size(), part.violation.edges.len())
         });
         let Some((open, part)) = best else { return Ok(None) };
-        // The reader that takes part by the fewest steps takes part by the choices made.
+        // The reader committed by the fewest steps is committed by the choices already made.
         let reader = |read: OperationId| self.history.transaction_of(read);
         match open.into_iter().min_by_key(|&read| (promotions.depth(reader(read)), read)) {
             None => Ok(Some(part)),
@@ -214,7 +214,7 @@ impl<'a> Refuter<'a> {
         Ok(merged_by_strongest(read, cases).map(|violation| Part { violation, needs: needed }))
     }
 
-    /// The read, of a participant, with the fewest writers that do not contradict the level at once.
+    /// The read of a committed transaction with the fewest writers that do not contradict the level at once.
     fn narrowest(&mut self, choice: &mut Choice, promotions: &Promotions) -> Result<Option<OperationId>, Interrupt> {
         let mut best: Option<(usize, OperationId)> = None;
         for place in 0..self.reads.len() {
@@ -268,8 +268,8 @@ impl<'a> Refuter<'a> {
         Ok((parts, promotions))
     }
 
-    /// What contradicts the level under a choice that may leave reads out, up to `listed` instances of each pattern, and
-    /// whether anything does: what does not say why is not listed.
+    /// What contradicts the level under a choice that may leave reads out, up to `listed` instances of each pattern,
+    /// and whether anything does: contradictions without an explanation are not listed.
     fn look(&self, choice: &Choice, listed: usize) -> Result<(Vec<Part>, Promotions, bool), Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         control.check()?;

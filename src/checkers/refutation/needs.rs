@@ -6,12 +6,12 @@ use crate::relations::{Choice, EdgeIndex, Reason, Resolution, Source, Standing, 
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How transactions of unknown outcome come to take part under a choice of writers.
+/// Why transactions of unknown outcome count as committed under a choice of writers.
 pub(super) struct Promotions {
     by: FxHashMap<TransactionId, Promotion>,
 }
 
-/// A transaction of unknown outcome takes part because `reader`, who takes part, reads from it.
+/// A transaction of unknown outcome counts as committed because `reader`, itself committed, reads from it.
 struct Promotion {
     reader: TransactionId,
     read: OperationId,
@@ -53,12 +53,12 @@ impl Promotions {
         promotions
     }
 
-    /// How many reads show that a transaction takes part: none for those that are known to have committed.
+    /// How many reads show that a transaction committed: 0 if it is known to have committed.
     pub(super) fn depth(&self, t: TransactionId) -> u32 {
         self.by.get(&t).map_or(0, |promotion| promotion.depth)
     }
 
-    /// Adds the reads that show that a transaction takes part.
+    /// Adds the reads that show that a transaction committed.
     pub(super) fn add_reads(&self, t: TransactionId, reads: &mut BTreeSet<OperationId>) {
         let mut at = t;
         // Each step leads to a smaller depth.
@@ -70,7 +70,7 @@ impl Promotions {
 }
 
 /// The reads with several possible writers that a violation rests on: those whose writers its edges and reads name, and
-/// those that show that its transactions take part. The reads of a proof must be spelled out.
+/// those that show that its transactions committed. The reads of a proof must be spelled out.
 pub(super) fn needs(
     history: &History,
     resolution: &Resolution,
@@ -107,8 +107,9 @@ pub(super) fn needs(
     reads
 }
 
-/// C4 calls a fractured read h or i if its reader also read another key from the newer writer, else k or l. Where every
-/// such read has only writers that read committed rules out, and the violation does not rest on it, the writer is not certain.
+/// C4 calls a fractured read h or i if its reader also read another key from the newer writer, else k or l. If every
+/// such read has only writers that read committed rules out, and the violation does not rest on it, the writer is not
+/// certain.
 pub(super) fn name_without_doubt(
     history: &History,
     resolution: &Resolution,
@@ -123,7 +124,7 @@ pub(super) fn name_without_doubt(
     }
 }
 
-/// Whether the reader for sure read another key from the writer of the newer version. True of what is no cycle that
+/// Whether the reader certainly read another key from the writer of the newer version. True unless it is a cycle that
 /// begins with the order of two versions.
 fn reads_other_key_from_newer(
     history: &History,
@@ -140,8 +141,8 @@ fn reads_other_key_from_newer(
     })
 }
 
-/// The writer of the newer version, the reader that returned the older one, and by which edges it sees the newer one, of
-/// a cycle that begins with the order of the two.
+/// For a cycle that begins with the order of two versions: the writer of the newer one, the reader that returned the
+/// older one, and the edges by which it observes the newer one.
 fn newer_version(violation: &Violation) -> Option<(TransactionId, TransactionId, &[EdgeIndex])> {
     let Proof::Cycle(cycle) = &violation.proof else { return None };
     let first = &violation.edges[*cycle.first()?];
@@ -151,8 +152,8 @@ fn newer_version(violation: &Violation) -> Option<(TransactionId, TransactionId,
     }
 }
 
-/// Whether a fractured read is one only by a read whose writer is not certain, and otherwise no more than two reads of one
-/// key, which another violation of the same key, reader and level shows.
+/// Whether a fractured read depends on a read whose writer is not certain, and otherwise is just two reads of one key,
+/// which another violation of the same key, reader and level shows.
 pub(super) fn is_two_reads_of_a_key(
     history: &History,
     resolution: &Resolution,
@@ -171,8 +172,8 @@ pub(super) fn is_two_reads_of_a_key(
     is_of_key && !reads_other_key_from_newer(history, resolution, violation, needed) && torn.iter().any(shows_it)
 }
 
-/// The same within cases: whether C4 calls it h or k rests on a case that may turn out not to be needed, so neither is said
-/// where the reader may have read another key from the newer writer, and nothing says that it did.
+/// The same within cases: whether C4 calls it h or k rests on a case that may turn out not to be needed, so neither is
+/// said if the reader may have read another key from the newer writer but nothing proves it.
 pub(super) fn without_doubtful_name(history: &History, resolution: &Resolution, violation: &mut Violation) {
     if !matches!(violation.id.pattern, Pattern::FracturedReadCO | Pattern::FracturedReadCM) {
         return;
@@ -197,7 +198,7 @@ pub(super) fn without_doubtful_name(history: &History, resolution: &Resolution, 
     }
 }
 
-/// Whether it is open whom a read read from: it has several sources, and no single one that does not violate read
+/// Whether the writer of a read is open: it has several sources, and not exactly one that does not violate read
 /// committed by itself.
 pub(super) fn is_open(history: &History, resolution: &Resolution, read: OperationId) -> bool {
     resolution.multiple_sources(read).is_some_and(|multiple| multiple.kept > 1)
@@ -205,7 +206,7 @@ pub(super) fn is_open(history: &History, resolution: &Resolution, read: Operatio
         || is_impossible_read(history, resolution, read)
 }
 
-/// Whether it matters to a contradiction by single reads whom they read from.
+/// Whether the writers of its reads matter to a contradiction by single reads.
 pub(super) fn rests_on_writers(resolution: &Resolution, proof: &Proof) -> bool {
     match proof {
         Proof::Reads { pattern: Pattern::IntermediateRead, .. } => true,

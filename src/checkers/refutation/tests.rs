@@ -1,4 +1,4 @@
-//! Trees of cases of small histories. That they are right is what the independent verifier says of them.
+//! Trees of cases of small histories. The independent verifier checks that they are right.
 
 use super::*;
 use crate::checkers::{LevelSet, Proof};
@@ -12,7 +12,7 @@ fn refuted(text: &str, level: Level) -> Option<Violation> {
     refute(&history, &resolution, level, &control).unwrap()
 }
 
-/// The reads told apart, outermost first, each with the sessions of its writers; `-` for ⊥.
+/// The reads split by writer, outermost first, each with the sessions of its writers; `-` for ⊥.
 fn told(text: &str, violation: &Violation) -> Vec<String> {
     let history = history(text);
     let writers = |proof: &Proof| match proof {
@@ -64,10 +64,10 @@ fn reads_that_no_contradiction_needs_are_not_told_apart() {
 
 #[test]
 fn reads_of_an_unknown_transaction_are_told_apart_where_it_takes_part() {
-    // Session 5 has seen both newer versions of key 2, so its second transaction cannot have read 2 = 1.
+    // Session 5 has observed both newer versions of key 2, so its second transaction cannot have read 2 = 1.
     let stale = "w(2,1,0,0) w(2,2,0,1) w(8,1,0,1) w(2,1,1,2) w(2,3,1,3) w(9,1,1,3) r(8,1,5,4) r(9,1,5,4) \
                  ?r(2,1,5,5) ?w(1,1,5,5)";
-    // If session 6 wrote 1 = 1, session 7 has read a stale version; else the transaction of unknown outcome took part.
+    // If session 6 wrote 1 = 1, session 7 has read a stale version; else the transaction of unknown outcome committed.
     let text = format!("{stale} w(1,1,6,7) w(3,1,6,8) r(3,1,7,9) r(1,1,7,9) w(1,2,6,8)");
     let violation = refuted(&text, Level::SnapshotIsolation).unwrap();
     let told = told(&text, &violation);

@@ -1,19 +1,19 @@
-//! The edges that are certain at a level, by rounds.
+//! The edges that are certain at a level, derived in rounds.
 //!
-//! To decide a level it is enough to draw consequences until some cycle shows up. What is counted and listed must not
-//! depend on which cycle that is, so here it is defined which edges are certain:
+//! To decide a level it is enough to draw consequences until some cycle occurs. What is counted and listed must not
+//! depend on which cycle that is, so this module defines which edges are certain:
 //!
-//! - Round 0 has the edges that the history itself shows, and those that follow by looking at one session or one update
+//! - Round 0 has the edges that the history itself shows, and those that follow from one session or one update alone
 //!   ([`Known::new`]).
-//! - Round n + 1 has all that the rules of [`saturation`](super::saturation) say, by paths of edges of the rounds before, of
-//!   pairs of writers in whose order a topological order of these edges contradicts a read: the order nearest to that of
-//!   the round before, at first to the one by number of predecessors, ties by number of vertex.
-//! - Sessions that share no key, directly or through others, make *pieces* that have nothing to do with each other. The
-//!   first round after which the edges of a piece have a cycle is complete and the last one of this piece: from a
-//!   contradiction everything would follow. Also, a piece ends with a round that brings little.
+//! - Round n + 1 has all that the rules of [`saturation`](super::saturation) derive, by paths of edges of earlier
+//!   rounds, for pairs of writers for which a topological order of these edges contradicts a read: the order nearest to
+//!   that of the previous round, at first to the one by number of predecessors, ties by vertex number.
+//! - Sessions connected by shared keys, directly or through others, form independent *pieces*. The first round after
+//!   which the edges of a piece have a cycle is complete and the last one of this piece: from a contradiction
+//!   everything would follow. A piece also ends with a round that gains little.
 //!
-//! On an index in canonical order ([`Index::canonical`]) this is a definition in terms of what happened: neither the order
-//! of sessions in the file nor names have a part in it, and each piece finds what it finds alone.
+//! On an index in canonical order ([`Index::canonical`]) this is a definition in terms of what happened: neither the
+//! order of sessions in the file nor names matter, and each piece yields what it yields alone.
 
 use super::known::{Derived, Known, Vertex};
 use super::open_reads::OpenReads;
@@ -24,8 +24,8 @@ use crate::control::{Control, Interrupt};
 use crate::graph::{Digraph, strong_components, topological_order, topological_order_by_priority};
 use crate::relations::{Communication, Index, Node};
 
-/// Adds to `known` all that is certain. Returns by round, from 1, a topological order of the edges of the rounds before
-/// that has the events of the pieces that take part in it. Costs as much as [`saturate`](super::saturate), round by round.
+/// Adds to `known` all that is certain. Returns by round, from 1, a topological order of the edges of earlier rounds
+/// with the events of the pieces still open in it. Costs as much as [`saturate`](super::saturate), round by round.
 pub(in crate::checkers) fn certain(known: &mut Known<'_>, control: &Control) -> Result<Vec<Vec<Vertex>>, Interrupt> {
     let (index, events, reads) = (known.index, known.events, OpenReads::default());
     let mut pieces = Pieces::new(known);
@@ -74,11 +74,11 @@ fn places(order: &[Vertex]) -> Vec<u64> {
     places
 }
 
-/// Sessions by what they share keys with.
+/// Sessions connected by shared keys.
 struct Pieces {
     /// By node.
     of: Vec<u32>,
-    /// By piece: whether it takes part in the next round.
+    /// By piece: whether it is still open in the next round.
     open: Vec<bool>,
 }
 
@@ -110,8 +110,8 @@ impl Pieces {
         n
     }
 
-    /// The known edges of the open pieces, and an order of them, after pieces with a cycle have been closed; `None` where
-    /// all are closed.
+    /// The known edges of the open pieces, and an order of them, after closing pieces with a cycle; `None` if all are
+    /// closed.
     fn acyclic(&mut self, known: &Known<'_>) -> Option<(Digraph, Vec<Vertex>)> {
         let events = known.events;
         loop {
@@ -140,7 +140,7 @@ impl Pieces {
     }
 }
 
-/// All reads and writes: who, and which key.
+/// All reads and writes: the node and the key.
 fn accesses(index: &Index) -> impl Iterator<Item = (Node, u32)> + Clone + '_ {
     (0..index.n_nodes() as Node).flat_map(move |t| {
         let read = index.reads_of(t).map(move |read| (t, index.read_key[read]));

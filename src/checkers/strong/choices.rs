@@ -1,11 +1,12 @@
-//! Strong levels where reads have several possible writers, or where it depends on such reads who takes part.
+//! Strong levels if reads have several possible writers, or if such reads determine which transactions committed.
 //!
-//! A transaction of unknown outcome takes part if a participant read from it. Where only ambiguous reads may have, it
-//! is open whether it does. Every level is closed under leaving out transactions that none reads from, together with the
-//! reads of others: so first the level is decided for those who certainly take part, without the reads that an open one
-//! may explain. If that is violated, it stays so whichever transactions join. If an order satisfies it, and the reads left out find one of
-//! their versions where they are, no transaction need join. Otherwise a read that does not is told apart: one of its open
-//! writers takes part, or does not.
+//! A transaction of unknown outcome counts as committed if a committed transaction read from it. If only ambiguous
+//! reads may have, it is open whether it does. Every level is closed under leaving out transactions that no other
+//! transaction reads from, together with the ambiguous reads that they may explain: so first the level is decided for
+//! the transactions that certainly committed, without the reads that an open one may explain. If that is violated, it
+//! stays so whichever transactions join. If an order satisfies it, and the reads left out find one of their versions at
+//! their positions, no transaction need join. Otherwise a case split follows on a read that does not: one of its open
+//! writers committed, or did not.
 
 use super::known::{Events, Known, Vertex};
 use super::open_reads::OpenReads;
@@ -23,22 +24,22 @@ use crate::relations::{Choice, Index, NONE, Node, Resolution, Source, Standing};
 pub(in crate::checkers) enum OpenDecision {
     /// With these writers of the ambiguous reads, by an order of the nodes of the index of that choice.
     Satisfied(StrongDecision, Choice),
-    /// Whatever the writers.
+    /// Whatever the writers are.
     Violated,
 }
 
-/// Transactions of unknown outcome of which it is supposed that they take part, or that they do not.
+/// Transactions of unknown outcome that are supposed to have committed, or not.
 #[derive(Clone, Debug, Default)]
 struct Members {
     joined: Vec<TransactionId>,
     left_out: Vec<TransactionId>,
 }
 
-/// What is found for those who take part.
+/// What was found for the committed transactions.
 enum Among {
     Satisfied(Choice, Vec<Vertex>),
     Violated,
-    /// It depends on whether this one takes part.
+    /// It depends on whether this one committed.
     DependsOn(TransactionId),
     GaveUp,
 }
@@ -46,9 +47,9 @@ enum Among {
 /// Decides PC, SI, SER or SSER for a history with ambiguous reads: satisfied if one choice of their writers satisfies
 /// the level. `index` is that of the history with those reads left out.
 ///
-/// Candidates that the known edges exclude are struck out first, and reads with one candidate left become ordinary
-/// ones, until that leads no further; the rest is decided by the search together with the order. `None` if the effort was
-/// not enough.
+/// First the candidates that the known edges exclude are removed, and reads with one candidate left become ordinary
+/// ones, until nothing changes; the search decides the rest together with the order. `None` if the effort was not
+/// enough.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
@@ -89,7 +90,7 @@ fn with(transactions: &[TransactionId], t: TransactionId) -> Vec<TransactionId> 
 struct Question<'a> {
     history: &'a History,
     resolution: &'a Resolution,
-    /// Of those who take part whatever the choice.
+    /// The index of the transactions committed under every choice.
     index: &'a Index,
     level: Level,
     effort: Effort,
@@ -97,8 +98,8 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Decides the level for those who certainly take part and those who joined; with the index in whose nodes the answer is,
-    /// where that is another one.
+    /// Decides the level for the transactions that certainly committed and those that joined; with the index in whose
+    /// nodes the answer is given, if that is another one.
     fn among(&self, members: &Members) -> Result<(Among, Option<Index>), Interrupt> {
         let (history, resolution, control) = (self.history, self.resolution, self.control);
         let mut alive = self.without(&members.left_out);
@@ -148,20 +149,20 @@ impl Question<'_> {
         Index::build_joined(self.history, self.resolution, choice, &members.joined, self.control)
     }
 
-    /// Which candidates of the ambiguous reads are there without these writers.
+    /// The candidates of the ambiguous reads that remain without these writers.
     fn without(&self, left_out: &[TransactionId]) -> Vec<Vec<bool>> {
         let may_be = |source: &Source| source.writer().is_none_or(|writer| !left_out.contains(&writer));
         self.resolution.ambiguous().map(|(_, candidates)| candidates.iter().map(may_be).collect()).collect()
     }
 
-    /// Whether a participant reads something that no candidate explains.
+    /// Whether a committed transaction has a read that no candidate explains.
     fn has_no_writer(&self, index: &Index, alive: &[Vec<bool>]) -> bool {
         let takes_part = |read| index.node[self.history.transaction_of(read).index()] != NONE;
         let mut reads = self.resolution.ambiguous().zip(alive);
         reads.any(|((read, _), alive)| !alive.contains(&true) && takes_part(read))
     }
 
-    /// Whether a transaction that joined reads what no transaction may read. Of the others that is known.
+    /// Whether a transaction that joined has a read that is wrong by itself. For the others that is known.
     fn is_wrong(&self, index: &Index) -> Result<bool, Interrupt> {
         if index.n_nodes() == self.index.n_nodes() {
             return Ok(false);
@@ -170,7 +171,7 @@ impl Question<'_> {
         Ok(Facts::of(reads.counts.keys().copied()).violate(self.level))
     }
 
-    /// What an order says that explains all reads but the free ones.
+    /// What an order that explains all but the free reads implies.
     fn explained(
         &self,
         [open, free]: [&OpenReads; 2],
@@ -193,7 +194,7 @@ impl Question<'_> {
         }
     }
 
-    /// The answer without those that joined although no transaction reads from them.
+    /// The answer without transactions that joined although no transaction reads from them.
     fn without_idle(&self, choice: Choice, order: &[Vertex], among: &Index) -> Result<OpenDecision, Interrupt> {
         let decision = satisfied(Events::new(self.level, among.n_nodes()), order);
         if !self.history.transactions().any(|t| self.resolution.standing(t) == Standing::Possible) {
@@ -214,7 +215,7 @@ impl Question<'_> {
     }
 }
 
-/// Gives reads with one candidate left that one; whether there were any.
+/// Resolves reads with one candidate left to it; whether there were any.
 fn settle(alive: &[Vec<bool>], choice: &mut Choice) -> bool {
     let mut changed = false;
     for (alive, chosen) in alive.iter().zip(choice) {

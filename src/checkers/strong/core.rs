@@ -1,4 +1,4 @@
-//! Which transactions a refutation is about.
+//! The transactions that a refutation rests on.
 
 use super::items::Item;
 use super::known::{Known, Rule, Vertex};
@@ -9,10 +9,10 @@ use crate::sat::CycleEdge;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Work spent on following derivations, in edges looked at (an upper bound); then the core is everything.
+/// Work spent on following derivations, in edges visited (an upper bound); beyond it the core is everything.
 const MOST_WORK: usize = 2_000_000_000;
 
-/// In place of a position: the order does not have the vertex.
+/// In place of a position: the vertex is not in the order.
 const NOWHERE: u32 = u32::MAX;
 
 /// Collects transactions that suffice for a refutation: those on its cycles and, for every edge that was derived,
@@ -23,8 +23,8 @@ pub(in crate::checkers) struct Core<'k, 'a> {
     graph: Digraph,
     /// By round: the graph of all edges of earlier rounds.
     earlier: FxHashMap<u32, Digraph>,
-    /// By round from 1: positions in a topological order of the edges that its premises are made of, if known; the last
-    /// one is good for later rounds.
+    /// By round from 1: positions in a topological order of the edges that its premises consist of, if known; the last
+    /// one is valid for later rounds.
     positions: Vec<Vec<u32>>,
     finder: PathFinder,
     nodes: BTreeSet<Node>,
@@ -34,8 +34,8 @@ pub(in crate::checkers) struct Core<'k, 'a> {
 }
 
 impl<'k, 'a> Core<'k, 'a> {
-    /// `orders` are, by round from 1, topological orders of the edges that its premises are made of; the last one is good
-    /// for all later rounds, too. Paths between events that an order does not have are looked for everywhere.
+    /// `orders` are, by round from 1, topological orders of the edges that its premises consist of; the last one is
+    /// also valid for all later rounds. Paths between events missing from an order are searched everywhere.
     pub(in crate::checkers) fn new(known: &'k Known<'a>, orders: &[Vec<Vertex>]) -> Core<'k, 'a> {
         let positions = |order: &Vec<Vertex>| {
             let mut position = vec![NOWHERE; known.n_vertices];
@@ -103,7 +103,7 @@ impl<'k, 'a> Core<'k, 'a> {
         Ok(core.unwrap_or_else(|| self.everything()))
     }
 
-    /// The edge between two vertices that was known first.
+    /// The earliest known edge between two vertices.
     fn edge_id(&self, from: Vertex, to: Vertex) -> Option<u32> {
         self.graph.edges_of(from).filter(|edge| edge.to == to).map(|edge| edge.id).min()
     }
@@ -137,7 +137,7 @@ impl<'k, 'a> Core<'k, 'a> {
         .unwrap_or_default()
     }
 
-    /// Takes the transactions of a path. Of a stretch inside a session the ends suffice: session order is transitive.
+    /// Adds the transactions of a path. For a stretch inside a session the ends suffice: session order is transitive.
     fn add_path(&mut self, path: &[Arc]) {
         let known = self.known;
         let session = |v: Vertex| known.events.node(v).map(|t| known.index.session[t as usize]);
@@ -157,7 +157,7 @@ impl<'k, 'a> Core<'k, 'a> {
         }
     }
 
-    /// Takes the reader of the list that an edge rests on, and the writers of the versions it orders.
+    /// Adds the reader of the list that an edge rests on, and the writers of the versions it orders.
     fn require_list(&mut self, from: Vertex, to: Vertex) {
         let known = self.known;
         if let Some(&reader) = known.listed.get(&(from, to)) {
@@ -165,7 +165,7 @@ impl<'k, 'a> Core<'k, 'a> {
             let ends = [from, to].into_iter().filter_map(|v| known.events.node(v));
             for t in ends {
                 self.nodes.insert(t);
-                // An anti-dependency starts at who read the older version.
+                // An anti-dependency starts at the reader of the older version.
                 let reads = known.index.reads_of(t).map(|read| known.index.writer_of_read(read));
                 self.nodes.extend(reads.filter(|&writer| writer != NONE));
             }
@@ -179,7 +179,7 @@ impl<'k, 'a> Core<'k, 'a> {
         }
     }
 
-    /// Follows all derivations to the ground; `None` if that is too much work.
+    /// Follows all derivations to base edges; `None` if that is too much work.
     fn follow(&mut self, control: &Control) -> Result<Option<Vec<Node>>, Interrupt> {
         let known = self.known;
         let events = known.events;

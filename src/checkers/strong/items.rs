@@ -1,7 +1,7 @@
-//! What the search decides: the order of two writers of a key, or the writer that an open read read from.
+//! What the search decides: the order of two writers of a key, or the writer of an open read.
 //!
 //! A read of one of several writers and an order of two writers can force an edge that neither forces alone: if r reads
-//! from a, and a is before b, then r does not see b. Such edges carry both labels.
+//! from a, and a is before b, then r does not observe b. Such edges carry both labels.
 
 use super::known::{Known, Vertex};
 use super::open_reads::{OpenRead, OpenReads};
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// A decision to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Item {
-    /// Which of two writers of a common key comes first; the smaller node stands first.
+    /// Which of two writers of a common key comes first; the smaller node is given first.
     Pair(Node, Node),
     /// Which candidate an open read returned.
     Writer(OpenRead),
@@ -30,7 +30,7 @@ impl Item {
 #[derive(Clone, Copy, Debug)]
 struct Ordered<Label> {
     label: Label,
-    /// Who comes later.
+    /// The later one.
     later: Node,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Frozen<'a> {
         sides: &mut FxHashMap<Slot, Vec<Ordered<Side>>>,
     ) {
         let (first, second) = (self.known.order_edges(a, b), self.known.order_edges(b, a));
-        // The side that moves less in the current order is tried first.
+        // The side that changes the current order less is tried first.
         let move_of = |edges: &[(Vertex, Vertex)]| -> u64 {
             let backwards = edges.iter().map(|&(u, v)| order.position(u).saturating_sub(order.position(v)));
             backwards.map(u64::from).sum()
@@ -152,7 +152,7 @@ impl<'a> Frozen<'a> {
         problem.clauses.push(clause);
     }
 
-    /// The candidate whose version is the newest before the read, else the first to come after it.
+    /// The candidate whose version is the newest before the read, else the first after it.
     fn preferred(&self, read: OpenRead, order: &DynamicOrder) -> Option<Slot> {
         let events = self.known.events;
         let start = order.position(events.start(self.open.reader(read)));
@@ -166,7 +166,7 @@ impl<'a> Frozen<'a> {
         self.open.candidates(read).iter().copied().min_by_key(distance)
     }
 
-    /// The edge by which a reader does not see a writer.
+    /// The edge by which a reader does not observe a writer.
     fn anti_dependency(&self, reader: Node, writer: Node) -> (Vertex, Vertex) {
         (self.known.events.start(reader), self.known.events.commit(writer))
     }
@@ -182,8 +182,8 @@ impl<'a> Frozen<'a> {
             .map(|(_, slot)| slot)
     }
 
-    /// Puts the edges of a decided item into the graph as facts: `taken` says by choice of the item whether its first
-    /// side is. They fit the order.
+    /// Adds the edges of a decided item to the graph as facts: `taken` says by choice of the item whether its first
+    /// side holds. They are consistent with the order.
     pub(super) fn freeze(&mut self, item: Item, taken: &[bool], choices: &[Choice], order: &mut DynamicOrder) {
         let fact = FIRST_FACT + self.items.len() as u32;
         self.items.push(item);
@@ -206,7 +206,7 @@ impl<'a> Frozen<'a> {
                 }
             }
             Item::Writer(read) => {
-                // One candidate is enough, if the model takes several: the preferred one before others.
+                // If the model takes several candidates, one is enough: the preferred one first.
                 let is_taken = |&place: &usize| taken[place];
                 let preferred = (0..choices.len()).filter(is_taken).find(|&place| choices[place].prefer_first);
                 let Some(place) = preferred.or_else(|| (0..choices.len()).find(is_taken)) else { return };
@@ -234,8 +234,8 @@ impl<'a> Frozen<'a> {
         }
     }
 
-    /// Takes the edges of a frozen item out of the graph, those that depend on another item as well, too; `fact` counts
-    /// from 0.
+    /// Removes the edges of a frozen item from the graph, including those that also depend on another item; `fact`
+    /// counts from 0.
     pub(super) fn thaw(&mut self, fact: u32, order: &mut DynamicOrder) -> Item {
         for (from, to, labels) in std::mem::take(&mut self.edges[fact as usize]) {
             order.remove(from, to, labels);

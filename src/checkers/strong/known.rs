@@ -1,8 +1,8 @@
 //! What a history forces at PC, SI and SER, as edges between starts and commits.
 //!
-//! Vertices. At SER a transaction is one vertex. At PC and SI it is two, its start S and its commit C, as in the
+//! Vertices. At SER a transaction is one vertex. At PC and SI it is two: its start S and its commit C, as in the
 //! reduction of Biswas & Enea (2019), section 4.2: a cycle in the graph of starts and commits is then a cycle of
-//! (SO ∪ WR ∪ WW) ; RW?, so plain acyclicity is all that must be kept. For a uniform text, S(t) = C(t) = t at SER.
+//! (SO ∪ WR ∪ WW) ; RW?, so plain acyclicity is all that must be maintained. For uniformity, S(t) = C(t) = t at SER.
 //! After these come helper vertices, one for each key whose initial version is read: everything that leads to such a
 //! helper precedes every version of the key. At SSER, which is SER with real time, moments in time are helpers, too.
 //!
@@ -70,7 +70,7 @@ impl Events {
         if self.split() { 2 * self.n_nodes as usize } else { self.n_nodes as usize }
     }
 
-    /// The transaction of a vertex; none for helpers.
+    /// The transaction of a vertex; `None` for helpers.
     #[inline]
     pub(in crate::checkers) fn node(self, v: Vertex) -> Option<Node> {
         let t = if self.split() { v / 2 } else { v };
@@ -87,9 +87,9 @@ impl Events {
 /// Why an edge is known. In all of them t3 reads a key from t1, and t2 writes it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::checkers) enum Rule {
-    /// C(t2) → B(t1) because C(t2) leads to S(t3): t3 sees t2 and still reads t1's version.
+    /// C(t2) → B(t1) because C(t2) leads to S(t3): t3 observes t2 and still reads t1's version.
     Visible,
-    /// S(t3) → C(t2) because C(t1) leads to C(t2): t3 does not see the newer version.
+    /// S(t3) → C(t2) because C(t1) leads to C(t2): t3 does not observe the newer version.
     Overwritten,
     /// C(a) → S(b) because S(a) leads to C(b) and both write a key (SI only).
     NoConflict,
@@ -102,7 +102,7 @@ pub(in crate::checkers) struct Derived {
     pub(in crate::checkers) from: Vertex,
     /// Where it ends.
     pub(in crate::checkers) to: Vertex,
-    /// By which rule.
+    /// The rule that derives it.
     pub(in crate::checkers) rule: Rule,
     /// t3's read, a place in the index; [`NONE`] for [`Rule::NoConflict`].
     pub(in crate::checkers) read: u32,
@@ -122,13 +122,13 @@ pub(in crate::checkers) struct Known<'a> {
     pub(in crate::checkers) base: Vec<(Vertex, Vertex)>,
     /// Edges that follow, by round.
     pub(in crate::checkers) derived: Vec<Derived>,
-    /// Base edges that rest on a list: who read it.
+    /// Base edges that rest on a list: its reader.
     pub(in crate::checkers) listed: FxHashMap<(Vertex, Vertex), Node>,
 }
 
 impl<'a> Known<'a> {
-    /// The base edges, and as round 0 what follows from them by looking at one session or one update at a time.
-    /// O((reads + writes) log) time and edges.
+    /// The base edges, and as round 0 what follows from one session or one update alone. O((reads + writes) log) time
+    /// and edges.
     pub(in crate::checkers) fn new(index: &'a Index, level: Level, control: &Control) -> Result<Known<'a>, Interrupt> {
         let events = Events::new(level, index.n_nodes());
         let mut reader = vec![0; index.read_key.len()];
@@ -172,7 +172,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Readers of an initial version precede its first writer in every session, by way of the key's helper.
+    /// Readers of an initial version precede its first writer in every session, via the key's helper.
     fn initial_versions(&mut self) {
         let (index, events) = (self.index, self.events);
         for key in 0..index.n_keys() as u32 {
@@ -243,8 +243,8 @@ impl<'a> Known<'a> {
         same.then_some(next as Slot)
     }
 
-    /// For a read of t1's version by t3: t1's next version in its session is not seen, and the last version before t3
-    /// in t3's session is older than t1's.
+    /// For a read of t1's version by t3: t1's next version in its session is not observed, and the last version before
+    /// t3 in t3's session is older than t1's.
     fn neighbours_in_sessions(&mut self) {
         let (index, events) = (self.index, self.events);
         for read in 0..index.read_key.len() {
@@ -272,7 +272,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// A reader of a version does not see the update that read the same version.
+    /// A reader of a version does not observe the update that read the same version.
     fn updates(&mut self) {
         /// More updates of one version than this (possible at PC only) are left to the later rounds.
         const MANY: usize = 4;
@@ -322,14 +322,14 @@ impl<'a> Known<'a> {
         Digraph::new(self.n_vertices, self.edges())
     }
 
-    /// t1 of a read; none for ⊥.
+    /// t1 of a read; `None` for ⊥.
     #[inline]
     pub(in crate::checkers) fn writer(&self, read: u32) -> Option<Node> {
         let writer = self.index.writer_of_read(read as usize);
         (writer != NONE).then_some(writer)
     }
 
-    /// The edges that stand for "a before b", for two writers of at least one common key.
+    /// The edges that represent "a before b", for two writers of at least one common key.
     pub(in crate::checkers) fn order_edges(&self, a: Node, b: Node) -> Vec<(Vertex, Vertex)> {
         let (index, events) = (self.index, self.events);
         let mut edges = vec![(events.commit(a), events.after_writer(b))];

@@ -1,18 +1,18 @@
 //! The engine for prefix consistency, snapshot isolation and serializability.
 //!
-//! Deciding these levels is NP-complete (Papadimitriou 1979; Biswas & Enea 2019, section 3), but real histories are
-//! nearly ordered by what was read, so most of the work is linear:
+//! Deciding these levels is NP-complete (Papadimitriou 1979; Biswas & Enea 2019, section 3), but the reads of real
+//! histories nearly determine the order, so most of the work is linear:
 //!
-//! 0. `mini_transactions`: where every writer of a key has read it first, the reads tell the order of all versions.
+//! 0. `mini_transactions`: if every writer of a key has read it first, the reads determine the version order.
 //! 1. `saturation`: guess an order, replay it, and draw consequences only where the replay contradicts a read, until
 //!    an order fits, the known edges contain a cycle, or nothing more follows.
 //! 2. `search`: choose an order for the pairs of writers that are still open, by clause learning modulo acyclicity.
 //!
-//! Where values repeat, `turns` may find an order by running the sessions against the values.
+//! If values repeat, `turns` may find an order by running the sessions against the values.
 //!
 //! The engine works on the [`Index`] alone. It is exact and complete; it stays undecided only when stopped. It assumes
-//! that reads of thin air and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer
-//! is still about the reads that the index contains.
+//! that thin-air reads and the like and cycles of SO ∪ WR have been reported already; if they have not, the answer is
+//! still about the reads that the index contains.
 
 mod certain;
 mod choices;
@@ -55,15 +55,15 @@ pub enum StrongDecision {
     },
 }
 
-/// Decides PC, SI, SER or SSER. Anything else is taken for SER. SSER assumes that the clock does not contradict session
-/// order ([`Index::clock_against_session_order`]).
+/// Decides PC, SI, SER or SSER. Anything else is treated as SER. SSER assumes that the clock does not contradict
+/// session order ([`Index::clock_against_session_order`]).
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
 pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDecision, Interrupt> {
     let open = OpenReads::default();
     let level = events_level(level);
-    // Where every writer has read what it replaces there is nothing to guess.
+    // If every writer has read what it replaces, there is nothing to guess.
     if let Some(answer) = control.timed(Stage::Saturate, || mini_transactions::decide(index, level, control))? {
         return Ok(match answer {
             mini_transactions::Answer::InOrder(order) => StrongDecision::SatisfiedInOrder(order),
@@ -89,7 +89,7 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<StrongDe
                 let core = Core::new(&known, &[order]).of_refuted(&cycles, &items, control)?;
                 return Ok(StrongDecision::Violated { core });
             }
-            // It is asked not to.
+            // Only on request.
             Searched::GaveUp => return Err(Interrupt::Cancelled),
         },
     };
@@ -115,7 +115,7 @@ fn satisfied(events: Events, order: &[Vertex]) -> StrongDecision {
 /// Two transactions that read one version of a key and both write the key, with its writer: a violation of SI and SER
 /// (MTC, Lemma 1). O(reads log writes).
 fn divergence(index: &Index) -> Option<Vec<Node>> {
-    // By version read: the first update of it. Initial versions are told apart by key.
+    // By version read: the first update of it. Initial versions are distinguished by key.
     let mut update_of_slot = vec![NONE; index.slot_node.len()];
     let mut update_of_key = vec![NONE; index.n_keys()];
     for t in 0..index.n_nodes() as Node {

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// An ambiguous read, by its place in [`OpenReads`].
 pub(in crate::checkers) type OpenRead = u32;
 
-/// The ambiguous reads of a history to which a choice gives no writer, by node.
+/// The ambiguous reads of a history whose writers a choice leaves open, by node.
 #[derive(Clone, Debug, Default)]
 pub(in crate::checkers) struct OpenReads {
     /// By node: its first open read.
@@ -33,9 +33,9 @@ pub(in crate::checkers) struct OpenReads {
 }
 
 impl OpenReads {
-    /// The ambiguous reads without a chosen writer: those all of whose possible writers take part, and the free ones, of
-    /// which one may not; of these only the candidates that do are listed. `alive` says by ambiguous read and place which
-    /// candidates are left.
+    /// The ambiguous reads without a chosen writer: those all of whose possible writers committed, and the free ones,
+    /// for which some may not have; for these only the candidates that committed are listed. `alive` says by ambiguous
+    /// read and place which candidates are left.
     pub(super) fn new(
         history: &History,
         resolution: &Resolution,
@@ -70,7 +70,7 @@ impl OpenReads {
             open.candidate_begin.push(open.slot.len() as u32);
         }
         for open in &mut both {
-            // Nodes ascend with transactions, and ambiguous reads stand by operation.
+            // Nodes ascend with transactions, and ambiguous reads are sorted by operation.
             debug_assert!(open.reader.is_sorted());
             let begins =
                 (0..=index.n_nodes() as Node).map(|t| open.reader.partition_point(|&reader| reader < t) as u32);
@@ -113,7 +113,7 @@ impl OpenReads {
         self.candidate_begin[read as usize] as usize..self.candidate_begin[read as usize + 1] as usize
     }
 
-    /// Writes into a choice that a read returned this candidate; whether it is one.
+    /// Records in a choice that a read returned this candidate; returns whether it is one.
     fn choose(&self, read: OpenRead, slot: Slot, choice: &mut Choice) -> bool {
         let candidate = self.range(read).find(|&candidate| self.slot[candidate] == slot);
         if let Some(candidate) = candidate {
@@ -150,7 +150,7 @@ impl OpenReads {
         unexplained
     }
 
-    /// The edges that a read from this candidate means: it comes after the commit of the writer; a read of ⊥ comes
+    /// The edges implied by a read from this candidate: it comes after the commit of the writer; a read of ⊥ comes
     /// before all writers of the key.
     pub(super) fn edges(&self, known: &Known<'_>, read: OpenRead, slot: Slot) -> Vec<(Vertex, Vertex)> {
         let (events, reader) = (known.events, self.reader(read));
@@ -163,9 +163,9 @@ impl OpenReads {
         }
     }
 
-    /// Strikes out the candidates that the known edges exclude: those whose commit comes after the start of the reader,
-    /// and those whose writer's session has overwritten the version by then. Returns, by [`Resolution::ambiguous`],
-    /// whether anything was struck out.
+    /// Removes the candidates that the known edges exclude: those whose commit comes after the start of the reader, and
+    /// those whose writer's session has overwritten the version by then. Returns, by [`Resolution::ambiguous`], whether
+    /// any candidate was removed.
     pub(super) fn prune(
         &self,
         known: &Known<'_>,
@@ -192,7 +192,7 @@ impl OpenReads {
         Ok(changed)
     }
 
-    /// Paths of which any one excludes that the read returned this candidate.
+    /// Paths each of which rules out that the read returned this candidate.
     fn excluded_by(&self, known: &Known<'_>, read: OpenRead, slot: Slot) -> Vec<(Vertex, Vertex)> {
         let (events, reader) = (known.events, self.reader(read));
         let start = events.start(reader);

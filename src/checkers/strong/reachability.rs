@@ -19,10 +19,10 @@ const BLOCK_ENTRIES: usize = 1 << 28;
 const MOST_VECTOR_WORK: usize = 40_000_000_000;
 /// Most columns of a block: rows of a stretch of the order should stay in the cache.
 const MOST_COLUMNS: usize = 64;
-/// Vertices looked at by one backward search.
+/// Vertices visited by one backward search.
 const SEARCH_STEPS: usize = 2000;
 
-/// Places of events in the chain of their session.
+/// Positions of events in the chain of their session.
 struct Chains<'a> {
     index: &'a Index,
     events: Events,
@@ -50,7 +50,7 @@ impl Chains<'_> {
 
 /// For each query (u, v), u an event: whether u is v or leads to it in `graph`, of which `order` is a topological
 /// order. May answer "no" where it is "yes" only if there are very many sessions.
-/// O(edges · sessions asked for) or O(queries).
+/// O(edges · sessions queried) or O(queries).
 pub(super) fn leads_to(
     index: &Index,
     events: Events,
@@ -89,8 +89,8 @@ pub(super) fn leads_to(
     Ok(answer)
 }
 
-/// For each vertex, the length of a longest path to it, less the length of a longest one from it: a good first guess of its
-/// place in the order, since errors of the two are in opposite directions. O(edges).
+/// For each vertex, the length of a longest path to it, minus the length of a longest path from it: a good first guess
+/// of its place in the order, since the errors of the two have opposite signs. O(edges).
 pub(super) fn expected_places(graph: &Digraph, order: &[Vertex]) -> Vec<u64> {
     let (mut before, mut after) = (vec![0u64; order.len()], vec![0u64; order.len()]);
     for &v in order {
@@ -112,7 +112,7 @@ pub(in crate::checkers) struct CausalPast {
 }
 
 impl CausalPast {
-    /// From the graph of SO ∪ WR over transactions; `None` if it has a cycle or the vectors would be too large.
+    /// From the graph of SO ∪ WR over transactions. `None` if it has a cycle or the vectors would be too large.
     /// O(edges · sessions) time, 4 bytes for a transaction and session.
     pub(in crate::checkers) fn new(
         index: &Index,
@@ -141,14 +141,14 @@ impl CausalPast {
     }
 }
 
-/// A number of events: of 16 bits where chains are short, since the maximum of eight of those is one instruction everywhere.
+/// A number of events: 16 bits if chains are short, since the maximum of eight of those is one instruction everywhere.
 trait Count: Copy + Default + Ord + TryFrom<u32> + TryInto<u32> + Send {}
 
 impl Count for i16 {}
 impl Count for i32 {}
 
-/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex. Rows are
-/// in topological order, so that rows which an edge connects are mostly near to each other in memory.
+/// By vertex and session of a block: how many events at the head of the session's chain lead to the vertex. Rows are in
+/// topological order, so that rows connected by an edge are usually close in memory.
 struct Vectors<T> {
     width: usize,
     entry: Vec<T>,
@@ -203,7 +203,7 @@ impl<T: Count> Vectors<T> {
         (column != u32::MAX).then(|| entry().try_into().unwrap_or_default())
     }
 
-    /// Those of the queries asked of which the first event leads to the second vertex.
+    /// The queries whose first event leads to the second vertex.
     fn leading<'q>(
         &self,
         chains: &Chains<'_>,

@@ -1,10 +1,10 @@
-//! Replaying an order of starts and commits: where does it contradict what was read?
+//! Replays an order of starts and commits to find where it contradicts the reads.
 
 use super::known::{Known, Vertex};
 use super::open_reads::{OpenRead, OpenReads};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node, Slot};
 
-/// Versions listed of those that replaced the candidate of one open read.
+/// Most versions listed that replaced the candidate of one open read.
 const MOST_REPLACED: usize = 16;
 
 /// A read that an order does not explain: t3 reads a key from t1, and the order puts t2's version between.
@@ -16,7 +16,7 @@ pub(super) struct Misread {
     pub(super) between: Node,
 }
 
-/// Two writers of a key of which the order lets one commit inside the other (SI only).
+/// Two writers of a key such that the order lets one commit while the other runs (SI only).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     /// The one that commits first.
@@ -25,7 +25,7 @@ pub(super) struct Overlap {
     pub(super) second: Node,
 }
 
-/// An open read none of whose candidates is the current version where its transaction starts.
+/// An open read none of whose candidates is the current version when its transaction starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unmatched {
     pub(super) read: OpenRead,
@@ -33,14 +33,14 @@ pub(super) struct Unmatched {
     pub(super) replaced: Option<(Slot, Node)>,
 }
 
-/// What is wrong with an order.
+/// The contradictions of an order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contradictions {
     pub(super) misreads: Vec<Misread>,
     pub(super) overlaps: Vec<Overlap>,
-    /// Of one read, one entry for each version that replaced the candidate.
+    /// For one read, one entry for each version that replaced the candidate.
     pub(super) unmatched: Vec<Unmatched>,
-    /// Initial versions read after a write of the key: impossible as long as the known edges are kept.
+    /// Initial versions read after a write of the key: impossible as long as the known edges hold.
     pub(super) n_initial: usize,
 }
 
@@ -55,7 +55,7 @@ impl Contradictions {
 pub(super) fn explains(known: &Known<'_>, open: &OpenReads, order: &[Vertex]) -> bool {
     let (index, events) = (known.index, known.events);
     let mut current: Vec<Slot> = vec![INITIAL_SLOT; index.n_keys()];
-    // By node: its place at its start, and by slot at its commit, where overlaps matter.
+    // By node: its position at its start, and by slot at its commit, if overlaps matter.
     let n = |wanted: bool, n: usize| if wanted { n } else { 0 };
     let mut started: Vec<u32> = vec![0; n(events.forbids_conflicts(), index.n_nodes())];
     let mut committed = started.clone();
@@ -90,9 +90,9 @@ pub(super) fn explains(known: &Known<'_>, open: &OpenReads, order: &[Vertex]) ->
     true
 }
 
-/// Replays `order`, a topological order of the known edges, and lists what contradicts it; of one read or one write
-/// at most `most` versions. An open read counts as explained by any of its candidates; `selected` has those that are taken
-/// for it if it is not. Empty exactly if the order is a witness. O(reads + writes + versions listed).
+/// Replays `order`, a topological order of the known edges, and lists what contradicts it; for one read or one write at
+/// most `most` versions. An open read is explained by any of its candidates; otherwise `selected` says which candidates
+/// are assumed for it. Empty exactly if the order is a witness. O(reads + writes + versions listed).
 pub(super) fn replay(
     known: &Known<'_>,
     open: &OpenReads,
@@ -167,7 +167,7 @@ pub(super) fn replay(
     found
 }
 
-/// Lists the versions after the candidate that an open read returns, or after the last candidate before the read.
+/// Lists the versions after the candidate assumed for an open read, or after the last candidate before the read.
 fn unmatched(
     index: &Index,
     open: &OpenReads,

@@ -1,4 +1,4 @@
-//! Small histories for the tests of the engines, made of reads that name the transaction they read from.
+//! Small histories for testing the engines, made of reads that name the transaction they read from.
 
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
@@ -36,7 +36,7 @@ pub(in crate::checkers) struct Sample {
 }
 
 impl Sample {
-    /// Reads from anywhere but with SO ∪ WR acyclic, which the engine may assume.
+    /// Reads from anywhere, but SO ∪ WR is acyclic, which the engine may assume.
     pub(in crate::checkers) fn random(random: &mut fastrand::Rng, shape: Shape) -> Sample {
         let n = random.usize(2..=shape.transactions);
         // Transactions are made in a hidden order in which reads look backwards only, then sorted by session.
@@ -62,7 +62,7 @@ impl Sample {
         Sample::sorted(made)
     }
 
-    /// What a store that runs one transaction after the other returns.
+    /// What a store that runs transactions one after the other returns.
     pub(in crate::checkers) fn serial(random: &mut fastrand::Rng, shape: Shape) -> Sample {
         let mut current = vec![NONE; shape.keys as usize];
         let mut made: Vec<Txn> = Vec::new();
@@ -86,7 +86,7 @@ impl Sample {
         Sample::sorted(made)
     }
 
-    /// Lets one read return another version, one that keeps SO ∪ WR acyclic (an older one, as far as that is known).
+    /// Makes one read return another version that keeps SO ∪ WR acyclic (an older one, as far as known).
     pub(in crate::checkers) fn disturb(&mut self, random: &mut fastrand::Rng) {
         let t = random.usize(..self.txns.len());
         if let Some(place) = self.txns[t].reads.len().checked_sub(1) {

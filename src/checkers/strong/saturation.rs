@@ -1,4 +1,4 @@
-//! Phase 1: lazy saturation. Only where the current guess of an order contradicts a read are consequences drawn.
+//! Phase 1: lazy saturation. Consequences are drawn only where the current guess of an order contradicts a read.
 
 use super::known::{Derived, Known, Rule, Vertex};
 use super::open_reads::OpenReads;
@@ -8,7 +8,7 @@ use crate::control::{Control, Interrupt};
 use crate::graph::{topological_order, topological_order_by_priority};
 use crate::relations::NONE;
 
-/// What saturation ends with.
+/// The result of saturation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::checkers) enum Saturated {
     /// The known edges contain a cycle, so the level is violated. `before` is a topological order of the edges of all
@@ -20,18 +20,18 @@ pub(in crate::checkers) enum Saturated {
     Open(Vec<Vertex>),
 }
 
-/// Versions looked at for one read or write.
+/// Versions examined for one read or write.
 pub(super) const MOST_VERSIONS: usize = 64;
-/// A round that brings fewer edges than one for so many contradictions has brought little.
+/// A round gains little if it adds fewer than one edge per this many contradictions.
 const LEAST_GAIN: usize = 20;
-/// After this many rounds, rounds that bring little are left to the search.
+/// After this many rounds, once a round gains little, the rest is left to the search.
 pub(super) const PATIENCE: u32 = 1;
 
-/// Adds to `known` what follows from the reads that the best order so far contradicts, until an order contradicts
-/// none, a cycle shows up, or nothing follows. Every round costs O(edges · sessions / vector width + edges log edges).
+/// Adds to `known` what follows from the reads that the best order so far contradicts, until an order contradicts none,
+/// a cycle occurs, or nothing follows. Every round costs O(edges · sessions / vector width + edges log edges).
 ///
 /// Rules (t3 reads a key from t1, t2 writes it too): if t2 is visible to t3, t2 is before t1; if t1 is before t2, t3
-/// does not see t2 (PolySI, section 4.3, pruning); at SI, of two writers of a key the one that starts before the other
+/// does not observe t2 (PolySI, section 4.3, pruning); at SI, the writer of a key that starts before another one
 /// commits is first.
 ///
 /// A witness explains the open reads, too; nothing is concluded from them.
@@ -43,7 +43,7 @@ pub(in crate::checkers) fn saturate(
     let (index, events) = (known.index, known.events);
     let mut graph = known.graph();
     let Some(first) = topological_order(&graph) else { return Ok(Saturated::Cyclic { before: None }) };
-    // Where the known edges order all versions, as they do if all writers read first, any order will do.
+    // If the known edges order all versions, as they do if all writers read first, any order will do.
     if explains(known, open, &first) {
         return Ok(Saturated::Witness(first));
     }

@@ -2,9 +2,9 @@
 //!
 //! A pair gets a variable only when the current order contradicts a read because of it, a read of several possible
 //! writers only when the order makes none of them the last; both are *items*, decided in small batches. Once a batch is
-//! decided, its edges are frozen in the graph, tagged with their item. A batch that fails thaws the frozen items that
-//! took part in its conflicts and tries again together with them; one that fails without any frozen item refutes the
-//! level. So few items are open at any time, although those of a whole history usually hang together in one component.
+//! decided, its edges are frozen in the graph, tagged with their item. A batch that fails thaws the frozen items in its
+//! conflicts and tries again together with them; one that fails without any frozen item refutes the level. So few items
+//! are open at any time, although those of a whole history are usually connected in one component.
 
 use super::items::{Frozen, Item};
 use super::known::{Known, Vertex};
@@ -15,14 +15,14 @@ use crate::relations::Node;
 use crate::sat::{Answer, CycleEdge, DynamicOrder, FIRST_FACT, Problem, exclusions, solve_problem, with_fixed_edges};
 use rustc_hash::FxHashSet;
 
-/// What the search ends with.
+/// How the search ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Searched {
     /// This order explains every read.
     Witness(Vec<Vertex>),
     /// No order does: all sides of these items are refuted by cycles of these edges.
     Refuted { cycles: Vec<CycleEdge>, items: Vec<Item> },
-    /// With [`Effort::Little`] only: that was not enough.
+    /// With [`Effort::Little`] only: the effort was not enough.
     GaveUp,
 }
 
@@ -37,11 +37,11 @@ pub(in crate::checkers) enum Effort {
 
 /// Items decided together.
 const BATCH: usize = 32;
-/// Wrong turns after which a batch counts as hard.
+/// Conflicts after which a batch counts as hard.
 const FEW_CONFLICTS: usize = 200;
-/// Times that decided items may be thawed for one batch where little effort is asked for.
+/// How often decided items may be thawed for one batch with little effort.
 const FEW_ROUNDS: usize = 16;
-/// Versions looked at for one read or write.
+/// Versions examined for one read or write.
 const MOST_VERSIONS: usize = 16;
 
 /// The decisions so far.
@@ -52,7 +52,7 @@ struct Search<'a> {
     effort: Effort,
 }
 
-/// What became of a batch.
+/// The outcome for a batch.
 enum Decided {
     /// Its items are frozen.
     Frozen,
@@ -72,12 +72,12 @@ enum Cause {
         candidate: Node,
         by: Node,
     },
-    /// None of the versions that an open read might have read is there yet.
+    /// None of the versions that an open read might have read has been written yet.
     Unwritten,
 }
 
 /// Finds an order that explains every read, starting from a topological order of the known edges, or shows that there
-/// is none. Exponential in the worst case; ends early when `control` says so.
+/// is none. Exponential in the worst case; ends early if `control` says so.
 pub(super) fn search(
     known: &Known<'_>,
     open: &OpenReads,
@@ -110,7 +110,7 @@ pub(super) fn search(
 }
 
 impl Search<'_> {
-    /// The items that must be decided, each once; those that are near in the order belong together.
+    /// The items that must be decided, each once; items close in the order are kept together.
     fn open_items(&self, open: &OpenReads, found: &Contradictions) -> Vec<(Item, Cause)> {
         let misreads = found.misreads.iter().filter_map(|misread| {
             let t1 = self.known.writer(misread.read)?;
@@ -202,8 +202,8 @@ impl Search<'_> {
         unreachable!("the rounds end with a return")
     }
 
-    /// Most problems are solved after few wrong turns. For the others it is worth finding out beforehand which sides exclude
-    /// each other. `None` if that is too much effort.
+    /// Most problems are solved after few conflicts. For the others it pays to find out beforehand which sides exclude
+    /// each other. `None` if that takes too much effort.
     fn solve(
         &mut self,
         problem: &mut Problem,

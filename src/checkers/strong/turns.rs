@@ -1,10 +1,11 @@
-//! Running the sessions against one copy of the keys: a serial execution, or one of snapshots, found by trying who is next.
+//! Runs the sessions against one copy of the keys: searches for a serial execution, or one with snapshots, turn by
+//! turn.
 //!
-//! Where values repeat, who wrote what was read is open, but what *value* a key must have is not. So an order can be looked
-//! for without asking for writers: the next event is one of those whose reads return what is there (Biswas & Enea 2019,
-//! Algorithm 2, a search through prefixes; Wing & Gong 1993 for single objects). States that led nowhere are remembered.
-//! With few sessions that decides histories whose writers are beyond counting; with many it gives up soon. It finds orders
-//! and never refutes: that is left to the engine.
+//! If values repeat, the writer of a read is open, but the *value* that a key must have is not. So an order can be
+//! searched for without choosing writers: the next event is one whose reads return the current values (Biswas & Enea
+//! 2019, Algorithm 2, a search through prefixes; Wing & Gong 1993 for single objects). States that led nowhere are
+//! remembered. With few sessions that decides histories with far too many choices of writers to enumerate; with many it
+//! gives up soon. It finds orders and never refutes: that is left to the engine.
 
 use super::known::Events;
 use super::open_reads::OpenReads;
@@ -15,28 +16,28 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Value};
 use crate::relations::{Choice, INITIAL_SLOT, Index, NONE, Node, Resolution, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Most times that a session is looked at, over all attempts.
+/// Most visits of sessions, over all attempts.
 const MOST_LOOKS: usize = 1 << 25;
-/// Times that a session is looked at in the first attempt.
+/// Visits of sessions in the first attempt.
 const FIRST_LOOKS: usize = 1 << 18;
 /// Most states remembered.
 const MOST_STATES: usize = 1 << 21;
-/// Most sessions of which it is tried that they are next.
+/// Most sessions tried as the next one.
 const MOST_NEXT: usize = 16;
-/// Steps between two looks at the control.
+/// Steps between two checks of the control.
 const CHECK_EVERY: usize = 1 << 12;
 
 /// What a read must find.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
-    /// This version: there is no other that it may have returned.
+    /// This version: it may have returned no other.
     Version(Slot),
-    /// Any version with this value, or the initial one if it reads like that.
+    /// Any version with this value, or the initial one if it has that value.
     Value { value: u32, or_initial: bool },
 }
 
-/// An order of PC, SI or SER that explains all reads, with the writers that it gives the ambiguous ones, if one is found
-/// after at most a fixed number of steps. `share` says which part of them is allowed, as a shift.
+/// An order for PC, SI or SER that explains all reads, with the writers that it gives the ambiguous ones, if one is
+/// found within a fixed number of steps. `share` says which fraction of them is allowed, as a shift.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -82,12 +83,12 @@ pub(in crate::checkers) fn take_turns(
         }
     }
     let decision = satisfied(events, &order);
-    // What the choice makes of the history is asked again, version by version.
+    // Check the history again under the choice, version by version.
     let chosen = Index::build_with(history, resolution, &choice, control)?;
     Ok((chosen.n_nodes() == index.n_nodes() && explains(&chosen, &decision, events)).then_some((decision, choice)))
 }
 
-/// Whether each read returns the newest version by then, and where it matters no two writers of a key overlap.
+/// Whether each read returns the newest version by then and, if required, no two writers of a key overlap.
 fn explains(index: &Index, decision: &StrongDecision, events: Events) -> bool {
     let both = |t: Node| [(t, false), (t, true)];
     let moments: Vec<(Node, bool)> = match decision {
@@ -120,15 +121,15 @@ fn explains(index: &Index, decision: &StrongDecision, events: Events) -> bool {
     started_at.iter().all(|&place| place > 0) && moments.len() == 2 * index.n_nodes()
 }
 
-/// What the transactions of an index read and write, by value where the writer is open.
+/// The reads and writes of the transactions of an index, by value if the writer is open.
 struct Plan {
     /// By node: its first read.
     begin: Vec<u32>,
-    /// By read: the key and what must be there.
+    /// By read: the key and what it must hold.
     wanted: Vec<(u32, Wanted)>,
     /// By version: its value, in a numbering by key and value.
     value: Vec<u32>,
-    /// By version: what it counts as in a state; versions that no read can distinguish count as the same.
+    /// By version: its identity in a state; versions that no read can distinguish have the same.
     print: Vec<u64>,
 }
 
@@ -190,8 +191,7 @@ impl Plan {
         self.reads_of(node).iter().all(|&(key, wanted)| self.is_there(wanted, current[key as usize]))
     }
 
-    /// Ranks of the nodes by the time at which they ended, else by their lines, if run in that order nine of ten find what
-    /// they read.
+    /// Ranks of the nodes by end time, else by line, if nine out of ten find what they read when run in that order.
     fn believable_rank(&self, index: &Index) -> Option<Vec<u32>> {
         let ends: Option<Vec<i64>> = index.interval.iter().map(|interval| interval.map(|ran| ran.end)).collect();
         let ends = ends.filter(|ends| !ends.is_empty());
@@ -213,7 +213,7 @@ impl Plan {
     }
 }
 
-/// A well mixed number of two (SplitMix64).
+/// A well-mixed hash of two numbers (SplitMix64).
 fn mixed(a: u64, b: u64) -> u64 {
     let mut z = a.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(b).wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -229,19 +229,19 @@ struct Done {
     is_commit: bool,
 }
 
-/// What a run ends with.
+/// How a run ends.
 enum End {
     Found,
-    /// Every way ends in a state in which no transaction can go on.
+    /// Every branch ends in a state in which no transaction can continue.
     Nowhere,
     TooLong,
 }
 
-/// A state with the sessions that may still be next.
+/// A state with the sessions still to be tried next.
 struct Frame {
     /// Best last.
     next: Vec<u32>,
-    /// Events run before the one that led here.
+    /// Events run before the one that led to this state.
     n_done: usize,
     state: u64,
 }
@@ -261,7 +261,7 @@ struct Turns<'a> {
     replaced: Vec<(u32, Slot)>,
     /// The print of the state.
     state: u64,
-    /// Prints of states in which nothing leads to the end.
+    /// Prints of states from which the end cannot be reached.
     dead: FxHashSet<u64>,
     looks: usize,
     noise: fastrand::Rng,
@@ -323,7 +323,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Runs what can be run without closing any way, and lists who may be next.
+    /// Runs what can be run without excluding any branch, and lists the sessions that may be next.
     fn enter(&mut self, n_done: usize) -> Frame {
         while self.settle() {}
         let next = if self.dead.contains(&self.state) { Vec::new() } else { self.next() };
@@ -336,7 +336,7 @@ impl<'a> Turns<'a> {
     }
 
     /// Runs events that may as well run now, since they change no key and no other turn depends on them: transactions
-    /// that only read, and at PC every start. Whether there was any.
+    /// that only read, and at PC every start. Returns whether there were any.
     fn settle(&mut self) -> bool {
         let before = self.done.len();
         for session in 0..self.head.len() {
@@ -356,8 +356,8 @@ impl<'a> Turns<'a> {
         self.done.len() > before
     }
 
-    /// The sessions that may be next, best last: by rank where there is one, else who had most to find there, then who is
-    /// furthest behind.
+    /// The sessions that may be next, best last: by rank if there is one, else those with the most reads to satisfy,
+    /// then those furthest behind.
     fn next(&mut self) -> Vec<u32> {
         let mut found: Vec<(u64, u32)> = Vec::new();
         for session in 0..self.head.len() {
@@ -392,7 +392,7 @@ impl<'a> Turns<'a> {
         n_reads * 1001 + (1000 - ahead)
     }
 
-    /// Whether the commit of a node would leave another one that has started without a chance to commit (SI).
+    /// Whether the commit of a node would make it impossible for another one that has started to commit (SI).
     fn shuts_out(&self, session: usize, node: Node) -> bool {
         let keys = |node: Node| &self.index.write_key[self.index.writes_of(node)];
         (0..self.head.len()).filter(|&other| other != session && self.has_started[other]).any(|other| {
@@ -420,7 +420,7 @@ impl<'a> Turns<'a> {
         self.done.push(Done { node, is_commit });
     }
 
-    /// Takes events back until so many are left.
+    /// Undoes events until this many are left.
     fn take_back(&mut self, n_done: usize) {
         while self.done.len() > n_done {
             let Some(Done { node, is_commit }) = self.done.pop() else { return };
@@ -448,7 +448,7 @@ impl<'a> Turns<'a> {
         self.current[key as usize] = slot;
     }
 
-    /// Puts where a session is into the print of the state, or takes it out.
+    /// Adds the position of a session to the print of the state, or removes it.
     fn print_session(&mut self, session: usize) {
         let at = u64::from(self.head[session]) << 1 | u64::from(self.has_started[session]);
         self.state ^= mixed(u64::from(NONE) + session as u64, at);

@@ -6,7 +6,7 @@ use crate::history::{History, KeyId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Index, NONE, Node, Reason, Relation};
 use rustc_hash::FxHashSet;
 
-/// Edges under construction; an edge that is there already is not added again.
+/// Edges under construction; existing edges are not added again.
 pub(super) struct Argument<'a> {
     history: &'a History,
     index: &'a Index,
@@ -33,8 +33,8 @@ impl<'a> Argument<'a> {
         self.add(self.index.read_edge(self.history, reader, read))
     }
 
-    /// A shortest causal path, as SO and WR edges; neighbouring SO edges are joined. `graph` has SO to the next
-    /// transaction and WR.
+    /// A shortest causal path, as SO and WR edges; adjacent SO edges are joined. `graph` has SO to the next transaction
+    /// and WR.
     pub(super) fn causal_path(
         &mut self,
         graph: &Digraph,
@@ -100,7 +100,7 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// The violation, with `first` told first and then every other transaction that an edge names.
+    /// The violation, with `first` listed first and then every other transaction that an edge names.
     pub(super) fn violation(
         self,
         pattern: Pattern,

@@ -43,7 +43,7 @@ fn phenomenon(edges: &[Edge], cycle: &[EdgeIndex]) -> &'static str {
     }
 }
 
-/// Two anti-dependencies on different keys, and from each to the other only what was seen.
+/// Two anti-dependencies on different keys, connected both ways only by what was observed.
 fn is_long_fork(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
     let missed: Vec<&Edge> =
         cycle.iter().map(|&e| &edges[e]).filter(|e| e.relation == Relation::AntiDependency).collect();
@@ -54,7 +54,8 @@ fn is_long_fork(edges: &[Edge], cycle: &[EdgeIndex]) -> bool {
 }
 
 /// Two writers of a key that missed each other's versions may not overlap, so each would have to come first, and either
-/// direction is a proof. Takes the one that is a lost update: who missed the version of that key comes second.
+/// direction is a proof. Takes the one that is a lost update: the writer that missed the version of that key comes
+/// second.
 pub(super) fn turn_to_lost_update(edges: &mut [Edge], proof: &mut Proof) {
     let Proof::Cycle(cycle) = proof else { return };
     let [a, b] = cycle[..] else { return };

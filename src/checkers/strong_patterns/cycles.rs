@@ -1,5 +1,5 @@
 //! Cycles of certain edges, one shortest for each anti-dependency of a component, each proved again on its own
-//! transactions; and a case tree where no cycle is certain.
+//! transactions; and a case tree if no cycle is certain.
 
 use super::Listing;
 use super::argument::violation;
@@ -17,12 +17,12 @@ use std::collections::BTreeSet;
 pub(super) const STRONG: [Level; 4] =
     [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializability, Level::StrictSerializability];
 
-/// Transactions from which a proof is tried at once; more are reduced first.
+/// Largest number of transactions for which a proof is tried at once; more are reduced first.
 const SMALL: usize = 48;
 /// Work for reducing one core, in transactions decided.
 const REDUCING: usize = 2_000_000;
 
-/// Lists cycles at one level. The count of a pattern grows by one for each different cycle.
+/// Lists cycles at one level. Each distinct cycle adds one to the count of its pattern.
 pub(super) fn find(
     history: &History,
     index: &Index,
@@ -51,7 +51,7 @@ pub(super) fn find(
         let inside = |v: u32| components.component[v as usize] == component;
         let members = components.members(component);
         let n_edges: usize = members.iter().map(|&v| graph.row(v).len()).sum();
-        // Every cycle has a derived edge or passes through a helper, whose edges are anti-dependencies too.
+        // Every cycle has a derived edge or passes through a helper vertex, whose edges are anti-dependencies too.
         let interesting = |arc: &Arc| match (arc.id as usize).checked_sub(known.base.len()) {
             Some(place) => known.derived[place].rule == Rule::Overwritten,
             None => known.events.node(arc.to).is_none(),
@@ -85,11 +85,11 @@ pub(super) fn find(
     Ok(())
 }
 
-/// Most components refuted one by one where no pattern was listed.
+/// Most components refuted one by one if no pattern was listed.
 const MOST_CORES: usize = 16;
 
-/// Violations at `level` where no pattern has been listed: of each component a certain cycle or a case tree of the engine's
-/// core.
+/// Violations at `level` if no pattern has been listed: for each component a certain cycle or a case tree of the
+/// engine's core.
 pub(super) fn fallback(
     history: &History,
     index: &Index,
@@ -113,7 +113,7 @@ pub(super) fn fallback(
     Ok(())
 }
 
-/// The violation that all transactions of a core show, by a log of clauses of whatever length. Exponential in the worst
+/// The violation that all transactions of a core show, by a log of clauses of any length. Exponential in the worst
 /// case.
 fn prove_at_any_cost(
     history: &History,
@@ -171,7 +171,7 @@ fn prove(
     Ok(proved.map(told))
 }
 
-/// The violation that an argument about a part of the history is.
+/// The violation made of an argument about a part of the history.
 fn told((weakest, mut edges, mut proof): (Level, Vec<Edge>, Proof)) -> Violation {
     if weakest == Level::SnapshotIsolation {
         turn_to_lost_update(&mut edges, &mut proof);
@@ -202,7 +202,7 @@ fn has_divergence(index: &Index) -> bool {
 /// A level, and the argument that it is violated.
 type Proved = Option<(Level, Vec<Edge>, Proof)>;
 
-/// The argument that the weakest strong level up to `level` is violated that is.
+/// The argument that the weakest violated strong level up to `level` is violated.
 fn prove_weakest(
     history: &History,
     small: &Index,
@@ -223,8 +223,8 @@ fn prove_weakest(
     Ok(None)
 }
 
-/// The same where a decision would take longer than a proof: of the weakest level that can be proved to be violated,
-/// with less looking for a tree.
+/// The same if a decision would take longer than a proof: for the weakest level that can be proved violated, with less
+/// search for a tree.
 fn prove_hard(history: &History, small: &Index, level: Level, control: &Control) -> Result<Proved, Interrupt> {
     let limits = derivation::Limits { case_steps: 2_000_000, ..derivation::Limits::default() };
     for candidate in STRONG.into_iter().filter(|candidate| *candidate <= level) {
@@ -235,8 +235,8 @@ fn prove_hard(history: &History, small: &Index, level: Level, control: &Control)
     Ok(None)
 }
 
-/// The transactions that a proof without cases names, and whether it takes so many clauses that to decide parts of them
-/// again and again would take too long. All of them if no proof is found.
+/// The transactions that a proof without cases names, and whether it takes so many clauses that repeatedly deciding
+/// parts of them would take too long. All of them if no proof is found.
 fn used_by_log(
     history: &History,
     index: &Index,
@@ -246,7 +246,7 @@ fn used_by_log(
 ) -> Result<(Vec<Node>, bool), Interrupt> {
     /// Clauses of a hard proof.
     const HARD: usize = 16;
-    /// Proofs of a proof's own transactions, each of which may need fewer.
+    /// Repeated proofs on a proof's own transactions, each of which may need fewer.
     const ROUNDS: usize = 3;
     let limits = derivation::Limits { case_steps: 0, ..derivation::Limits::default() };
     for _ in 0..ROUNDS {
@@ -267,7 +267,7 @@ fn used_by_log(
     Ok((nodes, true))
 }
 
-/// Removes transactions as long as the rest violates the level, in chunks of halving size.
+/// Removes transactions while the rest violates the level, in chunks of halving size.
 fn reduce(index: &Index, mut nodes: Vec<Node>, level: Level, control: &Control) -> Result<Vec<Node>, Interrupt> {
     let mut work = 0;
     let mut size = nodes.len() / 2;

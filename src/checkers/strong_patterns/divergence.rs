@@ -20,8 +20,8 @@ use rustc_hash::FxHashSet;
 /// node and read.
 type Update = (u32, u32, Node, u32);
 
-/// Counts the pairs of all versions and lists at most `most` of them, version by version; two that both read several versions
-/// of a key are listed for the first. O(reads log + pairs listed).
+/// Counts the pairs of all versions and lists at most `most` of them, version by version; two transactions that both
+/// read several versions of a key are listed for the first. O(reads log + pairs listed).
 pub(super) fn find(
     history: &History,
     index: &Index,
@@ -121,7 +121,7 @@ fn pairs(n: usize) -> u64 {
 }
 
 /// t2 and t3 each miss the other's version. At SI two writers of a key may not overlap, so t3, which starts before t2
-/// commits, would have to come before t2, which it does not see either.
+/// commits, would have to come before t2, which it does not observe either.
 fn instance(history: &History, index: &Index, pattern: Pattern, first: Update, second: Update) -> Violation {
     let mut argument = Argument::new(history, index);
     let (t2, read2) = (first.2, first.3 as usize);

@@ -7,9 +7,9 @@
 //!   t4 r(y) r(x) ←─ WR ── t2 w(y)
 //! ```
 //!
-//! A reader with a long transaction sees hundreds of versions and misses hundreds, so it has a half of a long fork for
-//! each pair of them: too many to keep. They are counted version by version instead, with the two versions of a fork met
-//! at the lower one, and only those of the versions asked for are made.
+//! A reader with a long transaction observes hundreds of versions and misses hundreds, so it has a half of a long fork
+//! for each pair of them: too many to keep. They are counted version by version instead, each fork at the lower of its
+//! two versions, and only those of the requested versions are made.
 
 use super::next_version::{AntiDependency, missed_slot};
 use super::pairs::Pairs;
@@ -51,20 +51,20 @@ impl<T: Copy + Ord> Rows<T> {
     }
 }
 
-/// What the readers on cycles saw and missed. O(reads) memory.
+/// What the readers on cycles observed and missed. O(reads) memory.
 pub(super) struct LongForks<'p, 'a> {
     pairs: &'p Pairs<'a>,
     /// By reader: slots of versions seen, each with the first read.
     seen: Rows<(u32, u32)>,
     /// By reader: slots of versions missed, each with the place of the anti-dependency.
     missed: Rows<(u32, u32)>,
-    /// By slot: who saw the version.
+    /// By slot: the readers of the version.
     seen_by: Rows<Node>,
     /// By slot: places of the anti-dependencies to it.
     missed_by: Rows<u32>,
 }
 
-/// By slot of the upper version: how many saw the lower one and missed it, and the other way round.
+/// By slot of the upper version: how many readers observed the lower one and missed it, and vice versa.
 struct Tallies {
     first: Vec<u32>,
     second: Vec<u32>,
@@ -187,7 +187,8 @@ impl<'p, 'a> LongForks<'p, 'a> {
         self.pairs.independent(writer(lower), writer(upper))
     }
 
-    /// The long forks with this lower version, by upper version: the halves that saw the lower, and those that saw the upper.
+    /// The long forks with this lower version, by upper version: the halves that observed the lower, and those that
+    /// observed the upper.
     pub(super) fn of(&self, lower: u32) -> Vec<(u32, Vec<Half>, Vec<Half>)> {
         let mut halves: Vec<(u32, bool, Half)> = Vec::new();
         for &reader in self.seen_by.of(lower) {
@@ -271,12 +272,12 @@ impl<'p, 'a> LongForks<'p, 'a> {
     }
 }
 
-/// Where a long fork belongs among all.
+/// The place of a long fork among all.
 pub(super) fn place(lower: u32, upper: u32, first: Half, second: Half) -> Place {
     Place([lower, upper, first.edge, second.edge])
 }
 
-/// Those of some versions that come after one.
+/// The versions in the list that come after a given one.
 fn above(versions: &[(u32, u32)], lower: u32) -> &[(u32, u32)] {
     &versions[versions.partition_point(|(slot, _)| *slot <= lower)..]
 }

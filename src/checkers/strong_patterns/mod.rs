@@ -1,12 +1,12 @@
-//! Patterns above TCC: lost updates, long forks, write skews, and cycles that have no name of their own.
+//! Patterns above TCC: lost updates, long forks, write skews, and cycles without a name of their own.
 //!
 //! Divergence, write skew and long fork are counted exactly, by joins over the reads. Other cycles are found among the
-//! edges that are certain at a level (`strong::certain`): one shortest cycle for each anti-dependency of
-//! each component. Their transactions are taken out of the history and proved on their own, so every listed violation
-//! carries all its edges with reasons that hold at the levels it names; what already violates TCC is left to the patterns
-//! of the weak levels.
+//! edges that are certain at a level (`strong::certain`): one shortest cycle for each anti-dependency of each
+//! component. Their transactions are extracted from the history and proved on their own, so every listed violation
+//! carries all its edges with reasons that hold at the levels it names; what already violates TCC is left to the
+//! patterns of the weak levels.
 //!
-//! What is counted is a matter of the history alone:
+//! What is counted depends on the history alone:
 //!
 //! - Divergence, and as many of LostUpdate: pairs of transactions that read one version and both overwrite it. Those that
 //!   read several versions of the key count for each and are listed for the first.
@@ -20,9 +20,9 @@
 //! - Where that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
 //!
 //! "First" is in the order of the index. [`instances`] should be given one in canonical order
-//! ([`Index::canonical`](crate::relations::Index::canonical)): there the order depends on what happened, not on the order of
-//! sessions in the file or on names. Only where a symmetry of the history exchanges sessions does the file decide, and
-//! then the other choice is the same with other names.
+//! ([`Index::canonical`](crate::relations::Index::canonical)): there the order depends on what happened, not on the
+//! order of sessions in the file or on names. Only if a symmetry of the history exchanges sessions does the file
+//! decide, and then the other choice is the same with other names.
 
 mod argument;
 mod class;
@@ -42,12 +42,12 @@ use crate::relations::Index;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds the patterns that violate PC, SI or SER, as far as `levels` asks for those levels. `levels` should hold the
-/// levels that are violated: for each of them that no pattern explains, the engine's own refutation is proved and listed.
+/// Finds the patterns that violate PC, SI or SER, as far as `levels` includes those levels. `levels` should hold the
+/// violated levels: for each of them that no pattern explains, the engine's own refutation is proved and listed.
 ///
 /// Counts of Divergence, WriteSkew, and of LongFork between readers of both keys, are exact; other counts are the
-/// numbers of different cycles found. At most `max_instances` of a pattern are listed, smallest first. When `control` ends
-/// the work, what was counted until then is kept.
+/// numbers of distinct cycles found. At most `max_instances` of a pattern are listed, smallest first. When `control`
+/// ends the work, what was counted until then is kept.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work before anything is counted.
@@ -80,13 +80,12 @@ pub fn instances(
         }
         Ok(())
     };
-    // The caller sees by its control whether it is all.
+    // The caller can tell from its control whether it is complete.
     let _ = all(&mut listing);
     Ok(listing.finish(max_instances))
 }
 
-/// At least one violation of each of the violated `levels` above TCC, looked for where it is found soonest; nothing is
-/// counted.
+/// At least one violation of each of the violated `levels` above TCC, searched in the fastest way; nothing is counted.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -126,7 +125,7 @@ pub(super) fn first(
     Ok(Instances { violations: found.violations, ..Instances::default() })
 }
 
-/// Where any of the levels above TCC are asked for: whether SI and whether SER or SSER is.
+/// If any of the levels above TCC is included: whether SI is, and whether SER or SSER is.
 fn above_prefix(levels: LevelSet) -> Option<(bool, bool)> {
     let [pc, si, ser, sser] = cycles::STRONG.map(|level| levels.contains(level));
     (pc || si || ser || sser).then_some((si, ser || sser))
@@ -172,9 +171,9 @@ pub(super) fn n_divergences(history: &History, index: &Index, control: &Control)
 struct Listing<'f> {
     counts: BTreeMap<Pattern, u64>,
     violations: Vec<Violation>,
-    /// Patterns with the transactions of their cycle: what is counted already.
+    /// Patterns with the transactions of their cycle that are already counted.
     seen: BTreeSet<(Pattern, Vec<TransactionId>)>,
-    /// Write skews that are counted and not listed.
+    /// Write skews that are counted but not listed.
     skews: FxHashSet<[TransactionId; 2]>,
     /// The long forks, all of which are counted.
     forks: Option<&'f long_forks::LongForks<'f, 'f>>,
@@ -238,8 +237,8 @@ impl Listing<'_> {
         (violation.id.pattern, transactions)
     }
 
-    /// Smallest first, those of one size in the order in which they were found, bounded, with names and with groups numbered
-    /// from 1 for each pattern.
+    /// Smallest first, those of equal size in the order in which they were found, bounded, with names and with groups
+    /// numbered from 1 for each pattern.
     fn finish(mut self, max_instances: usize) -> Instances {
         self.violations.sort_by_key(|violation| (violation.id.pattern, violation.size(), violation.edges.len()));
         let (mut violations, mut more) = (Vec::new(), Vec::new());

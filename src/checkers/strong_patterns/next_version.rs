@@ -1,4 +1,4 @@
-//! Anti-dependencies that every legal execution has, at most one for a read: to the certain next version.
+//! Anti-dependencies that every legal execution has, at most one per read: to the certain next version.
 //!
 //! "Certain" means by causality alone, so that the edges mean something even in a history that violates the level:
 //! either exactly one transaction updated the version that was read, or one writer of the key follows the version
@@ -10,7 +10,7 @@ use crate::graph::{Digraph, topological_order};
 use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 use rayon::prelude::*;
 
-/// How it is known that a version is newer than the one read.
+/// Why a version is known to be newer than the one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Newer {
     /// The version read is the initial one.
@@ -42,7 +42,7 @@ pub(super) fn causal_graph(index: &Index) -> Digraph {
     Digraph::new(index.n_nodes(), edges.iter().copied())
 }
 
-/// All such anti-dependencies, by version read. None if SO ∪ WR has a cycle: then nothing is certain. Without `past`
+/// All such anti-dependencies, by version read. `None` if SO ∪ WR has a cycle: then nothing is certain. Without `past`
 /// only updates and single writers are found. O((reads + versions · sessions that write the key) log).
 pub(super) fn anti_dependencies(
     index: &Index,

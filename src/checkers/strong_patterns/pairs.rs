@@ -13,7 +13,7 @@ use crate::graph::{Digraph, PathFinder, strong_components};
 use crate::history::History;
 use crate::relations::{EdgeIndex, Index, NONE, Node};
 
-/// What the patterns are looked for in.
+/// What is searched for the patterns.
 pub(super) struct Pairs<'a> {
     history: &'a History,
     pub(super) index: &'a Index,
@@ -30,7 +30,7 @@ impl<'a> Pairs<'a> {
         Ok(Pairs { history, index, causal, past, edges })
     }
 
-    /// Whether neither causally precedes the other, as far as is known.
+    /// Whether neither is known to causally precede the other.
     pub(super) fn independent(&self, a: Node, b: Node) -> bool {
         let past = self.past.as_ref();
         past.is_none_or(|past| !past.precedes(self.index, a, b) && !past.precedes(self.index, b, a))
@@ -140,8 +140,8 @@ impl<'a> Pairs<'a> {
         Some(argument.overwrites(edge.reader, edge.read as usize, edge.next, order))
     }
 
-    /// Counts all long forks, and lists the first; groups by the two versions. What was counted when `control` ends the work
-    /// is kept.
+    /// Counts all long forks, and lists the first; groups by the two versions. What was counted is kept when `control`
+    /// ends the work.
     pub(super) fn long_forks(
         &self,
         forks: &LongForks<'_, '_>,
@@ -165,7 +165,7 @@ impl<'a> Pairs<'a> {
         counted
     }
 
-    /// Lists at most so many of the long forks with this lower version, and tells how many.
+    /// Lists at most `most` of the long forks with this lower version, and returns how many.
     pub(super) fn list_long_forks(
         &self,
         forks: &LongForks<'_, '_>,
@@ -186,7 +186,7 @@ impl<'a> Pairs<'a> {
         most - left
     }
 
-    /// The long fork of two versions that one reader saw and missed, and the other the other way round.
+    /// The long fork of two versions: one reader observed the first and missed the second, the other vice versa.
     pub(super) fn long_fork(&self, lower: u32, upper: u32, first: Half, second: Half) -> Option<Violation> {
         let [t1, t2] = [lower, upper].map(|slot| self.index.slot_node[slot as usize]);
         let mut argument = Argument::new(self.history, self.index);

@@ -133,8 +133,8 @@ fn every_violated_level_of_random_histories_has_a_real_violation() {
 
 #[test]
 fn irregular_histories_are_survived() {
-    // Thin-air, aborted, future and intermediate reads, duplicate values, cycles of SO ∪ WR: the engines are not asked
-    // about such histories alone, but must neither panic nor claim levels that they do not refute themselves.
+    // Thin-air, aborted, future and intermediate reads, duplicate values, cycles of SO ∪ WR: the engines are never run
+    // on such histories alone, but must neither panic nor claim levels that they do not refute themselves.
     let mut random = fastrand::Rng::with_seed(32);
     for _ in 0..3000 {
         let history = crate::relations::testing::random_history(&mut random);

@@ -1,8 +1,8 @@
-//! What RC, RA and TCC are decided on: one commit order as a first guess, and the reads that it does not explain.
+//! The basis for deciding RC, RA and TCC: one commit order as a first guess, and the reads that it does not explain.
 //!
-//! A read is explained by an order if it returns the version that is the newest of its key by then. An order that explains
-//! all reads is a serial execution and satisfies every level; otherwise the levels differ only in what they ask of the
-//! reads left open, so one replay serves all of them.
+//! A read is explained by an order if it returns the newest version of its key at that point. An order that explains
+//! all reads is a serial execution and satisfies every level; otherwise the levels differ only in what they require of
+//! the reads left open, so one replay serves all of them.
 
 use super::SMALL_LIMITS;
 use super::causality::Forced;
@@ -13,13 +13,13 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most reads looked at to learn whether what a file says of time can be believed.
+/// Most reads examined to learn whether a file's times or lines can be trusted.
 const SAMPLE: usize = 4096;
 
 /// Fewest transactions per piece of a replay.
 const PIECE: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
 
-/// In place of a version while a piece is replayed: the newest one of before the piece.
+/// In place of a version while a piece is replayed: the newest one before the piece.
 const BEFORE: Slot = u32::MAX - 1;
 
 /// The levels' common ground.
@@ -52,7 +52,7 @@ impl BaseOrder {
     }
 }
 
-/// Ranks by time or line, where at least 49 of 50 reads return what was written before by that measure.
+/// Ranks by time or line, if at least 49 of 50 reads return what was written before by that measure.
 fn recorded_ranks(index: &Index) -> Option<Vec<u32>> {
     if !index.interval.is_empty() {
         let ends: Option<Vec<i64>> = index.interval.iter().map(|interval| interval.map(|ran| ran.end)).collect();
@@ -85,26 +85,26 @@ fn is_believable<T: Ord>(index: &Index, when: impl Fn(Node) -> T) -> bool {
 /// A read that an order does not explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Open {
-    /// Who reads.
+    /// The reader.
     pub(super) reader: Node,
     /// The read, as a place in the `read_*` arrays.
     pub(super) read: u32,
-    /// The version that is the newest when the reader's turn comes. The version read is further back.
+    /// The newest version at the reader's turn. The version read is further back.
     pub(super) newest: Slot,
 }
 
-/// What an order does to the versions.
+/// The effect of an order on the versions.
 #[derive(Clone, Default)]
 pub(super) struct Replay {
     /// By slot: the version of the key before it.
     pub(super) previous: Previous,
-    /// Reads that are not explained, by the order, then program order; by piece of the order, all of a reader in one.
+    /// Unexplained reads, in the order, then program order; by piece of the order, all of a reader in one.
     pub(super) open: Vec<Vec<Open>>,
 }
 
 impl Replay {
     /// Replays an order that contains SO ∪ WR. Linear, in parallel by pieces of the order: what a piece does not know
-    /// of what came before it is filled in afterwards. The result does not depend on the pieces.
+    /// about earlier ones is filled in afterwards. The result does not depend on the pieces.
     pub(super) fn new(index: &Index, order: &LinearOrder, control: &Control) -> Result<Replay, Interrupt> {
         let previous = Previous::new(index);
         let pieces = pieces(index, order.nodes.len());
@@ -118,14 +118,14 @@ impl Replay {
         Replay::joined(index, replayed.collect::<Result<_, Interrupt>>()?, previous, control)
     }
 
-    /// Joins what consecutive pieces of an order do.
+    /// Joins the results of consecutive pieces of an order.
     pub(super) fn joined(
         index: &Index,
         mut replayed: Vec<Piece>,
         previous: Previous,
         control: &Control,
     ) -> Result<Replay, Interrupt> {
-        // The versions that are the newest when a piece begins.
+        // The newest versions when a piece begins.
         let mut newest: Vec<Slot> = Vec::new();
         let before = replayed.iter_mut().map(|piece| {
             let after = std::mem::take(&mut piece.current);
@@ -173,12 +173,12 @@ impl Replay {
     }
 }
 
-/// By slot: the version of the key before it. Pieces of an order fill it in side by side, each its own slots.
+/// By slot: the version of the key before it. Pieces of an order fill it in concurrently, each its own slots.
 #[derive(Default)]
 pub(super) struct Previous(Vec<AtomicU32>);
 
 impl Previous {
-    /// No version has one before it.
+    /// No version has a predecessor.
     pub(super) fn new(index: &Index) -> Previous {
         Previous((0..index.slot_node.len()).map(|_| AtomicU32::new(INITIAL_SLOT)).collect())
     }
@@ -202,14 +202,14 @@ impl Clone for Previous {
     }
 }
 
-/// Pieces of an order of `n` nodes, for all threads, as long as they are worth their table of keys.
+/// Pieces of an order of `n` nodes, for all threads, as long as they justify a table of keys each.
 pub(super) fn pieces(index: &Index, n: usize) -> Vec<Range<usize>> {
     let most = (n / PIECE).min((index.read_key.len() + index.write_key.len()) / index.n_keys().max(1));
     let length = n.div_ceil(n_pieces(most)).max(1);
     (0..n).step_by(length).map(|begin| begin..(begin + length).min(n)).collect()
 }
 
-/// What one piece of an order does, as far as it can tell by itself.
+/// The effect of one piece of an order, as far as it is known from the piece alone.
 pub(super) struct Piece {
     /// By key: the newest version.
     current: Vec<Slot>,
@@ -219,7 +219,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// A piece that begins with the order, or somewhere in it.
+    /// A piece that begins with the order, or in the middle of it.
     pub(super) fn new(index: &Index, is_first: bool) -> Piece {
         let unknown = if is_first { INITIAL_SLOT } else { BEFORE };
         Piece { current: vec![unknown; index.n_keys()], first: Vec::new(), open: Vec::new() }
@@ -248,8 +248,8 @@ impl Piece {
         }
     }
 
-    /// The reads that stay open, now that it is known which versions were the newest when the piece began: by key, nothing
-    /// for the first piece. Fills in what comes before the first versions of the piece.
+    /// The reads that stay open, now that the newest versions at the beginning of the piece are known: by key, empty
+    /// for the first piece. Fills in the predecessors of the first versions of the piece.
     fn connected(mut self, index: &Index, newest: &[Slot], previous: &Previous) -> Vec<Open> {
         if newest.is_empty() {
             return self.open;

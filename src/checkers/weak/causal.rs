@@ -1,8 +1,8 @@
-//! TCC: which of the versions that an order puts between a read's writer and its reader the reader sees.
+//! TCC: which of the versions that an order puts between a read's writer and its reader are visible to the reader.
 //!
-//! Where few are in question, searches backwards answer; otherwise waves from the versions to their readers or columns
-//! of causal order do, whichever are shorter. Causal
-//! order does not change while commit orders are tried, so what a reader does not see is asked once.
+//! A few questions are answered by backward searches; many by waves from the versions to their readers or by columns of
+//! causal order, whichever are shorter. Causal order does not change while commit orders are tried, so a version found
+//! invisible to a reader is never queried again.
 
 use super::SMALL_LIMITS;
 use super::base_order::{BaseOrder, Open, Replay};
@@ -18,13 +18,13 @@ use crate::relations::{Index, NONE, Node};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-/// Versions walked for one read before only the last visible writer of each chain is asked for.
+/// Versions walked for one read before only the last visible writer of each chain is queried.
 const WALK: usize = if SMALL_LIMITS { 2 } else { 64 };
 
-/// The same where that makes too many questions.
+/// The same if that makes too many questions.
 const SHORT_WALK: usize = if SMALL_LIMITS { 1 } else { 4 };
 
-/// Most questions asked at a time.
+/// Most questions at a time.
 const MOST_QUESTIONS: usize = if SMALL_LIMITS { 8 } else { 1 << 25 };
 
 /// Open reads per piece of parallel work.
@@ -33,7 +33,7 @@ const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
 /// Pieces of work into which searches are cut: each has a mark per transaction.
 const SEARCHES: usize = 16;
 
-/// Does t3 see t2?
+/// Does t3 observe t2?
 #[derive(Clone, Copy)]
 struct Question {
     t2: Node,
@@ -108,7 +108,7 @@ impl<'a> Causal<'a> {
         Ok(Some(edges))
     }
 
-    /// Keeps the pairs that were asked for in vain.
+    /// Remembers the pairs with the answer "no".
     fn remember(&mut self, asked: &[Question], seen: &[u32]) {
         let mut seen = seen.iter().peekable();
         self.unseen.reserve(asked.len());
@@ -120,7 +120,7 @@ impl<'a> Causal<'a> {
     }
 
     fn questions(&self, replay: &Replay, walk: usize, control: &Control) -> Result<Questions, Interrupt> {
-        // No order that contains SO ∪ WR has t2 behind t3 if t3 sees it, so the first guess answers many questions.
+        // No order that contains SO ∪ WR has t2 behind t3 if t3 observes it, so the first guess answers many questions.
         let place = &self.ground.order.place;
         let parts = replay.parts(OPEN_READS).into_par_iter().map(|part| {
             control.check()?;
@@ -151,8 +151,8 @@ impl<'a> Causal<'a> {
         Ok(all)
     }
 
-    /// Searches backwards from each reader: the places of the questions answered with yes, ascending. `None` when that
-    /// takes more than a part of what columns would.
+    /// Searches backwards from each reader: the places of the questions answered with yes, ascending. `None` if that
+    /// takes more than a fraction of what columns would.
     fn search(
         &self,
         order: &LinearOrder,
@@ -167,12 +167,12 @@ impl<'a> Causal<'a> {
             let floor = of_reader.iter().map(|question| place(question.t2)).min().unwrap_or(0);
             (floor, place(of_reader[0].t3).saturating_sub(floor) as usize + 1)
         };
-        // At most all that stands in between is passed.
+        // At most everything in between is visited.
         let readers = questions.chunk_by(|a, b| a.t3 == b.t3);
         let most = readers.fold(0usize, |most, of_reader| most.saturating_add(back(of_reader).1));
         let most = most.saturating_mul(steps) / n.max(1);
-        // A step costs about as much as a line of a block. A search that cannot cost more than a part of what columns do
-        // is made; where it might, few searches need less than some hundred steps, and little is spent on trying.
+        // A step costs about as much as a line of a block. A search that cannot cost more than a fraction of the
+        // columns is made; otherwise, few searches need less than some hundred steps, and little is spent on trying.
         let n_blocks = match &self.sweep {
             Some((_, sweep)) => sweep.length() / n.max(1),
             None => index.n_sessions().div_ceil(32),
@@ -209,8 +209,8 @@ impl<'a> Causal<'a> {
         Ok(searched.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.concat()))
     }
 
-    /// Sends waves, or asks one block of columns after another: the places of the questions answered with yes, ascending, and what the
-    /// long reads force.
+    /// Sends waves, or computes one block of columns after another: the places of the questions answered with yes,
+    /// ascending, and what the long reads force.
     fn ask_all(
         &mut self,
         order: &LinearOrder,
@@ -235,7 +235,7 @@ impl<'a> Causal<'a> {
         let block_of = |question: &Question| (chains.chain[question.t2 as usize] / width) as usize;
         let (begin, by_block) = grouped(questions.short.iter().map(block_of), sweep.n_blocks());
         let place = |t3: Node| self.ground.order.place[t3 as usize];
-        // A few long rows of blocks, so that one memory serves many blocks.
+        // A few long rows of blocks, so that one buffer serves many blocks.
         let n_rows = rayon::current_num_threads().min(sweep.n_blocks()).max(1);
         let asked = (0..n_rows).into_par_iter().map(|row| {
             let (mut seen, mut edges): (Vec<u32>, Demands) = (Vec::new(), Some(Vec::new()));
@@ -279,8 +279,8 @@ impl<'a> Causal<'a> {
         Ok((seen, edges))
     }
 
-    /// For each read the last writer of its key in each chain of a block that the reader sees, where the order has it
-    /// after the writer that was read. `None` where the block does not tell.
+    /// For each read the last writer of its key in each chain of a block that the reader observes, if the order has it
+    /// after the writer that was read. `None` if the block does not tell.
     fn demands_of_long(
         &self,
         order: &LinearOrder,
@@ -311,7 +311,7 @@ impl<'a> Causal<'a> {
     }
 }
 
-/// Adds what one part forces to what others do; one contradiction is enough.
+/// Adds what one part forces to what others force; one contradiction is enough.
 fn merge(all: &mut Demands, part: Demands) {
     match (&mut *all, part) {
         (Some(all), Some(edges)) => all.extend(edges),

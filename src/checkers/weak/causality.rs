@@ -1,17 +1,17 @@
 //! SO ∪ WR of one index: neighbours, components, a topological numbering.
 //!
-//! Session order is implicit (a node's successor is the next number), write-read edges are stored once per pair of
-//! nodes in both directions. Knows nothing of axioms.
+//! Session order is implicit (a node's successor is the next number); write-read edges are stored once per pair of
+//! nodes in both directions. Knows nothing about axioms.
 
 use super::order::LinearOrder;
 use crate::control::{Control, Interrupt};
 use crate::relations::{Index, Listed, NONE, Node};
 use std::sync::OnceLock;
 
-/// How many steps of a long loop pass between two looks at the control.
+/// Steps of a long loop between two checks of the control.
 pub(super) const STRIDE: usize = 4096;
 
-/// Looks at the control once per [`STRIDE`] steps.
+/// Checks the control once per [`STRIDE`] steps.
 #[inline]
 pub(super) fn tick(step: usize, control: &Control) -> Result<(), Interrupt> {
     if step.is_multiple_of(STRIDE) { control.check() } else { Ok(()) }
@@ -61,7 +61,7 @@ impl<'a> Causality<'a> {
         places.zip(&self.listed).map(|(read, pair)| Forced { from: pair.older, to: pair.newer, read })
     }
 
-    /// What shows an edge, if that is a list.
+    /// The list that shows an edge, if any.
     pub(super) fn list_behind(&self, edge: Forced) -> Option<&Listed> {
         self.listed.get((edge.read as usize).checked_sub(self.read_node.len())?)
     }
@@ -126,8 +126,8 @@ pub(super) struct Forced {
     pub(super) from: Node,
     /// t1, or [`NONE`] for ⊥.
     pub(super) to: Node,
-    /// t3's read of the key, as a place in the `read_*` arrays; behind those, a place in [`Causality::listed`] for an edge
-    /// that a list shows.
+    /// t3's read of the key, as a place in the `read_*` arrays; beyond those, a place in [`Causality::listed`] for an
+    /// edge that a list shows.
     pub(super) read: u32,
 }
 
@@ -180,7 +180,7 @@ impl ForcedEdges {
     }
 }
 
-/// Strongly connected components, numbered in a topological order of what they are components of.
+/// Strongly connected components, numbered in a topological order of their graph.
 pub(super) struct Components {
     /// By node: its component.
     pub(super) of: Vec<u32>,
@@ -190,14 +190,14 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// Components of SO ∪ WR ∪ forced edges (Tarjan 1972, with an explicit stack). ⊥ precedes every node: where a node is
+    /// Components of SO ∪ WR ∪ forced edges (Tarjan 1972, with an explicit stack). ⊥ precedes every node: if a node is
     /// forced before ⊥, that node and all before it form the first component. O(n + edges).
     pub(super) fn new(
         causality: &Causality<'_>,
         forced: &ForcedEdges,
         control: &Control,
     ) -> Result<Components, Interrupt> {
-        // ⊥ is a vertex behind the nodes, only where something leads to it.
+        // ⊥ is a vertex after the nodes, only if some edge leads to it.
         let n = causality.n() as Node;
         let n_vertices = causality.n() + usize::from(forced.reach_initial());
         // Numbers of first visit from 1 (0: not visited); a finished component gets u32::MAX as low link.
@@ -261,7 +261,7 @@ impl Components {
         Ok(Components::from_numbers(of, n_components as usize))
     }
 
-    /// Where SO ∪ WR has no cycle: each node is a component, numbered by an order that contains it.
+    /// If SO ∪ WR has no cycle: each node is a component, numbered by an order that contains it.
     pub(super) fn trivial(order: &LinearOrder) -> Components {
         let begin = (0..=order.nodes.len() as u32).collect();
         Components { of: order.place.clone(), begin, members: order.nodes.clone() }

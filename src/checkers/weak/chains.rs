@@ -1,8 +1,7 @@
 //! Chains: paths of SO ∪ WR that cover all nodes, whole sessions each, so that reachability between nodes is a
 //! comparison of one number per chain.
-//!
-//! With few sessions every session is a chain. With many short ones (a history without session information has one
-//! per transaction) sessions are put end to end where the first transaction of one reads from the last of another.
+//! With few sessions every session is a chain. With many short ones (a history without session information has one per
+//! transaction) sessions are concatenated if the first transaction of one reads from the last of another.
 
 use super::SMALL_LIMITS;
 use super::causality::Components;
@@ -11,7 +10,7 @@ use crate::relations::{Index, NONE, Node};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Up to so many sessions nothing is joined.
+/// Up to this many sessions nothing is joined.
 const JOIN_ABOVE: usize = if SMALL_LIMITS { 1 } else { 256 };
 
 /// A maximal range of writers of one key in one chain.
@@ -115,8 +114,9 @@ impl Chains {
         self.length.len()
     }
 
-    /// The runs of writers of a key whose chain is in `window`, by chain, each with its writers. `index` is the one that the
-    /// chains were made of. The first call takes O(slots), and the time to sort them when sessions are joined.
+    /// The runs of writers of a key whose chain is in `window`, by chain, each with its writers. `index` is the one
+    /// from which the chains were made. The first call takes O(slots), and the time to sort them if sessions are
+    /// joined.
     #[inline]
     pub(super) fn runs<'a>(
         &'a self,
@@ -139,7 +139,7 @@ impl Chains {
     }
 }
 
-/// By session: the session put behind it, or [`NONE`]. Never circular, since an end joined to a beginning in another
+/// By session: the session appended to it, or [`NONE`]. Never cyclic, since an end joined to a beginning in another
 /// component is a step forward in a topological order.
 fn joined_sessions(index: &Index, components: &Components) -> Vec<u32> {
     let mut next = vec![NONE; index.n_sessions()];

@@ -1,14 +1,14 @@
-//! Causal order for many questions at once: who precedes whom, a block of chains at a time.
+//! Causal order for many questions at once: which transactions precede which, a block of chains at a time.
 //!
-//! Along a chain the causal predecessors of a node are the first few; a column says how many, for every node, and counts
-//! the node itself in its own chain, so that its successors need to know nothing else of it. A block of columns fills one
-//! cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as element-wise maxima of
-//! predecessors' lines, which mostly stand shortly before. Then all questions about these chains are answered and the block
-//! is dropped: memory does not grow with the number of chains.
+//! Along a chain the causal predecessors of a node are the first few; a column says how many, for every node, and
+//! counts the node itself in its own chain, so that its successors need to know nothing else about it. A block of
+//! columns fills one cache line per node and is computed in one sweep over an order that contains SO ∪ WR, as
+//! element-wise maxima of predecessors' lines, which are usually shortly before. Then all questions about these chains
+//! are answered and the block is dropped: memory does not grow with the number of chains.
 //!
-//! The narrower an entry, the more chains are done at a time. Along an order all chains progress together, so where they
-//! are long, entries count from a [`Base`] that moves along: what lies far back in time is only known to be there or not,
-//! and a question about it may stay open. Then the block is computed once more with entries that hold any number.
+//! The narrower an entry, the more chains are processed at a time. Along an order all chains progress together, so if
+//! they are long, entries count from a [`Base`] that moves along: what is far back in time is only known to be present
+//! or not, and a question about it may stay open. Then the block is computed again with entries that hold any number.
 
 use super::SMALL_LIMITS;
 use super::causality::tick;
@@ -31,7 +31,7 @@ const MEDIUM: (u32, u32) = if SMALL_LIMITS { (4, 2) } else { (0xFFFF, 0x8000) };
 /// The longest chains for short entries.
 const SHORT: u32 = if SMALL_LIMITS { 3 } else { 0xFF };
 
-/// Where a node stands among the chains.
+/// The position of a node among the chains.
 #[derive(Clone, Copy)]
 struct Spot {
     chain: u32,
@@ -40,7 +40,7 @@ struct Spot {
 
 /// The predecessors of the nodes of one part of an order.
 struct Part {
-    /// By place in the part: where the node stands.
+    /// By place in the part: the position of the node.
     spot: Vec<Spot>,
     /// By place in the part: first place in `predecessor`; one more for the end.
     begin: Vec<u32>,
@@ -63,9 +63,9 @@ pub(super) struct Sweep {
     n_chains: usize,
     /// Nodes of the longest chain.
     longest: u32,
-    /// Where medium entries count from; empty if none are used, or from the beginning.
+    /// Where medium entries count from; empty if there are none, or if they count from the beginning.
     bases: Vec<Base>,
-    /// Blocks that are not in use, each with its first chain: they are still good, or their memory is.
+    /// Blocks that are not in use, each with its first chain: kept for their contents, or only for their memory.
     spare: Mutex<Vec<(u32, Columns)>>,
 }
 
@@ -77,8 +77,8 @@ struct Base {
     uncounted: Vec<u32>,
 }
 
-/// Cuts an order into parts in which no chain gets longer than medium entries hold. `None` if that makes more numbers than
-/// nodes.
+/// Cuts an order into parts in which no chain gets longer than medium entries hold. `None` if that makes more numbers
+/// than nodes.
 fn bases(order: &LinearOrder, chains: &Chains) -> Option<Vec<Base>> {
     let (most, back) = MEDIUM;
     let mut progress = vec![0u32; chains.len()];
@@ -124,13 +124,13 @@ impl Sweep {
         part.predecessor[range].iter().copied()
     }
 
-    /// Where each node stands and its predecessors, in the order.
+    /// The position of each node and its predecessors, in the order.
     #[inline]
     fn nodes(&self) -> impl Iterator<Item = (Spot, &[u32])> {
         self.parts.iter().flat_map(Part::nodes)
     }
 
-    /// Lines that computing all blocks writes that were not kept.
+    /// Lines written by computing all blocks that were not kept.
     pub(super) fn length(&self) -> usize {
         let n_kept = self.spare.lock().map_or(0, |spare| spare.len());
         (self.n_blocks() - n_kept).saturating_mul(self.n_nodes)
@@ -164,8 +164,8 @@ impl Sweep {
         self.spare.lock().is_ok_and(|spare| spare.iter().any(|kept| kept.0 == first))
     }
 
-    /// One block: what was kept of it, or else computed, in the memory of another one if there is one. O(nodes + reads), a
-    /// cache line per node. Questions about nodes far back may stay open.
+    /// One block: the kept one, or else a computed one, in the memory of another one if there is one. O(nodes + reads),
+    /// a cache line per node. Questions about nodes far back may stay open.
     pub(super) fn block(&self, number: usize, control: &Control) -> Result<Block<'_>, Interrupt> {
         let first = (number * self.width()) as u32;
         let taken = self.spare.lock().ok().and_then(|mut spare| {
@@ -227,7 +227,7 @@ impl Sweep {
         self.make_room(&mut lines, control)?;
         for (step, (spot, predecessors)) in self.nodes().enumerate() {
             tick(step, control)?;
-            // Apart from what follows, so that the maxima stay in registers.
+            // Separate from what follows, so that the maxima stay in registers.
             let mut line = [T::default(); W];
             for &place in predecessors {
                 let other = &lines[place as usize].0;
@@ -318,7 +318,7 @@ fn predecessors(index: &Index, order: &LinearOrder, chains: &Chains, nodes: &[No
         let writers = index.read_writer[index.reads_of(t)].iter().copied().filter(|&writer| writer != NONE);
         for u in writers.chain(earlier) {
             let place = order.place[u as usize];
-            // A few repetitions do no harm.
+            // A few repetitions are harmless.
             if predecessor[first..].iter().rev().take(8).all(|&other| other != place) {
                 predecessor.push(place);
             }
@@ -336,7 +336,7 @@ struct Line<T, const W: usize>([T; W]);
 
 /// A number of nodes at the beginning of a chain.
 trait Count: Copy + Ord + Default {
-    /// As many as end at this position. Chains are short enough for the type.
+    /// The number of nodes up to this position. Chains are short enough for the type.
     fn from_position(position: u32) -> Self;
 }
 
@@ -371,8 +371,8 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order; of a
-    /// number that is too far back to be known, the most that it can be.
+    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order; an
+    /// upper bound if they are too far back to be known.
     #[inline]
     fn most(&self, place: u32, chain: u32) -> (u32, bool) {
         let spot = self.sweep.parts[place as usize / PART].spot[place as usize % PART];
@@ -395,16 +395,16 @@ impl Block<'_> {
         }
     }
 
-    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order; `None`
-    /// where the block does not tell.
+    /// How many nodes at the beginning of a chain of the block strictly precede the node at a place of the order;
+    /// `None` if the block does not tell.
     #[inline]
     pub(super) fn count(&self, place: u32, chain: u32) -> Option<u32> {
         let (most, is_exact) = self.most(place, chain);
         is_exact.then_some(most)
     }
 
-    /// Whether `a`, whose chain is in the block, strictly precedes the node at a place of the order; `None` where the block
-    /// does not tell.
+    /// Whether `a`, whose chain is in the block, strictly precedes the node at a place of the order; `None` if the
+    /// block does not tell.
     #[inline]
     pub(super) fn precedes(&self, chains: &Chains, a: Node, place: u32) -> Option<bool> {
         let (most, is_exact) = self.most(place, chains.chain[a as usize]);

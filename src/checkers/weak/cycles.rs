@@ -1,4 +1,4 @@
-//! TAP-g: cycles of SO ∪ WR, one per component, each as short as it can be found.
+//! TAP-g: cycles of SO ∪ WR, one per component, each as short as can be found.
 
 use super::causality::{Causality, Components, Forced, ForcedEdges, tick};
 use super::justification::Story;
@@ -8,13 +8,13 @@ use crate::control::{Control, Interrupt};
 use crate::history::KeyId;
 use crate::relations::{EdgeIndex, Node, Relation};
 
-/// States visited in search of shorter cycles, all components together; one cycle of each is always found.
+/// States visited in search of shorter cycles, over all components; one cycle of each is always found.
 const VISITS: u64 = 5_000_000;
 
-/// The ordinal of the instance at a place, if it is to be told.
+/// The ordinal of the instance at a place, if it is to be reported.
 pub(super) type Admit<'w> = dyn FnMut(Place) -> Option<u32> + 'w;
 
-/// Counts the components with cycles and tells those that `admit` takes with their shortest cycles, shortest first.
+/// Counts the components with cycles and reports those that `admit` accepts with their shortest cycles, shortest first.
 pub(super) fn add(
     causality: &Causality<'_>,
     components: &Components,
@@ -44,8 +44,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Counts the components of SO ∪ WR and the version order that lists show, as far as they are more than components of
-/// SO ∪ WR, and tells those that `admit` takes with a short cycle each, shortest first.
+/// Counts the components of SO ∪ WR and the version order that lists show, if they are more than components of SO ∪ WR,
+/// and reports those that `admit` accepts with a short cycle each, shortest first.
 pub(super) fn add_of_versions(
     causality: &Causality<'_>,
     components: &Components,
@@ -128,7 +128,7 @@ fn violation(
     }
 }
 
-/// A cycle has a write-read edge, so the shortest is one of those edges and the shortest way back.
+/// A cycle has a write-read edge, so the shortest consists of such an edge and the shortest path back.
 fn shortest_cycle(
     causality: &Causality<'_>,
     components: &Components,

@@ -1,10 +1,10 @@
-//! An order and its replay, mended where forced edges contradict the order.
+//! Repairs an order and its replay where forced edges contradict the order.
 //!
-//! After the first round or two few edges are new, and the transactions that they concern stand near each other. An edge
-//! against the order spans an interval of it; where such intervals overlap they are one. No predecessor relation leads
-//! from behind an interval into it, so that the transactions of an interval can be put in order by themselves, all others
-//! stay where they are, and a cycle lies within one interval. Of the replay only the keys change of which an interval
-//! moves a write past another access.
+//! After the first round or two few edges are new, and the transactions that they concern are close to each other. An
+//! edge against the order spans an interval of it; overlapping intervals are merged. No predecessor relation leads from
+//! behind an interval into it, so the transactions of an interval can be ordered by themselves, all others stay in
+//! place, and a cycle lies within one interval. In the replay only those keys change for which an interval moves a
+//! write past another access.
 
 use super::SMALL_LIMITS;
 use super::base_order::{BaseOrder, Open, Previous, Replay};
@@ -20,16 +20,16 @@ use std::collections::BinaryHeap;
 /// Nodes per piece of parallel work.
 const NODES: usize = if SMALL_LIMITS { 2 } else { 1 << 14 };
 
-/// One in how many may be concerned before the whole is made again: of the nodes by intervals, of the accesses by keys that
-/// change.
+/// The largest fraction (one in this many) that may be affected before everything is recomputed: of the nodes by
+/// intervals, of the accesses by keys that change.
 const ONE_IN: usize = if SMALL_LIMITS { 2 } else { 4 };
 
 /// The order nearest to the last one in which the forced edges hold, too, and its replay: at each place the first
-/// transaction of the last order that may come next. `last` is none after the first guess. `None` when the edges go in a
+/// transaction of the last order that may come next. `last` is `None` after the first guess. `None` if the edges form a
 /// cycle.
 ///
-/// O(n + edges), times a logarithm; where the edges concern a small part of the order, with a few linear passes that take
-/// a small part of the time of a replay.
+/// O(n + edges), times a logarithm; if the edges concern a small part of the order, with a few linear passes that take
+/// a small fraction of the time of a replay.
 pub(super) fn next_order(
     index: &Index,
     ground: &BaseOrder,
@@ -60,7 +60,7 @@ pub(super) fn next_order(
     Ok(Some((order, replay)))
 }
 
-/// A stretch of an order, from where an edge against the order ends to where one begins.
+/// A stretch of an order, from the end of an edge against the order to the start of one.
 struct Interval {
     first: u32,
     last: u32,
@@ -74,7 +74,7 @@ impl Interval {
     }
 }
 
-/// The intervals that edges against an order span, in order, apart from each other; each with all edges within.
+/// The disjoint intervals spanned by edges against an order, in order; each with all edges within.
 fn intervals(order: &LinearOrder, forced: &[Forced]) -> Vec<Interval> {
     let place = |node: Node| order.place[node as usize];
     let forced = forced.iter().filter(|edge| edge.from != NONE && edge.to != NONE);
@@ -101,15 +101,15 @@ fn intervals(order: &LinearOrder, forced: &[Forced]) -> Vec<Interval> {
     intervals
 }
 
-/// What an interval becomes.
+/// The result for an interval.
 struct Turned {
     first: u32,
     nodes: Vec<Node>,
-    /// The keys of which a write moves past another access; ascending.
+    /// The keys with a write that moves past another access; ascending.
     keys: Vec<u32>,
 }
 
-/// Puts each interval in order; `None` if there is a cycle.
+/// Orders each interval; `None` if there is a cycle.
 fn turned(
     index: &Index,
     order: &LinearOrder,
@@ -167,7 +167,7 @@ fn extension(
     Ok((nodes.len() == old.len()).then_some(nodes))
 }
 
-/// Who waits for whom in an interval; nodes are places from its first one.
+/// The dependencies within an interval; nodes are places from its first one.
 struct Waits<'a> {
     index: &'a Index,
     order: &'a LinearOrder,
@@ -184,12 +184,12 @@ struct Waits<'a> {
 }
 
 impl Waits<'_> {
-    /// Puts a node where those are that may come next, or lets it wait.
+    /// Adds a node to those that may come next, or lets it wait.
     fn look_at(&mut self, local: u32, node: Node) {
         let index = self.index;
         let writers = &index.read_writer[index.reads_of(node)];
         let before = self.before.of(local);
-        // The reads, what is forced, and the session.
+        // The reads, the forced edges, and the session.
         let n_all = writers.len() + before.len() + usize::from(index.position(node) > 0);
         while (self.seen[local as usize] as usize) < n_all {
             let at = self.seen[local as usize] as usize;
@@ -208,18 +208,18 @@ impl Waits<'_> {
         self.ready.push(Reverse(local));
     }
 
-    /// A predecessor by its place from the first of the interval, unless it stands before that.
+    /// A predecessor by its place from the first of the interval, unless it is before that.
     fn within(&self, node: Node) -> Option<u32> {
         self.order.place[node as usize].checked_sub(self.interval.first)
     }
 }
 
-/// An access to a key: read or write, and of which version.
+/// An access to a key: read or write, and its version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Access {
     key: u32,
     place: u32,
-    /// A transaction reads before it writes, as far as others are concerned.
+    /// A transaction reads before it writes, as far as other transactions are concerned.
     is_write: bool,
     /// A read, as a place in the `read_*` arrays, or the slot of a write.
     what: u32,
@@ -234,8 +234,8 @@ fn accesses_of(index: &Index, node: Node, place: u32) -> impl Iterator<Item = Ac
     read.chain(write.map(move |(&key, &what)| Access { key, place, is_write: true, what }))
 }
 
-/// The keys of which an interval that becomes `nodes` moves a write past another access; ascending. `last_seen` has a
-/// number for each key; above `mark`, which is even, there are none yet.
+/// The keys for which an interval that becomes `nodes` moves a write past another access; ascending. `last_seen` has a
+/// number for each key, none yet above `mark`, which is even.
 fn keys_turned(
     index: &Index,
     order: &LinearOrder,
@@ -245,7 +245,7 @@ fn keys_turned(
     mark: u32,
 ) -> Vec<u32> {
     let (once, again) = (mark + 1, mark + 2);
-    // Most keys of an interval are accessed once there.
+    // Most keys of an interval are accessed only once there.
     for &node in nodes {
         for &key in index.read_key[index.reads_of(node)].iter().chain(&index.write_key[index.writes_of(node)]) {
             let seen = &mut last_seen[key as usize];
@@ -283,7 +283,7 @@ impl Keys {
     }
 }
 
-/// All accesses to some keys, by key, then in an order; `None` if these are a large part of all.
+/// All accesses to some keys, by key, then in order; `None` if these are a large part of all.
 fn accesses(
     index: &Index,
     order: &LinearOrder,
@@ -320,7 +320,7 @@ fn accesses(
     Ok(Some(found))
 }
 
-/// A replay in which some keys are replayed again: these are all their accesses, by key, then in the order.
+/// A replay in which some keys are replayed again, given all their accesses, by key, then in order.
 fn mended(index: &Index, order: &LinearOrder, replay: Replay, keys: &Keys, accesses: &[Access]) -> Replay {
     let Replay { previous, open } = replay;
     let of_others = open.into_iter().flatten().filter(|open| !keys.has(index.read_key[open.read as usize]));
@@ -350,7 +350,7 @@ mod tests {
     use super::super::random::{Op, Tiny};
     use super::*;
 
-    /// Some sessions whose transactions read what stands shortly before them in a hidden order.
+    /// Some sessions whose transactions read what is shortly before them in a hidden order.
     fn history(random: &mut fastrand::Rng) -> Tiny {
         let sessions: Vec<usize> = (0..random.usize(2..=5)).map(|_| random.usize(3..=20)).collect();
         let n: usize = sessions.iter().sum();

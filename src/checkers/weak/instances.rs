@@ -1,4 +1,4 @@
-//! All instances of the patterns above single reads: exact counts, and a story for the smallest of them.
+//! All instances of the patterns above single reads: exact counts, and an explanation for the smallest of them.
 
 use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, Forced, ForcedEdges};
@@ -25,16 +25,16 @@ const VECTOR_BYTES: usize = if SMALL_LIMITS { 1 } else { 2 << 30 };
 const SPARE: usize = 4;
 const SMALL: usize = 50_000;
 
-/// States visited per pattern in search of ways, after which only instances are listed whose ways need no search.
+/// States visited per pattern to find paths; after that, only instances whose paths need no search are listed.
 const VISITS_PER_PATTERN: u64 = 4_000_000;
 
-/// The weak levels, and SO ∪ WR with what each forces.
+/// The weak levels, and SO ∪ WR with the edges that each forces.
 pub(super) struct Commit {
     /// Weakest first.
     pub(super) levels: Vec<(Level, ForcedEdges, Components)>,
 }
 
-/// What a survey of the instances of a history takes.
+/// What a survey of the instances of a history needs.
 struct Setting<'a> {
     causality: Causality<'a>,
     /// Of SO ∪ WR.
@@ -176,7 +176,7 @@ pub(super) fn unlisted(
     Ok(told)
 }
 
-/// RC, RA or TCC: the strongest that a violation of one of `levels` can be told at.
+/// RC, RA or TCC: the strongest that a violation of one of `levels` can be reported at.
 fn strongest(levels: LevelSet) -> Option<Level> {
     let weak = [Level::ReadCommitted, Level::ReadAtomic];
     let asked = |level: &Level| levels.contains(*level);
@@ -323,7 +323,8 @@ impl Teller<'_> {
             .expect("the pair is in one component at the strongest level")
     }
 
-    /// Whether the story of a candidate has a way of more than two steps, or of inferred edges not directly there.
+    /// Whether the explanation of a candidate has a path of more than two steps, or of inferred edges not directly
+    /// present.
     fn needs_search(&self, pattern: Pattern, candidate: &Candidate) -> bool {
         let &Candidate { t1, t2, t3, .. } = candidate;
         let far = |a, b| quick_way(self.causality, a, b).is_none();
@@ -334,7 +335,7 @@ impl Teller<'_> {
             true => far(t1, t2),
             false => match self.commit_order(t1, t2, seen_at).1.find(t1, t2) {
                 Some(edge) if self.causality.list_behind(edge).is_some() => false,
-                // The inferred edge has a reader of its own, who must see t1.
+                // The inferred edge has a reader of its own, which must observe t1.
                 Some(edge) => far(t1, self.causality.read_node[edge.read as usize]),
                 None => true,
             },
@@ -342,7 +343,7 @@ impl Teller<'_> {
         far(t2, t3) || search_order()
     }
 
-    /// Which read of the key from t1 to tell: the last if it comes after a read from t2, else the first.
+    /// The read of the key from t1 to report: the last if it comes after a read from t2, else the first.
     fn telling_read(&self, candidate: &Candidate) -> u32 {
         let index = self.causality.index;
         let reads = index.reads_of(candidate.t3);

@@ -1,4 +1,4 @@
-//! Violations with their edges: premises first, shared where several edges rest on them.
+//! Violations with their edges: premises first, shared if several edges rest on them.
 
 use super::causality::{Causality, Components};
 use super::paths::{Search, Step};
@@ -31,7 +31,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Names a transaction that takes part, once.
+    /// Adds a transaction to those involved, once.
     pub(super) fn mention(&mut self, node: Node) {
         let transaction = self.transaction(node);
         if !self.transactions.contains(&transaction) {
@@ -80,7 +80,7 @@ impl<'a> Story<'a> {
         self.add(writer, reader, Relation::WriteRead, read, edge)
     }
 
-    /// Steps of a way, in order.
+    /// The steps of a path, in order.
     pub(super) fn way(
         &mut self,
         way: &[Step],
@@ -116,9 +116,9 @@ impl<'a> Story<'a> {
         self.read(read.expect("readers lists only nodes that read from the writer") as u32)
     }
 
-    /// The inferred edge from `t2` to the writer of the version that `read` returns, with the read and the way by
+    /// The inferred edge from `t2` to the writer of the version that `read` returns, with the read and the path by
     /// which the reader sees `t2`: an earlier read if there is one (of another key if possible), else session order,
-    /// else a later read, else the shortest way.
+    /// else a later read, else the shortest path.
     pub(super) fn commit(
         &mut self,
         t2: Node,
@@ -162,8 +162,8 @@ impl<'a> Story<'a> {
     }
 }
 
-/// The read by which the reader of `read` sees `t2` best: before it and of another key, before it, any of another key,
-/// any.
+/// The read by which the reader of `read` sees `t2` best: in order of preference, before it and of another key, before
+/// it, of another key, any.
 fn directly(causality: &Causality<'_>, t2: Node, read: u32) -> Option<u32> {
     let index = causality.index;
     let key = index.read_key[read as usize];
@@ -172,7 +172,7 @@ fn directly(causality: &Causality<'_>, t2: Node, read: u32) -> Option<u32> {
     from_t2.min_by_key(|&r| (r > read, index.read_key[r as usize] == key, r))
 }
 
-/// The axiom by which the reader of `read` sees `t2`, and by what: a session, a read (see [`directly`]), or neither.
+/// The axiom by which the reader of `read` sees `t2`, and the step: a session, a read (see [`directly`]), or neither.
 fn sees(causality: &Causality<'_>, t2: Node, read: u32) -> (Axiom, Option<Step>) {
     let t3 = causality.read_node[read as usize];
     match directly(causality, t2, read) {

@@ -11,7 +11,7 @@
 //! | TCC | t2 precedes t3 in (SO ∪ WR)⁺ |
 //!
 //! A level is satisfied iff SO ∪ WR and the edges t2 → t1 that its axiom forces have no cycle. This module does not
-//! look at single reads (TAP-a to f and j); the caller has done that before.
+//! check single reads (TAP-a to f and j); the caller has done so before.
 
 mod base_order;
 mod causal;
@@ -73,7 +73,7 @@ impl BaseOrder {
     }
 }
 
-/// Decides RC, RA or TCC for a history without TAP-a to f; any other level is taken for TCC.
+/// Decides RC, RA or TCC for a history without TAP-a to f; any other level is treated as TCC.
 ///
 /// A few linear replays as long as the history is close to valid, otherwise within the bounds of saturation:
 /// O(n^{3/2}) for RC and RA, O(n · sessions) for TCC with n operations (AWDIT's bounds). TCC takes a cache line per
@@ -83,7 +83,7 @@ pub fn decide(index: &Index, level: Level, control: &Control) -> Result<WeakDeci
     decide_on(index, BaseOrder::new(index, control)?.as_ref(), level, control)
 }
 
-/// [`decide`] with the ground of the index, which levels can share; without one the level is violated.
+/// [`decide`] with the ground of the index, which levels can share; without it the level is violated.
 pub fn decide_on(
     index: &Index,
     ground: Option<&BaseOrder>,
@@ -97,16 +97,15 @@ pub fn decide_on(
     })
 }
 
-/// Counts and lists TAP-g, h, i, k, l, m, n as far as they violate one of `levels`; at most `max_instances` per pattern
-/// are listed, one per pair (t1, t2), smallest stories first, implied ones last.
+/// Counts and lists TAP-g, h, i, k, l, m, n if they violate one of `levels`; at most `max_instances` per pattern are
+/// listed, one per pair (t1, t2), smallest explanations first, implied ones last.
 ///
-/// The letter of an instance tells by what t3 sees t2 and what puts t1 before t2; it violates the weakest level whose
-/// axiom has the first and whose commit order has the second. Nothing inside a component of SO ∪ WR is reported but the
-/// component itself (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not
-/// counted.
+/// The letter of an instance says how t3 sees t2 and what puts t1 before t2; it violates the weakest level whose axiom
+/// has the former and whose commit order has the latter. Inside a component of SO ∪ WR only the component itself is
+/// reported (TAP-g). A t2 that t3 sees only by reading the same key from it belongs to TAP-j and is not counted.
 ///
-/// ⊥ is part of every commit order: where an axiom forces a transaction before ⊥ (a violation by itself), that
-/// transaction and all before it precede everything.
+/// ⊥ is part of every commit order: if an axiom forces a transaction before ⊥ (a violation by itself), that transaction
+/// and all before it precede everything.
 ///
 /// Time: that of saturation plus reads × chains; memory: 2 GB of vectors and the minimal forced edges of each level.
 /// With many listed instances that are far apart, fewer than `max_instances` are listed. The result does not depend on
@@ -125,10 +124,10 @@ pub fn instances(
     Ok(found)
 }
 
-/// The counted instances of one pattern that `window` wants, with their ordinals, in the order of their places: by reader,
-/// key, version read and newer version. `levels` must be what the instances were counted for.
+/// The counted instances of one pattern that `window` wants, with their ordinals, in the order of their places: by
+/// reader, key, version read and newer version. `levels` must be those for which the instances were counted.
 ///
-/// Counts by reader first and makes the instances of the readers in question only. Time and memory as for counting.
+/// Counts by reader first and makes only the instances of the readers in question. Time and memory as for counting.
 pub(super) fn unlisted(
     history: &History,
     index: &Index,
@@ -143,8 +142,8 @@ pub(super) fn unlisted(
     Ok(violations)
 }
 
-/// The index knows the last write of a key only. Where the read returned an earlier one (TAP-f), the edge must leave the
-/// write of the value that was read.
+/// The index knows only the last write of a key. If the read returned an earlier one (TAP-f), the edge must start at
+/// the write of the value that was read.
 fn start_at_the_write_that_was_read(history: &History, edge: &mut Edge) {
     if let (Relation::WriteRead, Some(_), Some(read)) = (edge.relation, edge.from_operation, edge.to_operation) {
         edge.from_operation = write_that_was_read(history, edge.from, edge.to, read);

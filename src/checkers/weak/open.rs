@@ -1,11 +1,11 @@
-//! RC, RA and TCC where reads have several possible writers: one question for each such read, whom it read from.
+//! RC, RA and TCC if reads have several possible writers: one question for each such read, namely its writer.
 //!
-//! Once writers are chosen these levels force edges and leave nothing open, so the answers are all that is searched for, by
-//! the solver of [`crate::sat`] with the axioms as rules: t3 reads a key from t1 and sees t2, which writes it, too; then t2
-//! is before t1. What a transaction sees by reading or by its session follows at once from two answers. What it sees by
-//! longer paths (TCC) is looked for when everything is answered, and only where the order contradicts it.
+//! Once writers are chosen these levels force edges and leave nothing open, so the search is only for the answers, by
+//! the solver of [`crate::sat`] with the axioms as rules: t3 reads a key from t1 and sees t2, which also writes it;
+//! then t2 is before t1. What a transaction sees by reading or by its session follows directly from two answers. What
+//! it sees by longer paths (TCC) is computed when everything is answered, and only where the order contradicts it.
 //!
-//! A transaction of unknown outcome is a fact of its own: it takes part if a reader that does reads from it.
+//! A transaction of unknown outcome is a fact of its own: it counts as committed if a committed reader reads from it.
 
 mod longer;
 
@@ -26,7 +26,7 @@ const MOST_SEEN: usize = 1 << 26;
 /// Edges found at a time when everything is answered.
 const AT_ONCE: usize = if SMALL_LIMITS { 1 } else { 64 };
 
-/// Of an ambiguous read, by its place in [`Resolution::ambiguous`], one candidate, by its place.
+/// A candidate of an ambiguous read: its place in [`Resolution::ambiguous`] and the candidate's place.
 pub(in crate::checkers) type Chosen = (usize, u32);
 
 /// The answer for one weak level.
@@ -34,14 +34,14 @@ pub(in crate::checkers) type Chosen = (usize, u32);
 pub(in crate::checkers) enum OpenWeak {
     /// This choice satisfies it.
     Satisfied(Choice),
-    /// None does: each choice has all of one of these lists. `None` where who takes part is open, too.
+    /// None does: each choice contains one of these lists. `None` if it is also open which transactions committed.
     Violated(Option<Vec<Vec<Chosen>>>),
     /// It would take more work than allowed.
     GaveUp,
 }
 
-/// Decides RC, RA or TCC where reads are ambiguous, after at most `most_conflicts` wrong turns. `index` is that of the
-/// history with those reads left out, and satisfies the level.
+/// Decides RC, RA or TCC where reads are ambiguous, within `most_conflicts` conflicts. `index` is that of the
+/// history without those reads, and satisfies the level.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first; the time is exponential in the worst case.
@@ -91,7 +91,7 @@ pub(in crate::checkers) fn decide_open(
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     slot: Slot,
-    /// The fact that it did; [`NONE`] where there is no other.
+    /// The fact that it did; [`NONE`] if it is the only one.
     fact: Fact,
 }
 
@@ -112,21 +112,22 @@ struct Axioms<'a> {
     begin: Vec<u32>,
     reads: Vec<Read>,
     candidates: Vec<Candidate>,
-    /// By fact: the read it answers, and its place among the ambiguous read's candidates; then those that take part.
+    /// By fact: the read it answers, and its place among the ambiguous read's candidates; then the facts that a
+    /// transaction committed.
     answers: Vec<(u32, u32)>,
-    /// By node: the fact that it takes part, or [`NONE`] if it does anyway.
+    /// By node: the fact that it committed, or [`NONE`] if that is certain.
     member: Vec<Fact>,
-    /// By fact from the first one that answers nothing: the node.
+    /// By fact, from the first that is not an answer: the node.
     members: Vec<Node>,
-    /// Facts of transactions that cannot take part: single reads of theirs are wrong.
+    /// Facts of transactions that cannot have committed: single reads of theirs are wrong.
     wrong: Vec<Fact>,
-    /// By read: the candidate taken last; it counts as long as its fact holds.
+    /// By read: the candidate assumed last; it counts as long as its fact holds.
     taken: Vec<u32>,
     search: Search,
 }
 
 impl<'a> Axioms<'a> {
-    /// `certain` is the index of those that take part anyway.
+    /// `certain` is the index of the transactions that certainly committed.
     fn new(history: &History, resolution: &Resolution, index: &'a Index, certain: &Index, level: Level) -> Axioms<'a> {
         let n = index.n_nodes();
         let mut axioms = Axioms {
@@ -209,7 +210,7 @@ impl<'a> Axioms<'a> {
         self.begin[node as usize] as usize..self.begin[node as usize + 1] as usize
     }
 
-    /// Edges that are there whatever is answered: session order, reads of those that take part anyway, and lists.
+    /// Edges independent of all answers: session order, reads of transactions that certainly committed, and lists.
     fn fixed_edges(&self, listed: &[(Node, Node)]) -> Vec<(Node, Node)> {
         let n = self.index.n_nodes() as Node;
         let mut edges: Vec<(Node, Node)> = (0..n).filter_map(|t| Some((t, self.index.successor(t)?))).collect();
@@ -224,8 +225,8 @@ impl<'a> Axioms<'a> {
         edges
     }
 
-    /// By node a place in a guess of the order: by time, else by line, if nine of ten reads then have a candidate before
-    /// them; else by how far on in their sessions they are.
+    /// By node a place in a guess of the order: by time, else by line, if nine out of ten reads then have a candidate
+    /// before them; else by relative position in their sessions.
     fn first_guess(&self) -> Vec<u64> {
         let index = self.index;
         let ends: Option<Vec<u64>> =
@@ -257,7 +258,7 @@ impl<'a> Axioms<'a> {
         })
     }
 
-    /// What is asked: answers that are near in the order come first, and the version before the read before others.
+    /// The questions: answers that are near in the order come first, and the version before the read before others.
     fn questions(&self, order: &DynamicOrder) -> Questions {
         let n_facts = self.answers.len() + self.members.len();
         let mut all = Questions { n_facts, ..Questions::default() };
@@ -290,7 +291,7 @@ impl<'a> Axioms<'a> {
         all
     }
 
-    /// The candidate that a read returns, as far as that is known.
+    /// The candidate that a read returns, if known.
     fn taken(&self, read: usize, holds: &[bool]) -> Option<Candidate> {
         let taken = *self.candidates.get(self.taken[read] as usize)?;
         let is_there = self.reads[read].candidates.contains(&(self.taken[read] as usize));
@@ -302,7 +303,7 @@ impl<'a> Axioms<'a> {
         member == NONE || holds[member as usize]
     }
 
-    /// The edges that follow from nothing: what is certain of transactions that take part anyway.
+    /// The edges that follow without premises: what is certain of transactions that certainly committed.
     fn follow_from_nothing(&self, found: &mut Consequences) {
         let holds = vec![false; self.answers.len() + self.members.len()];
         for read in 0..self.reads.len() {
@@ -346,7 +347,7 @@ impl<'a> Axioms<'a> {
         }
     }
 
-    /// The axiom: who reads a key from `writer` sees `seen`.
+    /// The axiom: a transaction that reads a key from `writer` sees `seen`.
     fn see(&self, seen: Node, (key, writer): (u32, Node), because: &[Fact], found: &mut Consequences) {
         if seen == NONE || seen == writer || self.index.slot_of(seen, key).is_none() {
             return;
@@ -365,7 +366,7 @@ impl<'a> Axioms<'a> {
         (slots.start..end).rev().map(|slot| self.index.slot_node[slot]).take_while(move |&t| t >= begin)
     }
 
-    /// The answer that a fact is. Only of facts that are answers.
+    /// The answer for a fact, which must be an answer.
     fn chosen(&self, fact: Fact) -> Option<Chosen> {
         let &(read, place) = self.answers.get(fact as usize)?;
         Some((self.reads[read as usize].ambiguous, place))
@@ -426,12 +427,12 @@ impl Rules for Axioms<'_> {
     }
 }
 
-/// Those that are facts.
+/// The facts among them.
 fn reasons<const N: usize>(facts: [Fact; N]) -> Vec<Fact> {
     facts.into_iter().filter(|&fact| fact != NONE).collect()
 }
 
-/// Whether a read is wrong by itself, whichever other transactions take part.
+/// Whether a read is wrong by itself, whichever other transactions committed.
 fn is_wrong(resolution: &Resolution, reader: TransactionId, read: OperationId) -> bool {
     match resolution.source_in(reader, read) {
         Source::Initial { after_own_write } => after_own_write,

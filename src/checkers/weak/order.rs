@@ -1,8 +1,8 @@
 //! Linear extensions of SO ∪ WR ∪ forced edges, by merging the sessions.
 //!
-//! The next transaction of an order is always the head of some session, so the sessions are merged like sorted lists:
-//! a head whose predecessors all stand in the order may come next, any other waits for one predecessor that does not.
-//! Only predecessors are asked for, which the reads of a transaction name; no list of successors is needed.
+//! The next transaction of an order is always the head of some session, so the sessions are merged like sorted lists: a
+//! head whose predecessors are all in the order may come next, any other waits for one predecessor that is not. Only
+//! predecessors are needed, which the reads of a transaction name; no list of successors is required.
 
 use super::SMALL_LIMITS;
 use super::causality::{Forced, tick};
@@ -11,10 +11,10 @@ use crate::relations::{Index, NONE, Node};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Nodes that are told at a time.
+/// Nodes reported at a time.
 pub(super) const STRETCH: usize = if SMALL_LIMITS { 2 } else { 1 << 13 };
 
-/// Which of the transactions that may come next does.
+/// Which of the transactions that may come next is chosen.
 #[derive(Clone, Copy)]
 pub(super) enum Preference<'a> {
     /// The one that could first: a breadth-first order, in which versions are read soon after they are written.
@@ -53,7 +53,7 @@ impl Before {
         Before { begin, from }
     }
 
-    /// Where the edges begin that end at a node.
+    /// The starts of the edges that end at a node.
     #[inline]
     pub(super) fn of(&self, v: Node) -> &[Node] {
         match self.begin.is_empty() {
@@ -63,7 +63,7 @@ impl Before {
     }
 }
 
-/// A linear order of all nodes and where each stands in it.
+/// A linear order of all nodes and the place of each in it.
 #[derive(Clone, Default)]
 pub(super) struct LinearOrder {
     /// The nodes in order.
@@ -72,8 +72,8 @@ pub(super) struct LinearOrder {
     pub(super) place: Vec<u32>,
 }
 
-/// A linear extension of SO ∪ WR and the edges of `before` (Kahn 1962) that follows a wish as far as it can; `None` when
-/// they have a cycle. O(n + edges), times the logarithm of the number of sessions when ranks are wished for.
+/// A linear extension of SO ∪ WR and the edges of `before` (Kahn 1962) that follows a wish as far as it can; `None` if
+/// they have a cycle. O(n + edges), times the logarithm of the number of sessions with ranks.
 pub(super) fn linear_extension(
     index: &Index,
     before: &Before,
@@ -128,7 +128,7 @@ struct Merge<'a> {
     index: &'a Index,
     before: &'a Before,
     order: LinearOrder,
-    /// By node, a bit each: whether it is in the order. So small that it stays near where `place` does not.
+    /// By node, a bit each: whether it is in the order. Small enough to stay in a cache, which `place` is not.
     is_placed: Vec<u64>,
     /// By session: its first node that is not in the order.
     head: Vec<Node>,
@@ -165,7 +165,7 @@ impl Merge<'_> {
         self.ready.push(session, head);
     }
 
-    /// Appends the head of a session to the order and looks at the sessions that waited for it.
+    /// Appends the head of a session to the order and checks the sessions that waited for it.
     #[inline]
     fn take(&mut self, session: u32) {
         let node = self.head[session as usize];
@@ -187,7 +187,7 @@ impl Merge<'_> {
 /// The sessions whose heads may come next.
 enum Ready<'a> {
     FirstCome(VecDeque<u32>),
-    /// Ranks with sessions behind them, in one number.
+    /// Ranks combined with sessions, in one number.
     Rank(BinaryHeap<Reverse<u64>>, &'a [u32]),
 }
 

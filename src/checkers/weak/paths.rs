@@ -1,10 +1,10 @@
-//! Shortest ways from one node to another, as steps that can be told: a way along a session is one step.
+//! Shortest paths from one node to another, as reportable steps: a path along a session is one step.
 
 use super::causality::{Causality, Forced, ForcedEdges, tick};
 use crate::control::{Control, Interrupt};
 use crate::relations::{NONE, Node};
 
-/// One step of a way.
+/// One step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Later in the same session.
@@ -42,7 +42,7 @@ pub(super) fn two_steps(causality: &Causality<'_>, a: Node, b: Node) -> Option<[
     readers.find(|&&r| causality.in_session_order(r, b)).map(|&r| [Step::Read(a, r), Step::Session(r, b)])
 }
 
-/// The way of one or two steps of SO ∪ WR from a to b, if there is one.
+/// The path of one or two steps of SO ∪ WR from a to b, if there is one.
 pub(super) fn quick_way(causality: &Causality<'_>, a: Node, b: Node) -> Option<Vec<Step>> {
     if causality.in_session_order(a, b) {
         return Some(vec![Step::Session(a, b)]);
@@ -65,7 +65,7 @@ pub(super) struct Search<'a> {
     cost: Vec<(u32, u32)>,
     parent: Vec<u32>,
     search: u32,
-    /// States to go on from, by steps, for the number of forced edges in hand and for one more.
+    /// States to continue from, by steps, for the current number of forced edges and for one more.
     now: Vec<Vec<u32>>,
     next: Vec<Vec<u32>>,
     /// States visited by all searches so far.
@@ -88,8 +88,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The way from `from` to another node `to` with the fewest forced edges, among those with the fewest steps;
-    /// `None` when there is none through admitted nodes. Dijkstra 1959 on pairs of costs, with buckets: O(states and
+    /// The path from `from` to another node `to` with the fewest forced edges, among those with the fewest steps;
+    /// `None` if there is none through admitted nodes. Dijkstra 1959 on pairs of costs, with buckets: O(states and
     /// edges reached before `to`).
     pub(super) fn shortest(
         &mut self,
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         let initial = causality.n() as Node;
         let (v, entered) = (state / 2, state % 2);
         if v == initial {
-            // ⊥ precedes every node, so nothing is nearer to it than what is wanted.
+            // ⊥ precedes every node, so nothing is nearer to it than the target.
             self.reach(to * 2 + OTHERWISE, (forced_edges, steps + 1), state, forced_edges);
             return;
         }

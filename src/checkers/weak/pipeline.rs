@@ -1,8 +1,8 @@
-//! An order and its replay, made at the same time.
+//! Computes an order and its replay at the same time.
 //!
-//! A linear extension is found one transaction after another, which no second thread can help with, and a replay follows an
-//! order. So the replay runs behind the order while that grows; when it is complete, what the replay has not reached yet
-//! is cut into pieces for all threads.
+//! A linear extension is found one transaction after another, which cannot be parallelized, and a replay follows an
+//! order. So the replay runs behind the order as that grows; when the order is complete, what the replay has not
+//! reached yet is cut into pieces for all threads.
 
 use super::base_order::{Piece, Previous, Replay, pieces};
 use super::order::{Before, LinearOrder, Preference, linear_extension, linear_extension_told};
@@ -31,7 +31,7 @@ pub(super) fn order_and_replay(
         let order = linear_extension_told(index, before, wish, control, &mut |nodes| belt.put(nodes))?;
         let Some(order) = order else { return Ok(None) };
         let n_left = belt.take_back(rayon::current_num_threads());
-        // Nothing more comes: the next stage need not wait for what is done here.
+        // Nothing more comes: the next stage need not wait for the work done here.
         drop(end);
         let rest = &order.nodes[order.nodes.len() - n_left..];
         let replayed = pieces(index, n_left).into_par_iter().with_max_len(1).map(|nodes| {
@@ -58,7 +58,7 @@ pub(super) fn order_and_replay(
     Ok(Some((order, replay)))
 }
 
-/// Stretches of an order on their way from who makes it to who replays it.
+/// Stretches of an order on their way from its producer to its replay.
 #[derive(Default)]
 struct Channel {
     state: Mutex<State>,
@@ -106,7 +106,8 @@ impl Channel {
         }
     }
 
-    /// Leaves one of `n_shares` of what waits, the front, and takes the rest back: how many nodes that are.
+    /// Leaves one of `n_shares` of the waiting stretches, at the front, and takes back the rest; returns how many nodes
+    /// that is.
     fn take_back(&self, n_shares: usize) -> usize {
         let mut state = self.state();
         let kept = state.waiting.len().div_ceil(n_shares);

@@ -1,14 +1,14 @@
-//! The best few candidates per pattern, whatever the order they come in.
+//! The best few candidates per pattern, independent of the order in which they arrive.
 
 use crate::checkers::Place;
 use crate::relations::{NONE, Node};
 
-/// A triple of an axiom with which a pattern's instance may be told.
+/// A triple of an axiom as which a pattern's instance may be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
     /// t2 already precedes t1 causally.
     pub(super) implied: bool,
-    /// Estimated number of edges of the story.
+    /// Estimated number of edges of the explanation.
     pub(super) size: u32,
     /// The writer read from, or [`NONE`] for ⊥.
     pub(super) t1: Node,
@@ -31,8 +31,8 @@ impl Candidate {
     }
 }
 
-/// The smallest candidates, one per pair (t1, t2). What it holds in the end depends on the set of candidates pushed
-/// only: a candidate that is the best of its pair and among the best `capacity` of all is so in every part.
+/// The smallest candidates, one per pair (t1, t2). Its final content depends only on the set of candidates pushed: a
+/// candidate that is the best of its pair and among the best `capacity` of all is so in every part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     capacity: usize,

@@ -24,7 +24,8 @@ pub(super) struct Tiny {
 }
 
 impl Tiny {
-    /// Writers first, then reads of them in random places. With `forward`, reads mostly go back in numbering by turns.
+    /// Writers first, then reads of them in random places. With `forward`, reads mostly refer backwards in a
+    /// round-robin numbering.
     pub(super) fn random(random: &mut fastrand::Rng) -> Tiny {
         let n_sessions = random.usize(1..=5);
         let sessions: Vec<usize> = (0..n_sessions).map(|_| random.usize(0..=3)).collect();
@@ -51,7 +52,7 @@ impl Tiny {
                         candidates.push(None);
                     }
                     let from = candidates[random.usize(0..candidates.len())];
-                    // Non-repeatable reads are rarer than chance would make them.
+                    // Non-repeatable reads are made rarer than by chance.
                     let repeats = operations.iter().any(|o| matches!(o, Op::Read(k, f) if *k == key && *f != from));
                     if !repeats || random.u32(0..5) == 0 {
                         operations.push(Op::Read(key, from));
@@ -69,7 +70,7 @@ impl Tiny {
         self.sessions.iter().enumerate().flat_map(|(s, &n)| std::iter::repeat_n(s, n)).collect()
     }
 
-    /// Its index, transactions and operations numbered as they stand.
+    /// Its index, with transactions and operations numbered in the given order.
     pub(super) fn index(&self) -> Index {
         let n = self.nodes.len();
         let mut index = Index {
@@ -306,7 +307,7 @@ fn decisions_agree_with_the_axioms() {
     assert!(satisfied[0] > satisfied[1] && satisfied[1] > satisfied[2] && satisfied[2] > 5_000, "{satisfied:?}");
 }
 
-/// The patterns of all triples: (pattern, t1, t2) → number of instances, for the strongest level asked for.
+/// The patterns of all triples: (pattern, t1, t2) → number of instances, for the strongest level.
 fn expected(oracle: &Oracle, top: Level) -> std::collections::BTreeMap<(Pattern, Node, Node), u64> {
     let commit = oracle.commit_order(top);
     let mut expected = std::collections::BTreeMap::new();

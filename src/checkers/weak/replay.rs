@@ -1,6 +1,6 @@
-//! Deciding order first: take a commit order, replay the history along it, and look only at the versions it puts
-//! between a read's writer and its reader. What an axiom forces the other way is added; soon nothing is left to add,
-//! or the edges form a cycle.
+//! Decides by order first: take a commit order, replay the history along it, and examine only the versions it puts
+//! between a read's writer and its reader. The edges that an axiom forces against it are added; soon nothing is left to
+//! add, or the edges form a cycle.
 
 use super::SMALL_LIMITS;
 use super::base_order::{BaseOrder, Open, Replay};
@@ -28,7 +28,7 @@ const OPEN_READS: usize = if SMALL_LIMITS { 2 } else { 4096 };
 /// What the open reads of an order force, unless a writer of the key is visible to a reader of ⊥: then no order will do.
 pub(super) type Demands = Option<Vec<Forced>>;
 
-/// A commit order that satisfies `level` (RC, RA or TCC), or `None` when there is none.
+/// A commit order that satisfies `level` (RC, RA or TCC), or `None` if there is none.
 pub(super) fn decide(
     index: &Index,
     ground: &BaseOrder,
@@ -95,11 +95,11 @@ fn all_causal_edges(
     Ok(edges)
 }
 
-/// How to learn what a transaction sees.
+/// How to determine what a transaction sees.
 enum Judge<'a> {
     /// From its own reads and session: RC and RA.
     Marks { atomic: bool },
-    /// From everything that led to it: TCC.
+    /// From its causal past: TCC.
     Causal(Box<Causal<'a>>),
 }
 
@@ -184,7 +184,7 @@ struct MarkWalk<'a> {
     index: &'a Index,
     replay: &'a Replay,
     atomic: bool,
-    /// The writers that the reader in hand reads from, ascending, each with its first read.
+    /// The writers that the current reader reads from, ascending, each with its first read.
     seen: Vec<(Node, u32)>,
     edges: Vec<Forced>,
     /// Readers with too much to walk.

@@ -2,7 +2,7 @@
 //! that the axiom of a level orders.
 //!
 //! The axioms are those of Biswas & Enea 2019, Fig. 2a to 2c: t3 reads x from t1, t2 also writes x, and t3 sees t2;
-//! then t2 → t1. Where two of the three lie in one component of SO ∪ WR the statement is void and left out.
+//! then t2 → t1. If two of the three are in one component of SO ∪ WR, the statement is void and left out.
 
 use super::causality::{Causality, Components, Forced, tick};
 use super::chains::Chains;
@@ -16,14 +16,14 @@ use std::ops::Range;
 /// Nodes or versions per piece of parallel work.
 const CHUNK: usize = 8192;
 
-/// The reads of one transaction, sorted in three ways. Reuse it: it keeps its memory.
+/// The reads of one transaction, sorted in three ways. Reusable: it keeps its memory.
 #[derive(Default)]
 pub(super) struct ReadsOfOne {
     /// (key, place, writer) of reads from other components or ⊥, by key, then place.
     pub(super) by_key: Vec<(u32, u32, u32)>,
     /// (key, its range in `by_key`), by key.
     pub(super) keys: Vec<(u32, u32, u32)>,
-    /// The writers read from, ⊥ left out, by node.
+    /// The writers read from, except ⊥, by node.
     pub(super) writers: Vec<Seen>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Seen {
     pub(super) writer: Node,
     /// Place of the first read from it.
     pub(super) first: u32,
-    /// Place of the first read from it of another key than that one, or [`NONE`].
+    /// Place of the first read from it of a key other than the first read's, or [`NONE`].
     pub(super) first_of_other_key: u32,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn edges_of_transaction(
     let atomic = level != Level::ReadCommitted;
     for at in 0..reads.keys.len() {
         let group = reads.group(at);
-        // Reads of one key in a row, ⊥ left out.
+        // Consecutive reads of one key, without ⊥.
         let mut of_writers = group.iter().filter(|read| read.2 != NONE);
         if let Some(mut last) = of_writers.next() {
             let first = last;
@@ -207,7 +207,7 @@ pub(super) fn edges_of_version(
     }
 }
 
-/// All minimal forced edges of RC or RA, those into ⊥ among them. Parallel over transactions.
+/// All minimal forced edges of RC or RA, including those into ⊥. Parallel over transactions.
 pub(super) fn transaction_edges(
     causality: &Causality<'_>,
     components: &Components,
@@ -231,7 +231,7 @@ pub(super) fn transaction_edges(
     Ok(parts.collect::<Result<Vec<_>, Interrupt>>()?.concat())
 }
 
-/// All minimal forced edges of TCC with t2 in a window of chains, those into ⊥ among them. Parallel over versions.
+/// All minimal forced edges of TCC with t2 in a window of chains, including those into ⊥. Parallel over versions.
 pub(super) fn causal_edges(
     causality: &Causality<'_>,
     components: &Components,

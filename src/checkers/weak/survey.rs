@@ -1,9 +1,9 @@
 //! Exact counts of the patterns TAP-h, i, k, l, m, n, without enumerating their instances.
 //!
-//! An instance is a quadruple (key, t1, t2, t3): t3 reads the key from t1, t2 also writes it, t3 sees t2 (mono, fractured
-//! or causal) and t1 precedes t2 (causally, or in every commit order). For one read and one chain the fitting t2 are
-//! ranges of the chain's writers of the key: those t3 sees are the first few, those after t1 the last few, those in the
-//! component of t1 lie together. Only writers that t3 reads from directly are looked at one by one.
+//! An instance is a quadruple (key, t1, t2, t3): t3 reads the key from t1, t2 also writes it, t3 sees t2 (mono,
+//! fractured or causal) and t1 precedes t2 (causally, or in every commit order). For one read and one chain the
+//! matching t2 are ranges of the chain's writers of the key: those t3 sees are the first few, those after t1 the last
+//! few, those in the component of t1 are contiguous. Only writers that t3 reads from directly are examined one by one.
 
 use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, ForcedEdges, tick};
@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Readers per piece of parallel work.
 const CHUNK: usize = if SMALL_LIMITS { 2 } else { 1024 };
 
-/// Candidates offered per piece of work, per candidate kept, before only one per range is.
+/// Candidates offered per piece of work, per candidate kept, before offering only one per range.
 const OFFERS_PER_CANDIDATE: usize = 4;
 
 /// The patterns counted, by trigger (mono, fractured, causal), then order (causal, commit).
@@ -73,7 +73,7 @@ pub(super) struct Survey<'a> {
     pub(super) past: &'a Vectors<'a>,
     pub(super) future: &'a Vectors<'a>,
     pub(super) window: Range<u32>,
-    /// The strongest level asked for, and SO ∪ WR with what it forces.
+    /// The strongest level in question, and SO ∪ WR with the edges it forces.
     pub(super) top: Level,
     pub(super) forced: &'a ForcedEdges,
     pub(super) commit_components: &'a Components,
@@ -90,9 +90,9 @@ pub(super) struct ReadPair {
     last: u32,
 }
 
-/// What is done with the instances of one reader after the other.
+/// Consumes the instances of one reader after the other.
 pub(super) trait Sink {
-    /// A range of writers of the key in a chain, all of one class; those that t3 reads from are moved later.
+    /// A range of writers of the key in a chain, all of one class; those that t3 reads from are reclassified later.
     fn range(
         &mut self,
         survey: &Survey<'_>,
@@ -222,7 +222,7 @@ impl Survey<'_> {
                 Ok(tally)
             })
             .try_reduce(|| Tally::new(self.capacity), |a, b| Ok(a.merge(b)))?;
-        // What lies above the strongest level asked for was looked at in passing at most.
+        // What is above the strongest level in question was examined only in passing, if at all.
         let used = match self.top {
             Level::ReadCommitted => FRACTURED,
             Level::ReadAtomic => CAUSAL,
@@ -289,7 +289,7 @@ impl Survey<'_> {
                 continue;
             }
             let run = &run[..run.partition_point(|&t2| position(t2) < seen)];
-            // In its own chain, t3 sees what its session wrote by session order.
+            // In its own chain, t3 sees the writes of its session by session order.
             let session_begins = match chain == own {
                 true => {
                     let index = self.causality.index;
@@ -348,14 +348,14 @@ impl Survey<'_> {
                 self.offer(t3, pair, t2, class, tally);
             }
         };
-        // Near t1 the way from t1 to t2 is short.
+        // Near t1 the path from t1 to t2 is short.
         match class & 1 {
             IN_CAUSAL_ORDER => range.iter().take(limit).for_each(&mut offer),
             _ => range.iter().rev().take(limit).for_each(&mut offer),
         }
     }
 
-    /// A t2 that t3 reads from: sorts it into the class where it belongs.
+    /// Sorts a t2 that t3 reads from into the class to which it belongs.
     fn writer_read_from(&self, t3: Node, pair: &ReadPair, seen: &Seen, sink: &mut impl Sink) {
         let t2 = seen.writer;
         let t1 = pair.t1;
@@ -395,7 +395,7 @@ impl Survey<'_> {
         tally.offers += 1;
         let t1 = pair.t1;
         let implied = !is_initial(t1) && self.past.precedes(t2, t1);
-        // Lower bounds of the size let most candidates go before the costly looks.
+        // Lower bounds of the size discard most candidates before the costly checks.
         let mut candidate = Candidate { implied, size: if class >= CAUSAL { 3 } else { 2 }, t1, t2, t3, key: pair.key };
         if !tally.pools[class].admits(&candidate) {
             return;

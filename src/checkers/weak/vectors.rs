@@ -1,9 +1,9 @@
-//! Who precedes whom in (SO ∪ WR)⁺, as one number per node and chain.
+//! Which transactions precede which in (SO ∪ WR)⁺, as one number per node and chain.
 //!
 //! Along a chain the strict causal predecessors of a node are the first few, its strict successors the last few; a
-//! vector holds how many. Vectors are element-wise maxima over a topological order, computed for blocks of chains side
-//! by side, and for a window of chains at a time when all of them would take too much memory. Inside a component of
-//! SO ∪ WR nothing is *strictly* before anything.
+//! vector holds how many. Vectors are element-wise maxima over a topological order, computed in parallel for blocks of
+//! chains, and for a window of chains at a time if all of them would take too much memory. Inside a component of SO ∪
+//! WR nothing is *strictly* before anything.
 
 use super::SMALL_LIMITS;
 use super::causality::{Causality, Components, STRIDE};
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Most chains per block: one block is one array and one piece of parallel work.
 const BLOCK: usize = if SMALL_LIMITS { 1 } else { 32 };
 
-/// Which way a vector looks.
+/// The direction of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Counts strict predecessors.
@@ -25,14 +25,14 @@ pub(super) enum Direction {
     Future,
 }
 
-/// Where the row of each node lies.
+/// The position of each node's row.
 pub(super) struct Rows {
     row: Vec<u32>,
     len: usize,
 }
 
 impl Rows {
-    /// A row per component, and a second one, with the members themselves counted in, for components with cycles.
+    /// A row per component, and for components with cycles a second one that also counts the members themselves.
     pub(super) fn new(components: &Components) -> Rows {
         let mut row = vec![0; components.order().len()];
         let mut len = 0;
@@ -147,7 +147,7 @@ impl Work<'_, '_> {
         Ok(block)
     }
 
-    /// Takes over into the row of `v` what its neighbour `u` knows, and `u` itself.
+    /// Adds to the row of `v` what its neighbour `u` knows, and `u` itself.
     #[inline]
     fn pull(&self, block: &mut [u32], first: u32, row: usize, v: Node, u: Node) {
         if self.components.same(u, v) {

@@ -1,8 +1,8 @@
-//! Causal order for many questions about near neighbours: who sees which of a few hundred transactions.
+//! Causal order for many questions about near neighbours: which of a few hundred transactions are seen by which others.
 //!
-//! A wave starts at the oldest of up to [`SOURCES`] transactions and runs along an order that contains SO ∪ WR, no further
-//! than the last one that is asked about. Every transaction on the way has one cache line with a bit for each source that
-//! precedes it. Where most questions are about transactions that stand near each other in the order, as in a history of
+//! A wave starts at the oldest of up to [`SOURCES`] transactions and runs along an order that contains SO ∪ WR, no
+//! further than the last one in question. Every transaction on the way has one cache line with a bit for each source
+//! that precedes it. If most questions are about transactions that are near each other in the order, as in a history of
 //! thousands of sessions, that is a small part of what columns of all sessions would take.
 
 use super::SMALL_LIMITS;
@@ -38,16 +38,16 @@ struct Span {
     kind: u32,
     from: u32,
     to: u32,
-    /// Who asked.
+    /// The number of the question.
     question: u32,
 }
 
 /// All questions, cut into waves.
 pub(super) struct Waves {
     spans: Vec<Span>,
-    /// Where in `spans` each wave begins.
+    /// The start of each wave in `spans`.
     begin: Vec<usize>,
-    /// Places that all waves pass together: a line each is written, and one read for each predecessor.
+    /// Places that all waves visit in total: a line is written for each, and one read for each predecessor.
     pub(super) length: usize,
 }
 
@@ -71,7 +71,7 @@ impl Waves {
             let start = first.from;
             while let Some(span) = waves.spans.get(at).filter(|span| span.kind == kind) {
                 if last != Some(span.from) {
-                    // A pause longer than the spans themselves is not worth passing.
+                    // A gap longer than the spans themselves is not worth crossing.
                     if sources == SOURCES || span.from > end {
                         break;
                     }

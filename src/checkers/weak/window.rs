@@ -1,8 +1,8 @@
-//! Causal order by search: who precedes a transaction, as far back in an order as matters.
+//! Causal order by search: which transactions precede one, as far back in an order as needed.
 //!
-//! Vectors answer every question about causal order, but they take a number per transaction and chain. Where an order
-//! leaves few reads open, and these by versions that are not much older than their reader, a search backwards from the
-//! reader, no further than the oldest version in question, is cheaper; with very many sessions it is all there is.
+//! Vectors answer every question about causal order, but they take a number per transaction and chain. If an order
+//! leaves few reads open, due to versions that are not much older than their reader, a search backwards from the
+//! reader, no further than the oldest version in question, is cheaper; with very many sessions it is the only option.
 
 use super::order::LinearOrder;
 use crate::relations::{Index, NONE, Node};
@@ -11,10 +11,10 @@ use crate::relations::{Index, NONE, Node};
 pub(super) struct Window<'a> {
     index: &'a Index,
     order: &'a LinearOrder,
-    /// By node: the last reader that was found to be after it.
+    /// By node: the last reader found to be after it.
     before: Vec<Node>,
     stack: Vec<Node>,
-    /// Steps that may still be taken.
+    /// Remaining steps.
     pub(super) budget: usize,
 }
 
@@ -23,8 +23,8 @@ impl<'a> Window<'a> {
         Window { index, order, before: vec![NONE; index.n_nodes()], stack: Vec::new(), budget }
     }
 
-    /// Finds the causal predecessors of `t3` that stand at `floor` or later in the order. `None` when the budget is
-    /// used up. O(predecessors found and their reads).
+    /// Finds the causal predecessors of `t3` at `floor` or later in the order. `None` if the budget is used up.
+    /// O(predecessors found and their reads).
     pub(super) fn look_back(&mut self, t3: Node, floor: u32) -> Option<()> {
         self.stack.clear();
         self.stack.push(t3);

@@ -1,10 +1,10 @@
-//! Which combinations of answers contradict a level, learnt one by one until a world is left that satisfies it or none is.
+//! Which combinations of answers contradict a level, learnt one by one until some world satisfies it or none is left.
 //!
-//! An answer is picked to every open question: an append for each place of a list, an outcome for each transaction. Where the
-//! world that this makes violates the level, a part of it is looked for that violates the level already while everything else
-//! is left open, and no later pick has that part. So the search ends with a world or with combinations that exclude all of
-//! them, however many questions are open: memory grows with what is learnt only. Exponential in the worst case, since the
-//! levels are NP-complete to decide where elements repeat.
+//! Every open question gets an answer: an append for each place of a list, an outcome for each transaction. If the
+//! resulting world violates the level, a part of the answers is sought that violates it with everything else left open,
+//! and no later pick contains that part. So the search ends with a world or with combinations that exclude all of them,
+//! however many questions are open: memory grows only with what is learnt. Exponential in the worst case, since the
+//! levels are NP-complete to decide if elements repeat.
 
 use super::questions::{Open, Question};
 use super::search::{Answer, Search, nobody_made};
@@ -22,7 +22,7 @@ enum Leads {
     To(Box<ElementAssignment>),
     /// Nowhere: no append can have made the element at this place.
     Nowhere((OperationId, usize)),
-    /// Some list among them was read by a transaction that need not take part.
+    /// Some list among them was read by a transaction that need not have committed.
     Unasked,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Combinations<'s, 'a> {
     root: &'s ElementAssignment,
     control: &'a Control,
     picks: Picks<'a>,
-    /// By question the first of its options, which follow each other.
+    /// By question: the first of its options, which are consecutive.
     asked: FxHashMap<Question, OptionId>,
     /// By option: its question, and the answer.
     options: Vec<(Question, Supposed)>,
@@ -87,7 +87,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         })
     }
 
-    /// Asks a question, unless that is done already; the first of its options, and whether it is new.
+    /// Adds a question, unless that was done already; returns its first option, and whether it is new.
     fn ask(&mut self, question: Question) -> (OptionId, bool) {
         if let Some(&first) = self.asked.get(&question) {
             return (first, false);
@@ -99,7 +99,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         (first, true)
     }
 
-    /// All options of a question that was asked.
+    /// All options of a question that was added.
     fn options_of(&self, question: Question) -> impl Iterator<Item = OptionId> + '_ {
         let first = self.asked.get(&question).copied().unwrap_or_default();
         let of_question = self.options.iter().enumerate().skip(first as usize);
@@ -110,7 +110,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         self.options[option as usize].1
     }
 
-    /// What is picked for an open question; the first answer that fits to one that was not asked yet.
+    /// The option picked for an open question; for a new question, the first answer that fits.
     fn picked(&mut self, open: &Open, picked: &[OptionId]) -> OptionId {
         let (first, is_new) = self.ask(open.question);
         let fits = |option: &OptionId| match is_new {
@@ -177,7 +177,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         Ok(Leads::To(Box::new(world)))
     }
 
-    /// Whether this contradicts the level, whatever else is open.
+    /// Whether this contradicts the level with everything else left open.
     fn contradict(&mut self, supposed: &[OptionId]) -> Result<bool, Interrupt> {
         Ok(match self.world_of(supposed)? {
             Leads::Nowhere(_) => true,
@@ -186,7 +186,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         })
     }
 
-    /// A part of a contradictory combination that contradicts and would not with any answer less. O(answers · log) trials.
+    /// A minimal part of a contradictory combination that still contradicts. O(answers · log) trials.
     fn cut_down(&mut self, mut supposed: Vec<OptionId>) -> Result<Vec<OptionId>, Interrupt> {
         let mut length = supposed.len().next_power_of_two();
         while length > 0 {
@@ -204,7 +204,7 @@ impl<'s, 'a> Combinations<'s, 'a> {
         Ok(supposed)
     }
 
-    /// What shows that no pick is left.
+    /// The evidence that no pick is left.
     fn evidence(&mut self, no_pick: &NoPick) -> Result<Option<Violation>, Interrupt> {
         let mut combinations = Vec::with_capacity(no_pick.forbidden.len());
         for &learnt in &no_pick.forbidden {

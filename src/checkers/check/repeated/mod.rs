@@ -1,12 +1,12 @@
 //! Lists with elements that were appended more than once.
 //!
-//! Which append made which of them is not said, so a level is satisfied if some choice satisfies it. Under a choice the
-//! history is one in which every append has an element of its own ([`world`]): the rest of the checkers knows no other. To a
-//! choice belong the outcomes that are not known of transactions which read such lists, since only the lists of those who
-//! take part must be explained.
-//! First the levels are decided with everything left open that several appends may have made: what is violated so is
-//! violated. Then a few choices are guessed, and what is left is searched: case by case as long as the cases are few
-//! ([`search`]), else by learning which answers cannot go together ([`combinations`]).
+//! It is not known which append made which of them, so a level is satisfied if some choice satisfies it. Under a choice
+//! every append of the history has an element of its own ([`world`]): the other checkers know nothing else. A choice
+//! includes the unknown outcomes of transactions that read such lists, since only the lists of committed transactions
+//! must be explained.
+//! First the levels are decided with every element left open that several appends may have made: a violation found then
+//! is one. Then a few choices are guessed, and the rest is searched: case by case while there are few cases
+//! ([`search`]), else by learning which answers are incompatible ([`combinations`]).
 
 mod combinations;
 mod participants;
@@ -31,7 +31,7 @@ use world::ElementAssignment;
 
 pub(super) use questions::concerns;
 
-/// Most operations gone through for a guess.
+/// Most operations visited for a guess.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
 /// Checks a history with such elements. Also tells whether transactions are only assumed to set up the initial state.
@@ -63,7 +63,7 @@ pub(super) fn check(history: &History, options: &Options, control: &Control, man
     if !others.is_empty() {
         let options = Options { levels: others.clone(), ..options.clone() };
         let impossible = world.impossible;
-        // What violates read committed whatever is open needs no telling apart.
+        // What violates read committed with everything left open needs no case analysis.
         let is_open = impossible.is_none() && !violates_read_committed(history, &options, control, open);
         let asked = if is_open { &world.history } else { history };
         let mut findings = check_with(asked, None, &options, control, open, &|_| {});
@@ -134,7 +134,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// Keeps what was found as far as it is about these levels.
+    /// Keeps what was found about these levels.
     fn take(&mut self, findings: &mut Findings, levels: LevelSet) {
         for result in findings.levels.drain(..) {
             self.verdicts.insert(result.level, result);
@@ -144,7 +144,7 @@ impl Whole<'_> {
             violation.levels = violation.levels.iter().filter(|level| levels.contains(*level)).collect();
             match violation.levels.weakest() {
                 Some(_) => self.found.violations.push(violation),
-                // What is about other levels only is not counted either.
+                // Instances of other levels only are not counted either.
                 None => drop(counts.entry(violation.id.pattern).and_modify(|n| *n = n.saturating_sub(1))),
             }
         }
@@ -152,7 +152,7 @@ impl Whole<'_> {
             let count = self.found.counts.entry(pattern).or_default();
             *count = n.max(*count);
         }
-        // What different levels have found is listed side by side.
+        // What was found at different levels is listed together.
         let mut listed: BTreeMap<Pattern, u64> = BTreeMap::new();
         self.found.violations.iter().for_each(|violation| *listed.entry(violation.id.pattern).or_default() += 1);
         for (pattern, n) in listed {
@@ -167,13 +167,13 @@ impl Whole<'_> {
         }
     }
 
-    /// Of the levels those that are undecided because of such elements, ascending.
+    /// The levels among them that are undecided because of such elements, ascending.
     fn open(&self) -> Vec<Level> {
         let is_open = |result: &&LevelResult| matches!(result.verdict, Verdict::Undecided(Cause::RepeatedElements(_)));
         self.verdicts.values().filter(is_open).map(|result| result.level).collect()
     }
 
-    /// Nothing can have made the element at this place.
+    /// No append can have made the element at this place.
     fn is_impossible(&mut self, levels: &[Level], place: (OperationId, usize)) {
         let is_shown = self.found.violations.iter().any(|violation| violation.levels.contains(Level::ReadCommitted));
         if !is_shown {
@@ -261,8 +261,8 @@ impl Whole<'_> {
             .collect()
     }
 
-    /// At least as many are counted as are listed. What is told at cut isolation and, on its own, above it is one instance if
-    /// the same reads show it, else they are two.
+    /// At least as many are counted as are listed. What is reported at cut isolation and separately above it is one
+    /// instance if the same reads show it, else two.
     fn count_listed(&mut self) {
         let is_read = |o: &OperationId| self.history.operation(*o).kind == OperationKind::Read;
         let reads = |violation: &Violation| -> Vec<OperationId> {

@@ -1,4 +1,4 @@
-//! Who takes part, and of whom that is open.
+//! Which transactions count as committed, and for which that is open.
 
 use super::questions::Repeated;
 use crate::checkers::refutation::is_impossible_read;
@@ -6,11 +6,11 @@ use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, 
 use crate::relations::{Resolution, Standing, list_from_outside};
 use rustc_hash::FxHashMap;
 
-/// By transaction: whether it takes part, whatever is open.
+/// By transaction: whether it counts as committed, whatever is open.
 ///
-/// A read all of whose possible writers violate read committed by themselves counts in a resolution as one from the first
-/// of them, who need not have taken part. So where there is such a read, who must have committed is worked out without
-/// it. O(operations + elements read).
+/// A read all of whose possible writers violate read committed by themselves is resolved to the first of them, which
+/// need not have committed. So if there is such a read, the transactions that must have committed are determined
+/// without it. O(operations + elements read).
 pub(super) fn participants(history: &History, resolution: &Resolution) -> Vec<bool> {
     let multiple = resolution.reads_with_multiple_sources();
     let is_sure = !multiple.iter().any(|multiple| is_impossible_read(history, resolution, multiple.read));
@@ -45,7 +45,8 @@ pub(super) fn participants(history: &History, resolution: &Resolution) -> Vec<bo
     participants
 }
 
-/// By key and element: the transaction that appended it, if of those that did not abort, and set nothing up, only one did.
+/// By key and element: the transaction that appended it, if exactly one of those that neither aborted nor belong to the
+/// set-up did.
 fn only_appenders(history: &History, resolution: &Resolution) -> FxHashMap<(KeyId, Value), Option<TransactionId>> {
     let mut all: FxHashMap<(KeyId, Value), Option<TransactionId>> = FxHashMap::default();
     let may_append = |t: &TransactionId| !matches!(resolution.standing(*t), Standing::Aborted | Standing::Initial);
@@ -61,8 +62,8 @@ fn only_appenders(history: &History, resolution: &Resolution) -> FxHashMap<(KeyI
     all
 }
 
-/// The transactions that take part under some choices of writers only and found elements in lists that were appended more
-/// than once, ascending. O(elements read).
+/// The transactions that count as committed only under some choices of writers and found elements in lists that were
+/// appended more than once, ascending. O(elements read).
 pub(super) fn in_doubt(history: &History, resolution: &Resolution, repeated: &Repeated) -> Vec<TransactionId> {
     let is_repeated = |(read, list): &(OperationId, &[Value])| {
         let (t, key) = (history.transaction_of(*read), history.keys()[read.index()]);

@@ -5,18 +5,18 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Transa
 use crate::relations::list_from_outside;
 use rustc_hash::FxHashMap;
 
-/// What may be open.
+/// A question that may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Question {
     /// Which append made the element at a place of a list, counted from 0, before the reader's own appends. The reader
-    /// takes part.
+    /// counts as committed.
     Place(OperationId, usize),
     /// Whether a transaction of unknown outcome committed.
     Outcome(TransactionId),
 }
 
 impl Question {
-    /// All answers, be they several or not, ascending. O(operations).
+    /// All answers, however many, ascending. O(operations).
     pub(super) fn answers(self, history: &History) -> Vec<Supposed> {
         match self {
             Question::Place(read, place) => {
@@ -30,7 +30,7 @@ impl Question {
     }
 }
 
-/// A question with the answers that are left, ascending.
+/// A question with the remaining answers, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Open {
     pub(super) question: Question,
@@ -60,8 +60,8 @@ pub(super) fn repeated(history: &History) -> Repeated {
     all
 }
 
-/// The places of lists read by those who take part whose elements were appended more than once, each with the appends that
-/// may have made it, be they none or one. O(elements read · appends of each).
+/// The places of lists read by committed transactions whose elements were appended more than once, each with the
+/// appends that may have made it, possibly none. O(elements read · appends of each).
 pub(super) fn open_places(history: &History, participants: &[bool], repeated: &Repeated) -> Vec<Open> {
     let mut places = Vec::new();
     if repeated.is_empty() {
@@ -87,8 +87,9 @@ pub(super) fn open_places(history: &History, participants: &[bool], repeated: &R
     places
 }
 
-/// Whether an append by another than `reader` may have made the element at a place of what the reader found: all appends
-/// of its transaction to the key fit around it, and those with which every list begins stand there and nowhere else.
+/// Whether an append by a transaction other than `reader` may have made the element at a place of what the reader
+/// found: all appends of its transaction to the key fit around it, and set-up appends occur at the beginning of the
+/// list and nowhere else.
 fn fits(
     history: &History,
     reader: TransactionId,
@@ -127,7 +128,7 @@ fn appends_at(history: &History, read: OperationId, place: usize) -> Vec<Operati
     appends.filter(|&append| fits(history, reader, &initial, outside, place, append)).collect()
 }
 
-/// Of the places of one key in several lists those of the longest one, in order.
+/// Of the places of one key in several lists, those of the longest list, in order.
 pub(super) fn each_once(history: &History, mut places: Vec<Open>) -> Vec<Open> {
     let of_key = |open: &Open| match open.question {
         Question::Place(read, place) => Some((history.keys()[read.index()], place)),
@@ -142,7 +143,7 @@ pub(super) fn each_once(history: &History, mut places: Vec<Open>) -> Vec<Open> {
     places
 }
 
-/// All appends of the transaction of an append to its key in program order, and the place of that one among them.
+/// All appends of the transaction of an append to its key in program order, and the position of that append among them.
 pub(super) fn block(history: &History, append: OperationId) -> (Vec<OperationId>, usize) {
     let key = history.keys()[append.index()];
     let is_append =

@@ -1,9 +1,9 @@
-//! Whether some choice of appends for the open places of lists, and of outcomes that are open, satisfies a level, and if none
+//! Whether some choice of appends for the open places of lists, and of open outcomes, satisfies a level, and if none
 //! does, why.
 //!
-//! The cases of a question are its answers. What is violated while others are left open is violated for each of their answers,
-//! so whole branches are passed over, and questions that no contradiction needs are never asked: the next one is that with
-//! the fewest answers that do not contradict the level at once.
+//! The cases of a question are its answers. What is violated while other questions are open is violated for each of
+//! their answers, so whole branches are skipped, and questions that no contradiction needs are never asked: the next
+//! one is the question with the fewest answers that do not contradict the level at once.
 
 use super::combinations::Combinations;
 use super::questions::{Open, Question};
@@ -15,38 +15,38 @@ use crate::control::{Control, Interrupt};
 use crate::history::{History, KeyId, OperationId};
 use rustc_hash::FxHashSet;
 
-/// Most operations gone through for a tree of cases of one level.
+/// Most operations visited for a tree of cases of one level.
 const MOST_OPERATIONS: u64 = 20_000_000;
 
-/// Fewest and most worlds looked at for it.
+/// Fewest and most worlds examined for it.
 const FEWEST_WORLDS: u64 = 16;
 const MOST_WORLDS: u64 = 20_000;
 
-/// Most cases inside one another: readers of reports need not look deeper.
+/// Deepest nesting of cases: readers of reports need not look deeper.
 const MOST_NESTED: usize = 20;
 
-/// Questions of each kind compared to find the next one to tell apart.
+/// Questions of each kind compared to choose the next one.
 const COMPARED: usize = 8;
 
-/// Instances looked at per pattern and world.
+/// Instances examined per pattern and world.
 const LISTED: usize = 8;
 
-/// What is found of a level.
+/// What was found about a level.
 pub(super) enum Answer {
     /// This choice of appends satisfies it.
     Satisfied(Box<ElementAssignment>),
     /// No choice does; with the evidence, unless a contradiction has none.
     Violated(Option<Box<Violation>>),
-    /// There are too many to try one by one, or too many cases to tell.
+    /// There are too many to try one by one, or too many cases to report.
     Unknown,
 }
 
-/// Looks at choices of appends for one level.
+/// Searches choices of appends for one level.
 pub(super) struct Search<'a> {
     level: Level,
     options: &'a Options,
     control: &'a Control,
-    /// How many more worlds may be looked at for a tree of cases.
+    /// How many more worlds may be examined for a tree of cases.
     pub(super) left: u64,
 }
 
@@ -56,8 +56,8 @@ impl<'a> Search<'a> {
         Search { level, options, control, left: affordable.clamp(FEWEST_WORLDS, MOST_WORLDS) }
     }
 
-    /// Decides the level in a world: by a tree of cases, which is easy to follow, or where that gets too large by
-    /// combinations that contradict.
+    /// Decides the level in a world: by a tree of cases, which is easy to follow, or if that gets too large by
+    /// contradictory combinations.
     ///
     /// # Errors
     /// [`Interrupt`] when the control ends the work first.
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// One violation for all answers to a question.
+/// One violation from the cases of a question.
 fn merged(history: &History, question: Question, cases: Vec<(Supposed, Violation)>) -> Option<Violation> {
     match question {
         Question::Place(read, place) => {
@@ -184,12 +184,12 @@ fn merged(history: &History, question: Question, cases: Vec<(Supposed, Violation
     }
 }
 
-/// How open questions are answered where they are guessed.
+/// How open questions are answered when guessing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Guess {
-    /// What began first appended first, else what comes first in the file.
+    /// Transactions that began first appended first; without times, those first in the file.
     pub(super) by_time: bool,
-    /// Who may have committed did.
+    /// Transactions that may have committed did.
     pub(super) committed: bool,
 }
 
@@ -238,7 +238,7 @@ fn guessed(world: &ElementAssignment, how: Guess) -> Vec<Supposed> {
     if appends.is_empty() { outcomes } else { appends }
 }
 
-/// The violation that an element is that no append can have made at its place.
+/// The violation that no append can have made an element at its place.
 pub(super) fn nobody_made(history: &History, (read, place): (OperationId, usize)) -> Violation {
     let pattern = Pattern::IncompatibleOrder;
     Violation {

@@ -1,5 +1,4 @@
-//! Histories in which elements that were appended more than once are distinguished as far as it is known which append made
-//! them.
+//! Histories in which repeated elements are distinguished as far as it is known which append made them.
 
 use super::participants::{in_doubt, participants};
 use super::questions::{Open, Question, block, each_once, open_places, repeated};
@@ -12,22 +11,22 @@ use std::sync::Arc;
 
 /// A history in which every element that only one append can have made has a name of its own.
 ///
-/// A transaction takes effect as a whole, so its appends to a key stand together in their order in every list that has
+/// A transaction takes effect as a whole, so its appends to a key are contiguous and in order in every list that has
 /// one of them, and a place that one of them made settles the places of all. That holds wherever read committed does:
 /// nothing here is about cut isolation.
 ///
-/// Only the lists of transactions that take part count. Whether one of unknown outcome does may depend on the writers that
-/// are chosen for ambiguous reads; as long as its lists have such elements, that is a question of its own. Where no question
-/// is open, each element of a list has one append that can have made it, under every choice of writers that lets the reader
-/// of the list take part.
+/// Only the lists of committed transactions count. Whether a transaction of unknown outcome committed may depend on the
+/// writers chosen for ambiguous reads; while its lists have such elements, that is a separate question. If no question
+/// is open, each element of a list has one append that can have made it, under every choice of writers in which the
+/// reader of the list counts as committed.
 #[derive(Clone)]
 pub(super) struct ElementAssignment {
     pub(super) history: History,
     pub(super) resolution: Arc<Resolution>,
-    /// By transaction: whether it takes part, whatever is open.
+    /// By transaction: whether it counts as committed, whatever is open.
     participants: Arc<Vec<bool>>,
-    /// What is open, each with several answers: first outcomes, of which little may be left once one of them is known, then
-    /// places of lists, those of a key in the order of its list and each once.
+    /// The open questions, each with several answers: first outcomes, since knowing one may settle many others, then
+    /// places of lists, those of a key in list order and each once.
     pub(super) open: Vec<Open>,
     /// A place that no append can have made: then nothing explains the history at read committed.
     pub(super) impossible: Option<(OperationId, usize)>,
@@ -61,7 +60,7 @@ impl ElementAssignment {
         }
     }
 
-    /// Whether the reader of a list takes part.
+    /// Whether the reader of a list counts as committed.
     pub(super) fn takes_part(&self, read: OperationId) -> bool {
         self.participants[self.history.transaction_of(read).index()]
     }
@@ -72,14 +71,14 @@ impl ElementAssignment {
     }
 }
 
-/// The history in which all this holds.
+/// The history under these suppositions.
 fn with(history: &History, supposed: &[Supposed]) -> History {
     let (mut made, mut outcomes) = (Vec::new(), Vec::new());
     for &supposed in supposed {
         match supposed {
             Supposed::Append { read, place, append } => made.push((read, place, append)),
             Supposed::Outcome { transaction, committed } => outcomes.push((transaction, committed)),
-            // The writers of reads are not chosen here: a world leaves them open.
+            // Writers of reads are not chosen here: a world leaves them open.
             Supposed::Writer { .. } => {}
         }
     }
@@ -90,8 +89,8 @@ fn with(history: &History, supposed: &[Supposed]) -> History {
     }
 }
 
-/// The history in which these appends, and those beside them, have names of their own at these places (read, place,
-/// append). Of those that exclude each other the first counts.
+/// The history in which these appends, and the other appends of their transactions to the key, have names of their own
+/// at these places (read, place, append). The first of those that exclude each other counts.
 fn with_appends(history: &History, made: &[(OperationId, usize, OperationId)]) -> History {
     let mut named: FxHashSet<OperationId> = FxHashSet::default();
     let mut taken: FxHashSet<(KeyId, usize)> = FxHashSet::default();
@@ -115,7 +114,7 @@ fn with_appends(history: &History, made: &[(OperationId, usize, OperationId)]) -
             named.insert(append);
             taken.insert((key, place));
             appends.push(append);
-            // Where another list agrees so far, its element is the same one.
+            // If another list agrees so far, its element is the same one.
             let same =
                 lists_of[&key].iter().filter(|(_, other)| other.len() > place && other[..=place] == list[..=place]);
             listed.extend(same.map(|&(other, _)| (other, place, append)));

@@ -4,13 +4,13 @@ use super::super::input::Op;
 use crate::history::{History, KeyId, Value};
 use rustc_hash::FxHashMap;
 
-/// The number of a value; 0 stands for the initial version as long as nothing is written.
+/// The number of a value; 0 represents the initial version while nothing has been written.
 pub(super) type Class = u32;
 pub(super) const UNWRITTEN: Class = 0;
 /// No value.
 pub(super) const NOTHING: Class = u32::MAX;
 
-/// How one value takes part.
+/// How one value is used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Whether the initial version reads like this.
@@ -52,7 +52,7 @@ pub(super) struct Classes<'a> {
 
 impl<'a> Classes<'a> {
     pub(super) fn new(history: &'a History, key: KeyId) -> Classes<'a> {
-        // Class 0 is a state of the key and no value.
+        // Class 0 is a state of the key, not a value.
         Classes { history, key, numbers: FxHashMap::default(), tallies: vec![Tally::default()] }
     }
 

@@ -1,29 +1,29 @@
 //! Biswas and Enea's search: prefix consistency, snapshot isolation and serializability.
 //!
-//! Source: Biswas & Enea, "On the complexity of checking transactional consistency" (OOPSLA 2019). Algorithm 2 (`checkSER`)
-//! extends a prefix of the history, transaction by transaction, where a transaction may come next if all it reads is in the
-//! prefix and it overwrites nothing that the rest still reads; it never looks at a prefix twice. For a fixed number of
-//! sessions that is polynomial. PC is SER of the history h_R|W in which a transaction is cut into its reads R and its writes
-//! W (section 4.2); SI is SER of h^c_R|W, which has a further variable for any ordered pair of transactions that write a
-//! common key, so that between R and W of one there is nothing of the other (section 4.3). Each biconnected component of the
-//! communication graph is searched on its own (section 5, Theorem 5.2).
+//! Source: Biswas & Enea, "On the complexity of checking transactional consistency" (OOPSLA 2019). Algorithm 2
+//! (`checkSER`) extends a prefix of the history, transaction by transaction, where a transaction may come next if all
+//! it reads is in the prefix and it overwrites nothing that the rest still reads; it never examines a prefix twice. For
+//! a fixed number of sessions that is polynomial. PC is SER of the history h_R|W in which a transaction is cut into its
+//! reads R and its writes W (section 4.2); SI is SER of h^c_R|W, which has an additional variable for every ordered
+//! pair of transactions that write a common key, so that between R and W of one there is nothing of the other (section
+//! 4.3). Each biconnected component of the communication graph is searched on its own (section 5, Theorem 5.2).
 //!
 //! | file | part |
 //! |---|---|
 //! | [`prefix`] | a prefix, what may extend it, and both reductions |
 //! | [`search`] | the search through prefixes |
 //!
-//! Complexity: O(nˢ · S · reads and writes of a transaction) time for S sessions and n transactions a session, 4 · S bytes
-//! for each prefix that was looked at; beyond a limit there is no answer.
+//! Complexity: O(nˢ · S · reads and writes of a transaction) time for S sessions and n transactions per session, 4 · S
+//! bytes for each prefix examined; beyond a limit there is no answer.
 //!
-//! Corrected: ⊥ is no session and no vertex of the communication graph, which it would make one component; every
+//! Corrected: ⊥ is not a session and not a vertex of the communication graph, which it would make one component; every
 //! component has a copy. A cycle of SO ∪ WR is "not a history" (Definition 2.2): no prefix gets past it, and the level
-//! is violated. h^c is not linear in size, as section 4.3 says: its variables are pairs of transactions, up to n² of
-//! one key. They are not written down here: since each is about two transactions that write one key, a count per key
-//! of the transactions that are between R and W says the same. Prefixes are remembered exactly (the authors' program,
-//! dbcop, keeps hashes, so a collision would lose a solution). Where lists show an order of versions, prefixes keep
-//! it. The search has no recursion, and tries sessions in the order of time, of the file, or of positions; any order
-//! would do.
+//! is violated. h^c is not linear in size, as section 4.3 says: its variables are pairs of transactions, up to n² for
+//! one key. They are not represented explicitly here: since each is about two transactions that write one key, a count
+//! per key of the transactions that are between R and W says the same. Prefixes are remembered exactly (the authors'
+//! program, dbcop, keeps hashes, so a collision would lose a solution). If lists show an order of versions, prefixes
+//! keep it. The search has no recursion, and tries sessions in the order of time, of the file, or of positions; any
+//! order would do.
 
 mod prefix;
 mod search;
@@ -36,8 +36,8 @@ use crate::graph::{Digraph, topological_order};
 use crate::relations::{Communication, Index};
 use prefix::{Cut, Tables};
 
-/// Algorithm 2 for PC and SI by the reductions; any other level is taken for SER. An order that explains every read, or
-/// `None` when there is none.
+/// Algorithm 2 for PC and SI by the reductions; any other level is treated as SER. An order that explains every read,
+/// or `None` if there is none.
 pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Option<Order>, Stop> {
     let cut = match level {
         Level::PrefixConsistency => Cut::ReadsAndWrites,
@@ -54,8 +54,8 @@ pub(super) fn check(index: &Index, level: Level, control: &Control) -> Result<Op
     Ok(Some(merged(index, cut, &followed)))
 }
 
-/// One order out of those of the components. They agree on the one session that two components may share, and hang
-/// together like a tree, so together they have no cycle.
+/// One order made of those of the components. They agree on the one session that two components may share, and are
+/// connected as a tree, so together they have no cycle.
 fn merged(index: &Index, cut: Cut, followed: &[(u32, u32)]) -> Order {
     let n_events = cut.n_events() as usize * index.n_nodes();
     let order = topological_order(&Digraph::new(n_events, followed.iter().copied()));

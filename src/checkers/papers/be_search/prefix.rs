@@ -18,7 +18,7 @@ pub(super) enum Cut {
 }
 
 impl Cut {
-    /// Events of a transaction. Events are numbered by node; of two, R is the first.
+    /// Events of a transaction. Events are numbered by node; if there are two, R is the first.
     pub(super) fn n_events(self) -> u32 {
         if self == Cut::Whole { 1 } else { 2 }
     }
@@ -54,7 +54,7 @@ impl Tables {
     }
 }
 
-/// A prefix of some sessions: so many of the first events of each.
+/// A prefix of some sessions: a number of the first events of each.
 pub(super) struct Prefix<'a> {
     index: &'a Index,
     pub(super) cut: Cut,
@@ -66,7 +66,8 @@ pub(super) struct Prefix<'a> {
 }
 
 impl<'a> Prefix<'a> {
-    /// The empty prefix, which contains ⊥. `tables` are new, or were used for a component whose last prefix was all of it.
+    /// The empty prefix, which contains ⊥. `tables` are new, or were used for a component whose last prefix was all of
+    /// it.
     pub(super) fn new(
         index: &'a Index,
         sessions: &'a [u32],
@@ -99,13 +100,13 @@ impl<'a> Prefix<'a> {
         self.tables.place[self.index.session[t as usize] as usize] != NONE
     }
 
-    /// Reads from outside of the component are dropped.
+    /// Reads from outside the component are dropped.
     fn is_inside(&self, read: usize) -> bool {
         let writer = self.index.writer_of_read(read);
         writer == NONE || self.is_member(writer)
     }
 
-    /// Whether all of a transaction is in the prefix.
+    /// Whether an entire transaction is in the prefix.
     fn contains(&self, t: Node) -> bool {
         let session = self.index.session[t as usize];
         let at = self.tables.place[session as usize];
@@ -153,7 +154,7 @@ impl<'a> Prefix<'a> {
         if !writes {
             return true;
         }
-        // What t reads itself, together with its writes, is no obstacle to them.
+        // The reads of t itself, together with its writes, do not block them.
         let own = |wanted: usize| {
             let of_key = |read: &usize| index.read_key[*read] as usize == wanted && self.is_inside(*read);
             if reads { index.reads_of(t).filter(of_key).count() as u32 } else { 0 }
@@ -187,7 +188,7 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// Takes the last event of a session away again.
+    /// Removes the last event of a session.
     pub(super) fn pop(&mut self, at: usize, event: u32) {
         let index = self.index;
         let (t, reads, writes) = self.parts(event);
@@ -207,7 +208,7 @@ impl<'a> Prefix<'a> {
         }
     }
 
-    /// By what sessions are tried: their next event in time, in the file, or by position.
+    /// The order in which sessions are tried: by their next event in time, in the file, or by position.
     pub(super) fn hint(&self, event: u32) -> u64 {
         let (t, reads, writes) = self.parts(event);
         if let Some(Some(interval)) = self.index.interval.get(t as usize) {

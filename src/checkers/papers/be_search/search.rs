@@ -1,4 +1,4 @@
-//! Algorithm 2: a search through prefixes that looks at none twice.
+//! Algorithm 2: a search through prefixes that never examines one twice.
 
 use super::super::{Stop, most_in_time};
 use super::prefix::{Cut, Prefix, Tables};
@@ -6,9 +6,9 @@ use crate::control::Control;
 use crate::relations::Index;
 use rustc_hash::FxHashSet;
 
-/// Memory for prefixes that were looked at where the user sets no limit.
+/// Memory for examined prefixes if the user sets no limit.
 const PREFIX_BYTES: u64 = 1 << 30;
-/// What one of them takes besides its numbers.
+/// Memory of a prefix besides its numbers.
 const OVERHEAD: u64 = 48;
 
 /// An order of the events of these sessions that is serial, or `None`.
@@ -26,7 +26,7 @@ pub(super) fn search(
     let mut seen: FxHashSet<Box<[u32]>> = FxHashSet::default();
     // Where each event came from, as the place of its session.
     let mut path: Vec<(usize, u32)> = Vec::new();
-    // What was tried last to extend the present prefix.
+    // The last attempt to extend the current prefix.
     let mut tried: Option<(u64, usize)> = None;
     while path.len() < n_events {
         control.check()?;
@@ -55,7 +55,7 @@ pub(super) fn search(
     Ok(Some(path.into_iter().map(|(_, event)| event).collect()))
 }
 
-/// Of the events that may extend a prefix the first after those that were tried: by hint, then by session.
+/// The first event that may extend a prefix after those that were tried: by hint, then by session.
 fn candidate(prefix: &Prefix<'_>, tried: Option<(u64, usize)>) -> Option<(u64, usize, u32)> {
     let mut best: Option<(u64, usize, u32)> = None;
     for at in 0..prefix.sessions.len() {

@@ -1,11 +1,11 @@
 //! The interpretation of a cycle (PolySI, section 5.3; Algorithm 3 of its report): restore, resolve, finalise.
 //!
-//! *Restore*: for each edge of the cycle that belongs to a side of a constraint, a shortest cycle through the other side, and
-//! so on for the edges of that one; and the write-read edges behind anti-dependencies. *Resolve*: a side is certain when the
-//! other one closes a cycle of certain edges. *Finalise*: what is not certain goes.
+//! *Restore*: for each edge of the cycle that belongs to a side of a constraint, a shortest cycle through the other
+//! side, and so on for the edges of that one; and the write-read edges behind anti-dependencies. *Resolve*: a side is
+//! certain if the other one closes a cycle of certain edges. *Finalise*: what is not certain is removed.
 //!
-//! Two searches of O(edges) for each side on a cycle and each of its edges. What is returned may be no violation (Lemma 25,
-//! docs/lemma-25.md): whether it is, is looked at in the end.
+//! Two searches of O(edges) for each side on a cycle and each of its edges. What is returned may not be a violation
+//! (Lemma 25, docs/lemma-25.md): that is checked at the end.
 
 use super::super::Stop;
 use super::super::ask::Input;
@@ -18,10 +18,10 @@ use crate::relations::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
 
-/// With more edges there is no interpretation: it takes a search for each.
+/// With more edges there is no interpretation: each needs a search.
 const MOST_EDGES: usize = 200_000;
 
-/// Transactions named, and edges.
+/// Most transactions named, and most edges.
 const NAMED: usize = 12;
 
 /// A choice of a constraint: its number, and which side.
@@ -37,7 +37,7 @@ enum Origin {
 /// An edge between events, and where it comes from.
 type Traced = ((u32, u32), Origin);
 
-/// What is left of a cycle after its interpretation.
+/// The rest of a cycle after its interpretation.
 struct Interpreted {
     n_cycles: usize,
     /// Sides of constraints on these cycles, and those of them that are certain.
@@ -92,14 +92,14 @@ pub(in super::super) fn told(
 
 struct Interpreter {
     n_events: usize,
-    /// By event: where its edges lead, and where they come from.
+    /// By event: the targets of its edges, and their origins.
     edges: Vec<Vec<(u32, Origin)>>,
     /// By constraint and side: its edges.
     sides: Vec<[Vec<(u32, u32)>; 2]>,
 }
 
 impl Interpreter {
-    /// All edges, of whichever side. None if there are too many.
+    /// All edges, of either side. `None` if there are too many.
     fn new(polygraph: &Polygraph<'_>) -> Option<Interpreter> {
         if polygraph.size(true).1 > MOST_EDGES {
             return None;
@@ -140,7 +140,7 @@ impl Interpreter {
         })
     }
 
-    /// The cycle, and for each side on a cycle one through the other side of its constraint, where there is one.
+    /// The cycle, and for each side on a cycle one through the other side of its constraint, if there is one.
     fn restore(&self, cycle: &[(u32, u32)], control: &Control) -> Result<Vec<Vec<Traced>>, Stop> {
         let mut cycles = vec![cycle.iter().map(|&(from, to)| ((from, to), self.origin(from, to))).collect::<Vec<_>>()];
         let mut met: FxHashSet<Choice> = FxHashSet::default();
@@ -160,7 +160,7 @@ impl Interpreter {
         Ok(cycles)
     }
 
-    /// Known, if it is so, where several edges lead from one event to the other.
+    /// If several edges lead from one event to the other, known takes precedence.
     fn origin(&self, from: u32, to: u32) -> Origin {
         let mut origins = self.edges[from as usize].iter().filter(|(next, _)| *next == to).map(|(_, origin)| *origin);
         let first = origins.next().unwrap_or(Origin::Known);
@@ -178,7 +178,7 @@ impl Interpreter {
         self.sides[constraint][side].iter().filter_map(through).min_by_key(Vec::len)
     }
 
-    /// A shortest path without edges of one origin.
+    /// A shortest path without the edges of one origin.
     fn path(&self, from: u32, to: u32, not: Origin) -> Option<Vec<Traced>> {
         let mut reached: FxHashMap<u32, (u32, Origin)> = FxHashMap::default();
         let mut queue = VecDeque::from([from]);
@@ -203,7 +203,7 @@ impl Interpreter {
         None
     }
 
-    /// Sides whose other side closes a cycle of known edges become known, to a fixpoint.
+    /// Sides whose opposite closes a cycle of known edges become known, to a fixpoint.
     fn resolve(&self, known: &mut FxHashSet<(u32, u32)>, open: &mut FxHashMap<Choice, Vec<(u32, u32)>>) {
         loop {
             let is_impossible =

@@ -1,7 +1,7 @@
 //! PolySI: snapshot isolation, and serializability, by a polygraph and a solver.
 //!
-//! Source: PolySI, Algorithm 1 (construct, prune, encode, solve); the variant for serializability is the one that IsoVista
-//! has: all edges alike, so a cycle of any of them counts (Papadimitriou's polygraph).
+//! Source: PolySI, Algorithm 1 (construct, prune, encode, solve); the variant for serializability is IsoVista's: all
+//! edges alike, so a cycle of any of them counts (Papadimitriou's polygraph).
 //!
 //! 1. *Construct* ([`polygraph`]): SO and WR are known. For any two writers of a key there is one generalized constraint
 //!    (Definition 8): either the version of the first is older, with its WW edge and the RW edges of all its readers, or
@@ -12,22 +12,23 @@
 //!    induced graph (SO ∪ WR ∪ WW) ; RW? acyclic (Theorem 6).
 //!
 //! Complexity, for n transactions, e edges and w writers of a key: construction takes O(Σ w²) constraints of 8 bytes; a
-//! round of pruning O(e · n/64 + Σ w² · readers · in-degree), and there are at most as many rounds as constraints; solving is
-//! exponential at worst. Reachability takes n²/4 bytes at SI, n²/8 at SER: quadratic, so beyond a limit there is no answer.
+//! round of pruning O(e · n/64 + Σ w² · readers · in-degree), and there are at most as many rounds as constraints;
+//! solving is exponential at worst. Reachability takes n²/4 bytes at SI, n²/8 at SER: quadratic, so beyond a limit
+//! there is no answer.
 //!
-//! Corrected: line 26 must ask for *reflexive* reachability, for else an anti-dependency is kept that leads back to the
-//! very transaction its reader read from; and pruning goes to the fixpoint that the paper has, where its program stops at
-//! 1 % gain. ⊥ precedes every session: its version is older than any other, so pairs with it are known and no constraints
-//! (the program lets it come after other sessions' writes). Transactions of unknown outcome are settled before (Theorem 19
-//! is about determinate ones). Where lists show an order of versions, it is known.
+//! Corrected: line 26 must use *reflexive* reachability, since otherwise an anti-dependency is kept that leads back to
+//! the very transaction its reader read from; and pruning goes to the fixpoint as in the paper, where its program stops
+//! at 1 % gain. ⊥ precedes every session: its version is older than any other, so pairs with it are known and not
+//! constraints (the program lets it come after other sessions' writes). Transactions of unknown outcome are settled
+//! before (Theorem 19 is about determinate ones). If lists show an order of versions, it is known.
 //!
-//! Different, and equivalent: the variables of the induced graph (section 4.4) are not written down. Each transaction is two
-//! vertices of the solver's graph, its start and its commit; WR, WW and SO lead from commit to start, RW from start to
-//! commit, so a cycle is one of (SO ∪ WR ∪ WW) ; RW? and composing edges takes no clauses.
+//! Different, but equivalent: the variables of the induced graph (section 4.4) are not represented explicitly. Each
+//! transaction is two vertices of the solver's graph, its start and its commit; WR, WW and SO lead from commit to
+//! start, RW from start to commit, so a cycle is one of (SO ∪ WR ∪ WW) ; RW? and composing edges takes no clauses.
 //!
 //! The evaluation's variants (Fig. 9) leave out pruning, or pruning and compaction. The interpretation of section 5.3
-//! ([`interpret`]) is beside this program's own explanations; what it returns may be no violation, since Lemma 25 is false
-//! (docs/lemma-25.md), and then it says so.
+//! ([`interpret`]) is given in addition to this program's own explanations; what it returns may not be a violation,
+//! since Lemma 25 is false (docs/lemma-25.md), and then it says so.
 
 mod interpret;
 mod polygraph;
@@ -45,7 +46,7 @@ use std::fmt;
 
 pub(super) use interpret::told;
 
-/// What the algorithm ends with.
+/// The result of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A topological order of the model's graph.
@@ -55,7 +56,7 @@ pub(super) enum Found {
     Violated(Vec<(u32, u32)>),
 }
 
-/// Which parts of the algorithm are used.
+/// The parts of the algorithm that are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variant {
     /// Step 2.

@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::graph::{Digraph, PathFinder, shortest_cycle, strong_components};
 use crate::relations::{Index, NONE, Node, Slot};
 
-/// Memory for constraints and known edges where the user sets no limit.
+/// Memory for constraints and known edges if the user sets no limit.
 const EDGE_BYTES: u64 = 1 << 30;
 
 /// Two writers of a key: either the version of the first is the older one, or that of the second.
@@ -33,15 +33,15 @@ impl Constraint {
 /// Known edges, and constraints between those that are not.
 pub(super) struct Polygraph<'a> {
     pub(super) index: &'a Index,
-    /// Whether an anti-dependency counts only behind another edge (SI), or always (SER).
+    /// Whether an anti-dependency counts only after another edge (SI), or always (SER).
     pub(super) split: bool,
-    /// By external read: who reads.
+    /// By external read: the reader.
     reader: Vec<Node>,
     /// SO without its transitive edges, WR, and known WW.
     pub(super) dependencies: Vec<(Node, Node)>,
     /// Known RW.
     pub(super) anti_dependencies: Vec<(Node, Node)>,
-    /// What is left to choose.
+    /// The remaining choices.
     pub(super) constraints: Vec<Constraint>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Polygraph<'a> {
         Ok(made)
     }
 
-    /// Readers of the initial version of a key do not see any other.
+    /// Readers of the initial version of a key do not see any other version.
     fn after_initial(&mut self, key: u32) {
         let index = self.index;
         for &read in index.readers_of_initial(key) {
@@ -114,7 +114,7 @@ impl<'a> Polygraph<'a> {
         ((of(side.older), newer), readers.filter(move |&r| r != newer).map(move |r| (r, newer)))
     }
 
-    /// A side becomes known.
+    /// Makes a side known.
     pub(super) fn know(&mut self, side: Side) {
         let (dependency, anti_dependencies) = self.edges(side);
         let anti_dependencies: Vec<(Node, Node)> = anti_dependencies.collect();
@@ -158,7 +158,7 @@ impl<'a> Polygraph<'a> {
 
     /// The edges of a short cycle of a graph of events; there must be a cycle.
     pub(super) fn cycle(&self, graph: &Digraph) -> Vec<(u32, u32)> {
-        /// Vertices from which a shorter cycle is sought.
+        /// Vertices from which a shorter cycle is searched.
         const TRIES: usize = 64;
         let components = strong_components(graph);
         let Some(&cyclic) = components.cyclic().first() else { return Vec::new() };

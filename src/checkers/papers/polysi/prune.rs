@@ -7,11 +7,11 @@ use crate::control::Control;
 use crate::graph::{BitSet, Digraph, topological_order};
 use crate::relations::{NONE, Node};
 
-/// Memory for reachability where the user sets no limit.
+/// Memory for reachability if the user sets no limit.
 const REACHABILITY_BYTES: u64 = 2 << 30;
 
-/// Makes known what follows from known edges until nothing more does. Returns a cycle if there is one of known edges, or
-/// if both sides of a constraint would close one.
+/// Derives known edges to a fixpoint. Returns a cycle if there is one of known edges, or if both sides of a constraint
+/// would close one.
 pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> Result<Option<Vec<(u32, u32)>>, Stop> {
     loop {
         for edges in [&mut polygraph.dependencies, &mut polygraph.anti_dependencies] {
@@ -49,7 +49,7 @@ pub(super) fn to_fixpoint(polygraph: &mut Polygraph<'_>, control: &Control) -> R
 
 /// Reachability in the induced graph (SO ∪ WR ∪ WW) ; RW? of known edges at SI, in the union of all at SER.
 struct Reach {
-    /// By transaction: what an induced path of at least one edge leads to.
+    /// By transaction: the transactions reached by an induced path of at least one edge.
     after: Vec<BitSet>,
     /// SO ∪ WR ∪ WW backwards.
     before: Digraph,
@@ -64,8 +64,8 @@ impl Reach {
         if bytes > most {
             return Err(Stop::too_large("reachability in the polygraph", bytes, most));
         }
-        // By event: the transactions whose commits can be reached from it, its own excepted. An induced path from t
-        // begins with an edge that leaves the commit of t; it ends in a commit, right after a start or not.
+        // By event: the transactions whose commits can be reached from it, except its own. An induced path from t
+        // begins with an edge that leaves the commit of t; it ends in a commit, directly after a start or not.
         let mut rows: Vec<BitSet> = vec![BitSet::default(); graph.n_vertices()];
         for (step, &event) in order.iter().rev().enumerate() {
             tick(step, control)?;

@@ -31,8 +31,9 @@ pub(super) fn solve(polygraph: &Polygraph<'_>, compact: bool, control: &Control)
     }
 }
 
-/// A constraint as one for the order of its writers and one for each reader: it comes before the newer version, or the
-/// writers are in the other order. They need no common variable, since both orders of two writers close a cycle.
+/// A constraint split into one for the order of its writers and one for each reader: the reader comes before the newer
+/// version, or the writers are in the other order. They need no common variable, since both orders of two writers close
+/// a cycle.
 fn plain([first, second]: [Vec<(u32, u32)>; 2]) -> Vec<[Vec<(u32, u32)>; 2]> {
     let (one, other) = (first[0], second[0]);
     let readers = |side: &[(u32, u32)], against: (u32, u32)| -> Vec<[Vec<(u32, u32)>; 2]> {

@@ -50,7 +50,7 @@ impl Axioms<'_> {
         self.search.seen = seen;
     }
 
-    /// Adds to `because` the facts of a path of SO ∪ WR from one node to another, as few as there are on any.
+    /// Adds to `because` the facts of a path of SO ∪ WR from one node to another, with as few facts as possible.
     fn path(&mut self, from: Node, to: Node, holds: &[bool], because: &mut Vec<Fact>) {
         let (index, n_sessions) = (self.index, self.index.n_sessions());
         let (session, position) = (index.session[from as usize], index.position(from));
@@ -103,7 +103,7 @@ impl Axioms<'_> {
         self.search = search;
     }
 
-    /// What a read that returns a version demands of those that its transaction sees by longer paths.
+    /// The edges that a read of a version forces from transactions that its transaction sees by longer paths.
     pub(super) fn look_through(&mut self, read: usize, order: &DynamicOrder, holds: &[bool], found: &mut Consequences) {
         let Some(this) = self.taken(read, holds) else { return };
         let (index, n_sessions) = (self.index, self.index.n_sessions());
