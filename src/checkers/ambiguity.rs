@@ -193,7 +193,7 @@ impl<'a> Chooser<'a> {
         Ok(Found::TooMany)
     }
 
-    /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ where they can.
+    /// Choices that are good guesses: all reads take their first candidate, their last one, or ⊥ if they can.
     fn plain_choices(&self) -> Vec<Choice> {
         let of = |pick: &dyn Fn(&[Source]) -> usize| -> Choice {
             self.resolution.ambiguous().map(|(_, sources)| Some(pick(sources) as u32)).collect()

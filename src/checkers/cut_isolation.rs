@@ -1,4 +1,4 @@
-//! Cut isolation where reads may have several sources.
+//! Cut isolation if reads may have several sources.
 //!
 //! Without such reads CI is violated exactly by TAP-j. With them, each transaction and key is independent: all reads of
 //! the key that do not return own writes must be able to share one writer. No choice for one transaction restricts

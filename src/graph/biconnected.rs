@@ -6,8 +6,8 @@ use super::Digraph;
 const NONE: u32 = u32::MAX;
 
 /// The biconnected components, called blocks: the largest sets of vertices that stay connected when any one vertex is
-/// taken away. Two vertices that share an edge share a block, an isolated vertex is a block of its own, and two blocks
-/// share at most one vertex, so blocks hang together like a tree.
+/// removed. Two vertices that share an edge share a block, an isolated vertex is a block of its own, and two blocks
+/// share at most one vertex, so blocks are connected as a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
     /// By block: its first place in `member`.
@@ -16,7 +16,7 @@ pub struct Blocks {
     member: Vec<u32>,
     /// By block: the vertex through which the search entered it.
     top: Vec<u32>,
-    /// By vertex: the one block which the search did not enter through it; none for roots of the search.
+    /// By vertex: the block with it that the search did not enter through it; [`NONE`] for roots of the search.
     below: Vec<u32>,
     /// By vertex: some block with it.
     home: Vec<u32>,
@@ -56,7 +56,7 @@ impl Blocks {
 
 /// Finds the blocks of the graph over vertices `0..n`. Loops and parallel edges change nothing. Blocks are numbered by
 /// their smallest vertices, whatever the order of the edges. O(n + edges, and sorting the members of blocks); the
-/// iterator is run through twice.
+/// iterator is traversed twice.
 pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Blocks {
     let graph = Digraph::new(n, edges.flat_map(|(a, b)| [(a, b), (b, a)]));
     let mut found = Search::new(n).run(&graph);
@@ -77,7 +77,7 @@ pub fn biconnected_components(n: usize, edges: impl Iterator<Item = (u32, u32)> 
     blocks
 }
 
-/// A block as it is found.
+/// A block when it is found.
 struct Found {
     top: u32,
     members: Vec<u32>,
@@ -122,7 +122,7 @@ impl Search {
         found
     }
 
-    /// Searches what is connected to `root`. Each block is complete when the search returns to its top.
+    /// Searches the component of `root`. Each block is complete when the search returns to its top.
     fn tree(&mut self, graph: &Digraph, root: u32, found: &mut Vec<Found>) {
         self.discover(root);
         // The path to the current vertex, and by vertex of it the place of its next edge.
@@ -182,7 +182,7 @@ mod tests {
         seen.len() == inside.len()
     }
 
-    /// All sets that stay connected when one vertex is taken away, largest ones only.
+    /// All sets that stay connected when one vertex is removed, only the largest ones.
     fn brute(n: u32, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
         let sets = (1u32..1 << n).map(|bits| (0..n).filter(|v| bits >> v & 1 == 1).collect::<Vec<u32>>());
         let robust = |set: &Vec<u32>| {

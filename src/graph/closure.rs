@@ -73,7 +73,7 @@ impl BitSet {
     }
 }
 
-/// Which vertex reaches which by at least one edge, as a bit matrix: for graphs of at most some thousand vertices.
+/// Which vertex reaches which by at least one edge, as a bit matrix: for graphs of at most a few thousand vertices.
 #[derive(Clone, Debug, Default)]
 pub struct Closure {
     rows: Vec<BitSet>,

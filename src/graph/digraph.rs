@@ -3,29 +3,29 @@
 /// One edge, gathered from the arrays of a [`Digraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arc {
-    /// Where it starts.
+    /// The start.
     pub from: u32,
-    /// Where it ends.
+    /// The end.
     pub to: u32,
-    /// Its id: the place in the list the graph was built from.
+    /// Its id: its position in the list the graph was built from.
     pub id: u32,
 }
 
-/// A directed graph that does not change: per vertex, its successors stand side by side.
+/// An immutable directed graph: the successors of each vertex are contiguous.
 ///
-/// Parallel edges and loops are kept. The edges of a vertex stand in the order in which they were given.
+/// Parallel edges and loops are kept. The edges of a vertex are in the given order.
 #[derive(Clone, Debug, Default)]
 pub struct Digraph {
     begin: Vec<u32>,
     target: Vec<u32>,
-    /// Empty when ids were not asked for.
+    /// Empty if ids were not requested.
     id: Vec<u32>,
 }
 
 impl Digraph {
-    /// The graph of these edges over vertices `0..n`. O(n + edges), 4 bytes an edge.
+    /// The graph of these edges over vertices `0..n`. O(n + edges), 4 bytes per edge.
     ///
-    /// The iterator is run through twice. Edge ids are not kept: see [`Digraph::with_ids`].
+    /// The iterator is traversed twice. Edge ids are not kept: see [`Digraph::with_ids`].
     pub fn new(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
         let begin = row_begins(n, edges.clone());
         let mut next = begin.clone();
@@ -38,7 +38,7 @@ impl Digraph {
         Digraph { begin, target, id: Vec::new() }
     }
 
-    /// The same, and every edge remembers its place in the iteration. 8 bytes an edge.
+    /// The same, but every edge remembers its position in the iteration. 8 bytes per edge.
     pub fn with_ids(n: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Digraph {
         let begin = row_begins(n, edges.clone());
         let mut next = begin.clone();
@@ -80,14 +80,14 @@ impl Digraph {
         self.row(vertex).map(move |place| Arc { from: vertex, to: self.target[place], id: self.id(place) })
     }
 
-    /// Where the edge at a place leads.
+    /// The vertex that the edge at a place leads to.
     #[inline]
     pub fn target(&self, place: usize) -> u32 {
         self.target[place]
     }
 
-    /// The id of the edge at a place: where it stood in the list that the graph was built from, or the place itself
-    /// if the graph keeps no ids.
+    /// The id of the edge at a place: its position in the list that the graph was built from, or the place itself if
+    /// the graph keeps no ids.
     #[inline]
     pub fn id(&self, place: usize) -> u32 {
         if self.id.is_empty() { place as u32 } else { self.id[place] }
@@ -99,7 +99,7 @@ impl Digraph {
             .flat_map(move |v| self.row(v).map(move |p| Arc { from: v, to: self.target[p], id: self.id(p) }))
     }
 
-    /// The graph with every edge turned round; ids stay. O(n + edges).
+    /// The graph with every edge reversed; ids stay. O(n + edges).
     pub fn reversed(&self) -> Digraph {
         let n = self.n_vertices();
         let begin = row_begins(n, self.edges().map(|e| (e.to, e.from)));

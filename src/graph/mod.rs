@@ -1,8 +1,8 @@
 //! Algorithms on vertex numbers.
 //!
-//! Vertices are dense `u32`s, edges are pairs of them. Nothing here knows transactions, histories or relations: who
-//! builds a [`Digraph`] decides what its vertices and edge ids stand for. No algorithm recurses, and each result
-//! depends on the order of the edges given only, so the same input always gives the same output.
+//! Vertices are dense `u32`s, edges are pairs of them. Nothing here knows about transactions, histories or relations:
+//! the builder of a [`Digraph`] decides what its vertices and edge ids represent. No algorithm recurses, and each
+//! result depends only on the order of the edges given, so the same input always gives the same output.
 
 mod biconnected;
 mod closure;

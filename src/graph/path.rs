@@ -11,14 +11,14 @@ pub struct PathFinder {
     reached_in: Vec<u32>,
     /// By vertex: the edge by which it was reached.
     by: Vec<Arc>,
-    /// By vertex: (heavy edges, edges) on the way to it, packed.
+    /// By vertex: (heavy edges, edges) on the path to it, packed.
     cost: Vec<u64>,
     search: u32,
     queue: Vec<u32>,
 }
 
 impl PathFinder {
-    /// For graphs of up to `n` vertices. 28 bytes a vertex.
+    /// For graphs of up to `n` vertices. 28 bytes per vertex.
     pub fn new(n: usize) -> PathFinder {
         PathFinder {
             reached_in: vec![0; n],
@@ -134,8 +134,8 @@ impl PathFinder {
 }
 
 /// A cycle with few edges inside a strongly connected component, given by its vertices (ascending) and a test for
-/// membership. The shortest one if the search ends within `effort` searches, one from each vertex in order; each
-/// search looks at the component's edges at most once. `None` if the component has no cycle.
+/// membership. The shortest one if the search ends within `effort` searches, one from each vertex in order; each search
+/// visits the component's edges at most once. `None` if the component has no cycle.
 pub fn shortest_cycle(
     graph: &Digraph,
     finder: &mut PathFinder,

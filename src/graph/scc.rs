@@ -118,7 +118,7 @@ pub fn strong_components(graph: &Digraph) -> Components {
     collect(graph, component, count as usize)
 }
 
-/// Groups the vertices by component and finds out which components have cycles.
+/// Groups the vertices by component and determines which components have cycles.
 fn collect(graph: &Digraph, component: Vec<u32>, count: usize) -> Components {
     let mut begin = vec![0u32; count + 1];
     for &c in &component {

@@ -13,7 +13,7 @@ use rearrange::{Moves, counting_sort, in_order, rearrange};
 /// What a history cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// Ids are 32 bits wide.
+    /// Ids have 32 bits.
     #[error("more than {} {what}", u32::MAX - 2)]
     TooMany {
         /// "operations", "keys", …
@@ -42,18 +42,18 @@ pub struct Builder {
     /// [`UNNUMBERED`] for none.
     number: Vec<u64>,
     interval: Vec<Option<Interval>>,
-    /// Runs of operations of one transaction: the draft, and where in the arrays below the run begins.
+    /// Runs of operations of one transaction: the draft, and the start of the run in the arrays below.
     runs: Vec<(Draft, u32)>,
     kind: Vec<OperationKind>,
     key: Vec<KeyId>,
     value: Vec<Value>,
     line: Vec<u32>,
-    /// By key; shorter than the keys when the last ones hold no lists.
+    /// By key; shorter than the keys if the last ones hold no lists.
     is_list: Vec<bool>,
-    /// Reads of lists by the order of adding, each with the place where its elements begin.
+    /// Reads of lists in the order in which they were added, each with the start of its elements.
     list_reads: Vec<(u32, u64)>,
     list_elements: Vec<Value>,
-    /// Places of operations in the order of adding.
+    /// Places of operations in the order in which they were added.
     failed: Vec<u32>,
     differs: Vec<(u32, Value)>,
     set_up: Vec<Draft>,
@@ -69,7 +69,7 @@ impl Builder {
         Builder { origin, ..Builder::default() }
     }
 
-    /// Makes room for so many more operations, for readers that can guess.
+    /// Reserves memory for this many more operations, for readers that can guess.
     pub fn reserve_operations(&mut self, additional: usize) {
         self.kind.reserve(additional);
         self.key.reserve(additional);
@@ -92,22 +92,22 @@ impl Builder {
         self.sessions.len()
     }
 
-    /// Declares the value that reads as "initial" where no transaction writes it.
+    /// Declares the value that reads as "initial" if no transaction writes it.
     pub fn initial_value(&mut self, value: Value) {
         self.initial_value = Some(value);
     }
 
-    /// Says what the lines of operations count; lines unless said otherwise.
+    /// Sets what the lines of operations count; lines by default.
     pub fn unit(&mut self, unit: Unit) {
         self.origin.unit = unit;
     }
 
-    /// Says that times are places in the order of the recorded events.
+    /// Declares that times are positions in the order of the recorded events.
     pub fn times_are_events(&mut self) {
         self.origin.times_are_events = true;
     }
 
-    /// Says from which file of several a session is read. All sessions must get a part if any does; call it after
+    /// Sets the file, of several, from which a session is read. All sessions must get a part if any does; call it after
     /// [`sort_sessions`](Self::sort_sessions) if that is called.
     pub fn session_part(&mut self, session: SessionId, part: &str) {
         let place = self.origin.parts.iter().rposition(|name| name == part).unwrap_or_else(|| {
@@ -118,7 +118,7 @@ impl Builder {
         self.part_of_session[session.index()] = place as u32;
     }
 
-    /// Says which choices fit this file where the user makes none.
+    /// Sets the choices that fit this file, for rules the user leaves open.
     pub fn suggest(&mut self, suggestions: Suggestions) {
         self.suggestions = suggestions;
     }
@@ -138,8 +138,8 @@ impl Builder {
         SessionId(self.sessions.string(name))
     }
 
-    /// Renumbers the sessions in the order of their numbers, those with other names behind in the order of first use.
-    /// Ids handed out before are void; call it last. O(sessions log sessions + transactions).
+    /// Renumbers the sessions in the order of their numbers, followed by those with other names in the order of first
+    /// use. Ids handed out before become invalid; call it last. O(sessions log sessions + transactions).
     pub fn sort_sessions(&mut self) {
         let new_of_old = self.sessions.sort_by_number();
         for session in &mut self.session {
@@ -157,7 +157,7 @@ impl Builder {
         KeyId(self.keys.string(name))
     }
 
-    /// The value of this number, for histories in which some values are no numbers. Once one of those has come, a
+    /// The value of this number, for histories in which some values are not numbers. Once there is one of those, a
     /// number is a name like others: use the result before the next call of [`Builder::value_name`].
     pub fn value_number(&mut self, number: u64) -> Value {
         match self.values.is_empty() {
@@ -166,7 +166,7 @@ impl Builder {
         }
     }
 
-    /// A value that is no number, interned. The first one interns all numbers that are already there, O(operations).
+    /// A value that is not a number, interned. The first one interns all numbers already present, O(operations).
     pub fn value_name(&mut self, name: &str) -> Value {
         if self.values.is_empty() {
             let others = self.list_elements.iter_mut().chain(self.differs.iter_mut().map(|(_, value)| value));
@@ -187,13 +187,13 @@ impl Builder {
         draft
     }
 
-    /// Says how the file calls a transaction. `u64::MAX` is no number.
+    /// Sets the number of a transaction in the file. `u64::MAX` is not a number.
     pub fn number_transaction(&mut self, draft: Draft, number: u64) {
         self.number.resize(self.session.len(), UNNUMBERED);
         self.number[draft.0 as usize] = number;
     }
 
-    /// Says how the file calls a transaction.
+    /// Sets the name of a transaction in the file.
     pub fn name_transaction(&mut self, draft: Draft, name: &str) {
         self.name.resize(self.session.len(), None);
         self.name[draft.0 as usize] = Some(name.into());
@@ -204,7 +204,7 @@ impl Builder {
         self.outcome[draft.0 as usize] = outcome;
     }
 
-    /// Says when a transaction ran.
+    /// Sets when a transaction ran.
     pub fn set_interval(&mut self, draft: Draft, interval: Interval) {
         self.interval.resize(self.session.len(), None);
         self.interval[draft.0 as usize] = Some(interval);
@@ -220,7 +220,7 @@ impl Builder {
         self.line.push(line);
     }
 
-    /// Adds a read of a whole list, which makes `key` one that holds lists: from then on writes to it are appends.
+    /// Adds a read of a whole list, which makes `key` a list key: from then on writes to it are appends.
     pub fn list_read(&mut self, draft: Draft, key: KeyId, elements: &[Value], line: u32) {
         self.list_key(key);
         self.list_reads.push((self.kind.len() as u32, self.list_elements.len() as u64));
@@ -228,7 +228,7 @@ impl Builder {
         self.operation(draft, OperationKind::Read, key, elements.last().copied().unwrap_or(Value::INITIAL), line);
     }
 
-    /// Says that a key holds lists, whether or not any is read.
+    /// Declares that a key holds lists, whether or not any is read.
     pub fn list_key(&mut self, key: KeyId) {
         self.is_list.resize(self.is_list.len().max(key.index() + 1), false);
         self.is_list[key.index()] = true;
@@ -240,14 +240,14 @@ impl Builder {
         self.operation(draft, OperationKind::Read, key, Value::UNRECORDED, line);
     }
 
-    /// Says that the operation added last failed although its transaction may have committed: [`Rules`] decide what
+    /// Declares that the operation added last failed although its transaction may have committed: [`Rules`] decide what
     /// that means.
     pub fn fail_last_operation(&mut self) {
         self.failed.extend(self.kind.len().checked_sub(1).map(|last| last as u32));
     }
 
-    /// Says that a transaction set up the initial state: what it writes are the initial versions of its keys, what it appends is
-    /// the beginning of every list. What it reads says nothing; one that aborted sets nothing up.
+    /// Declares that a transaction set up the initial state: its writes are the initial versions of their keys, its
+    /// appends the beginning of every list. Its reads do not matter; one that aborted sets nothing up.
     pub fn set_up(&mut self, draft: Draft) {
         self.set_up.push(draft);
     }
@@ -343,7 +343,7 @@ impl Builder {
     fn sorted_lists(&mut self, moves: &Moves) -> Lists {
         let places = self.list_reads.iter().map(|&(added, begin)| (OperationId(moves.place_of(added)), begin));
         if moves.0.is_empty() {
-            // They stand in order as they are: the elements, which may be most of a history, need not be copied.
+            // They are already in order: the elements, which may be most of a history, need not be copied.
             let elements = std::mem::take(&mut self.list_elements);
             return Lists::in_order(self.is_list.clone(), places.collect(), elements);
         }
@@ -356,9 +356,9 @@ impl Builder {
         Lists::new(self.is_list.clone(), reads.into_iter())
     }
 
-    /// Brings the operations into the order of `by_session` (new transaction → draft); returns where each begins.
+    /// Sorts the operations by `by_session` (new transaction → draft); returns where each begins.
     fn sort_operations(&mut self, by_session: &[u32]) -> (Vec<u32>, Moves) {
-        // No table where all stay where they are.
+        // No table if all stay where they are.
         let mut new_of_draft = Vec::new();
         if !by_session.is_sorted() {
             new_of_draft.resize(by_session.len(), 0);
@@ -395,7 +395,7 @@ impl Builder {
         (begin, moves)
     }
 
-    /// Names of the transactions in their final order: numbers when none has a name, strings when any has.
+    /// Names of the transactions in their final order: numbers if none has a name, strings if any has.
     fn transaction_names(&mut self, by_session: &[u32]) -> Names {
         if self.name.is_empty() && self.number.is_empty() {
             return Names::Implicit(by_session.len());
@@ -422,7 +422,7 @@ impl Builder {
     }
 }
 
-/// Consecutive operations of one transaction, for [`Builder::operations`]. The slices of operations have one length.
+/// Consecutive operations of one transaction, for [`Builder::operations`]. The slices of operations have equal length.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationRun<'a> {
     /// Reads and writes.
@@ -433,7 +433,7 @@ pub struct OperationRun<'a> {
     pub values: &'a [Value],
     /// Lines, to which `lines_before` is added.
     pub lines: &'a [u32],
-    /// What the numbers in `keys` stand for.
+    /// The keys that the numbers in `keys` represent.
     pub key_ids: &'a [KeyId],
     /// Added to each line.
     pub lines_before: u32,

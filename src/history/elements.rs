@@ -1,12 +1,12 @@
-//! Elements of lists that were appended more than once, told apart by name.
+//! Elements of lists that were appended more than once, distinguished by name.
 
 use super::{History, KeyId, Lists, Names, OperationId, OperationKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl History {
-    /// This history in which each of these appends has an element of its own, as if it had appended something that no other transaction
-    /// else did, and lists have it at these places: (read, place in its list, append). The reader's own appends at the
-    /// end of a list are renamed with it. Names of elements stay. O(size of the history).
+    /// This history in which each of these appends has an element of its own, as if no other transaction had appended
+    /// it, and lists have it at these places: (read, place in its list, append). The reader's own appends at the end of
+    /// a list are renamed with it. Names of elements stay. O(size of the history).
     pub fn with_own_elements(&self, appends: &[OperationId], listed: &[(OperationId, usize, OperationId)]) -> History {
         let mut renamed = self.clone();
         let new: FxHashMap<OperationId, Value> = appends.iter().copied().zip(renamed.own_values(appends)).collect();
@@ -34,14 +34,14 @@ impl History {
         renamed
     }
 
-    /// What the transaction of a read appended to its key before it, in program order.
+    /// The appends of a read's transaction to its key before it, in program order.
     fn own_appends_before(&self, read: OperationId) -> Vec<OperationId> {
         let key = self.keys[read.index()];
         let is_own = |o: &OperationId| self.kinds[o.index()] == OperationKind::Write && self.keys[o.index()] == key;
         self.operations_of(self.transaction_of(read)).take_while(|o| *o < read).filter(is_own).collect()
     }
 
-    /// Values that occur nowhere, with the names of those that these operations have.
+    /// Values that occur nowhere, with the names of the values of these operations.
     fn own_values(&mut self, operations: &[OperationId]) -> Vec<Value> {
         let old = |o: &OperationId| self.values[o.index()];
         match &mut self.value_names {

@@ -8,7 +8,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The id of place `index`. Panics beyond 2³² − 2 places, which the builder refuses before.
+            /// The id of place `index`. Panics beyond 2³² − 2 places, which the builder refuses earlier.
             #[inline]
             pub fn new(index: usize) -> $name {
                 assert!(index < u32::MAX as usize, "more than 2^32 - 2 places");
@@ -48,8 +48,8 @@ id!(
 );
 
 impl TransactionId {
-    /// ⊥, the transaction that wrote the initial version of every key before all others. It has no place in the
-    /// arrays of a history: never call [`TransactionId::index`] on it.
+    /// ⊥, the transaction that wrote the initial version of every key before all others. It has no place in the arrays
+    /// of a history: never call [`TransactionId::index`] on it.
     pub const INITIAL: TransactionId = TransactionId(u32::MAX);
 
     /// Whether this is ⊥.
@@ -59,7 +59,7 @@ impl TransactionId {
     }
 }
 
-/// A value as recorded. Numbers stand for themselves; other values are interned by the builder.
+/// A value as recorded. Numbers represent themselves; other values are interned by the builder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub u64);
 
@@ -68,7 +68,7 @@ impl Value {
     pub const INITIAL: Value = Value(u64::MAX);
     /// Read results only: the file does not say what was read. Such reads constrain nothing.
     pub const UNRECORDED: Value = Value(u64::MAX - 1);
-    /// Largest number that stands for itself.
+    /// Largest number that represents itself.
     pub const MAX_NUMBER: u64 = u64::MAX - 2;
 }
 

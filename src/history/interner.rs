@@ -3,10 +3,10 @@
 use super::{Names, NumberTable};
 use rustc_hash::FxHashMap;
 
-/// Interns numbers and strings side by side; the result is all numbers when no string came.
+/// Interns numbers and strings together; the result is all numbers if no string occurred.
 ///
-/// The number 3 and the string "3" get different ids: readers for formats that do not tell them apart turn such
-/// strings into numbers before.
+/// The number 3 and the string "3" get different ids: readers for formats that do not distinguish them convert such
+/// strings to numbers first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interner {
     numbers: NumberTable,
@@ -18,7 +18,7 @@ pub(super) struct Interner {
 }
 
 impl Interner {
-    /// Number of ids. Those beyond 2³² − 2 are not told apart; the builder refuses so many.
+    /// Number of ids. Those beyond 2³² − 2 are not distinguished; the builder refuses so many.
     pub(super) fn len(&self) -> usize {
         self.all_numbers.len()
     }
@@ -47,7 +47,7 @@ impl Interner {
         id
     }
 
-    /// The name behind an id.
+    /// The name of an id.
     pub(super) fn name(&self, id: usize) -> String {
         match self.all_strings.binary_search_by_key(&(id as u32), |(id, _)| *id) {
             Ok(place) => self.all_strings[place].1.to_string(),
@@ -55,7 +55,7 @@ impl Interner {
         }
     }
 
-    /// Gives out the ids again: numbers first, ascending, then strings in the order they have. Returns old id → new.
+    /// Reassigns the ids: numbers first, ascending, then strings in their existing order. Returns old id → new.
     pub(super) fn sort_by_number(&mut self) -> Vec<u32> {
         let mut is_string = vec![false; self.len()];
         for (id, _) in &self.all_strings {

@@ -1,4 +1,4 @@
-//! Applying [`Rules`]: from what stands in a file to what it means.
+//! Applies [`Rules`]: from what is in a file to what it means.
 
 use super::names::{positional_id, positional_name};
 use super::{
@@ -8,8 +8,8 @@ use super::{
 use rustc_hash::FxHashSet;
 
 impl History {
-    /// This history, understood by `rules`, with a sentence in [`assumptions`](History::assumptions) for each choice that
-    /// changes what it means. Ids change only where failed statements are dropped or split off.
+    /// This history, interpreted by `rules`, with a sentence in [`assumptions`](History::assumptions) for each choice
+    /// that changes its meaning. Ids change only if failed statements are dropped or split off.
     ///
     /// O(operations). Errors: a rule names a value or transaction that is not there.
     pub fn with_rules(mut self, rules: &Rules) -> Result<History, String> {
@@ -112,8 +112,8 @@ impl History {
         self.lines = kept.iter().map(|o| self.lines[o.index()]).collect();
     }
 
-    /// Makes what a transaction did up to its last failed operation an aborted transaction, and each later operation a
-    /// committed one.
+    /// Turns what a transaction did up to its last failed operation into an aborted transaction, and each later
+    /// operation into a committed one.
     fn split_after(&mut self, failed: &[OperationId]) {
         let mut names: Vec<Box<str>> = Vec::new();
         let mut new_of_old = Vec::with_capacity(self.n_transactions());
@@ -205,7 +205,7 @@ impl History {
             .collect();
         let mut initial = std::mem::take(&mut self.set_up_values);
         initial.resize(self.n_keys(), None);
-        // A key of which the initial version is known has no other one.
+        // A key whose initial version is known has no other one.
         let is_initial = |o: usize| {
             let value = self.values[o];
             let named = Some(value) == self.initial_value && !written.contains(&(self.keys[o], value));
@@ -283,15 +283,15 @@ impl History {
         Ok(())
     }
 
-    /// This history where no transaction is taken to set up the initial state only because it looks so; those that the file
-    /// or the user named still do. O(size of the history).
+    /// This history where no transaction is assumed to set up the initial state merely because it looks so; those that
+    /// the file or the user named still do. O(size of the history).
     pub fn without_assumed_set_up(&self) -> History {
         let mut apart = self.clone();
         apart.rules.set_up = SetUpRule::Never;
         apart
     }
 
-    /// This history with "the initial version" in place of values that are initial only because a rule says so: what can
+    /// This history with "the initial version" instead of values that are initial only because a rule says so: what can
     /// be written without the rule.
     pub fn with_plain_initial_reads(&self) -> std::borrow::Cow<'_, History> {
         let mut by_rule = self.set_up_values.clone();
@@ -316,7 +316,7 @@ impl History {
         std::borrow::Cow::Owned(plain)
     }
 
-    /// Whether people call a transaction so: by its name, or by its number alone.
+    /// Whether a transaction has this name, or just its number.
     fn is_called(&self, t: TransactionId, name: &str) -> bool {
         let (session, position) = (as_typed(&self.session_name(self.session_of(t))), self.position_of(t));
         let (own, name) = (as_typed(&self.transaction_name(t)), as_typed(name));
@@ -331,7 +331,7 @@ impl History {
         }
         self.set_up_values.resize(self.n_keys(), None);
         for &t in transactions {
-            // What aborted sets nothing up.
+            // An aborted transaction sets nothing up.
             if self.outcome(t) == Outcome::Aborted {
                 continue;
             }
@@ -344,7 +344,7 @@ impl History {
         self.set_up.dedup();
     }
 
-    /// The value that a file would write so.
+    /// The value that a file would write this way.
     pub(super) fn value_called(&self, name: &str) -> Option<Value> {
         match &self.value_names {
             Names::Implicit(_) => name.parse().ok().map(Value).filter(|value| value.0 <= Value::MAX_NUMBER),

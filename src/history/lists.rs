@@ -6,18 +6,18 @@ use std::sync::OnceLock;
 
 /// Keys that hold lists, and the whole list that each read of one returned. On such a key a write appends one element.
 ///
-/// To everything that only knows registers an append is a write of its element and a read returns the last element:
-/// that is right as far as it goes. What a list says beyond it, the order of all its elements, stands here.
+/// For code that only knows registers, an append is a write of its element and a read returns the last element: that is
+/// correct as far as it goes. The additional information, the order of all elements, is kept here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
-    /// By key; empty when no key holds lists.
+    /// By key; empty if no key holds lists.
     is_list: Vec<bool>,
-    /// Reads that returned a list, ascending, each with the place where its elements begin.
+    /// Reads that returned a list, ascending, each with the start of its elements.
     reads: Vec<(OperationId, u64)>,
     elements: Vec<Value>,
-    /// Of a part of a history: reads whose lists lack elements there, ascending, with their lists in the whole one.
+    /// For a part of a history: reads whose lists lack elements there, ascending, with their lists in the whole one.
     recorded: Vec<(OperationId, Box<[Value]>)>,
-    /// What was asked for before; a copy, of which the writes may be changed, begins without.
+    /// Cached results; a copy, whose writes may be changed, begins without them.
     repeated: Repeated,
 }
 
@@ -60,7 +60,7 @@ impl History {
 }
 
 impl Lists {
-    /// Of the keys marked by `is_list` and these reads in ascending order.
+    /// For the keys marked by `is_list` and these reads in ascending order.
     pub(super) fn new<'a>(is_list: Vec<bool>, reads: impl Iterator<Item = (OperationId, &'a [Value])>) -> Lists {
         let mut lists = Lists { is_list, ..Lists::default() };
         for (read, elements) in reads {
@@ -71,7 +71,7 @@ impl Lists {
         lists
     }
 
-    /// Of reads in ascending order, each with the place where its elements begin.
+    /// For reads in ascending order, each with the start of its elements.
     pub(super) fn in_order(is_list: Vec<bool>, reads: Vec<(OperationId, u64)>, elements: Vec<Value>) -> Lists {
         debug_assert!(reads.is_sorted(), "reads and elements come in order");
         Lists { is_list, reads, elements, recorded: Vec::new(), repeated: Repeated::default() }
@@ -87,13 +87,14 @@ impl Lists {
         self.is_list.get(key.index()).copied().unwrap_or(false)
     }
 
-    /// The list that a read returned; `None` where it is no read of a list or its result was not recorded. O(log reads).
+    /// The list that a read returned; `None` if it is not a read of a list or its result was not recorded. O(log
+    /// reads).
     pub fn read_by(&self, read: OperationId) -> Option<&[Value]> {
         self.reads.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.at(at))
     }
 
-    /// The list that a read returned as it was recorded: of a part of a history with the elements whose appends are not in it.
-    /// O(log reads).
+    /// The list that a read returned as it was recorded: in a part of a history, including the elements whose appends
+    /// are not in it. O(log reads).
     pub fn recorded_by(&self, read: OperationId) -> Option<&[Value]> {
         match self.recorded.binary_search_by_key(&read, |(o, _)| *o) {
             Ok(at) => Some(&self.recorded[at].1),
@@ -101,7 +102,7 @@ impl Lists {
         }
     }
 
-    /// Remembers what reads returned before elements were left out: `whole` says it of those in ascending order.
+    /// Remembers what reads returned before elements were left out: `whole` returns it, for reads in ascending order.
     pub(super) fn remember(&mut self, whole: impl Fn(OperationId) -> Option<Box<[Value]>>) {
         let lacking = (0..self.reads.len()).filter_map(|at| {
             let recorded = whole(self.reads[at].0)?;

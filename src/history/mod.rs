@@ -10,11 +10,11 @@
 //! Def. 2.2; Plume, section 2.2). A read returns it when it returns [`Value::INITIAL`] or the history's
 //! [`initial_value`](History::initial_value) and the resolution of reads finds no explicit writer to prefer.
 //!
-//! Some keys hold lists ([`Lists`]): there a write appends one element. What a file leaves open (which value is initial,
-//! what failed statements mean, …) is settled by [`Rules`], which say in words what they assumed.
+//! Some keys hold lists ([`Lists`]): there a write appends one element. What a file leaves open (which value is
+//! initial, what failed statements mean, …) is settled by [`Rules`], which state their assumptions in words.
 //!
-//! [`Builder`] is the only way in, so everything after it may trust these invariants. This module does no I/O and
-//! knows nothing of relations, checkers or files' formats.
+//! [`Builder`] is the only constructor, so everything after it may rely on these invariants. This module does no I/O
+//! and knows nothing about relations, checkers or file formats.
 
 mod builder;
 mod elements;
@@ -55,9 +55,9 @@ use std::ops::Range;
 /// What is known about the end of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The client saw the commit succeed.
+    /// The client observed a successful commit.
     Committed,
-    /// The client knows that nothing of it took effect.
+    /// The client knows that none of it took effect.
     Aborted,
     /// The client does not know (time-out, lost connection).
     Unknown,
@@ -92,12 +92,12 @@ pub struct Interval {
     pub end: i64,
 }
 
-/// How a file calls a transaction.
+/// The file's own name for a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label<'a> {
-    /// By a number; people read `T` in front of it.
+    /// A number, displayed after `T`.
     Number(u64),
-    /// By a name.
+    /// A name.
     Name(&'a str),
 }
 
@@ -119,7 +119,7 @@ pub struct History {
     key_names: Names,
     value_names: Names,
     initial_value: Option<Value>,
-    /// By key: the initial version that set-up transactions wrote. Empty where there are none.
+    /// By key: the initial version that set-up transactions wrote. Empty if there are none.
     set_up_values: Vec<Option<Value>>,
     /// Transactions that count as part of ⊥ because the user said so, ascending.
     set_up: Vec<TransactionId>,
@@ -131,14 +131,14 @@ pub struct History {
     suggestions: Suggestions,
     rules: Rules,
     assumptions: Vec<String>,
-    /// What stood in the file, where rules have changed the figures.
+    /// The figures of the file, if rules have changed them.
     recorded: Option<Figures>,
 }
 
-/// How much there is.
+/// The size of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Sessions, those without transactions included.
+    /// Sessions, including those without transactions.
     pub sessions: usize,
     /// Transactions of all outcomes.
     pub transactions: usize,
@@ -160,12 +160,12 @@ impl History {
         &self.origin
     }
 
-    /// Number of sessions, those without transactions included.
+    /// Number of sessions, including those without transactions.
     pub fn n_sessions(&self) -> usize {
         self.session_begin.len() - 1
     }
 
-    /// Number of transactions of all outcomes, ⊥ not counted.
+    /// Number of transactions of all outcomes, excluding ⊥.
     pub fn n_transactions(&self) -> usize {
         self.outcomes.len()
     }
@@ -259,13 +259,13 @@ impl History {
         self.intervals.as_ref().is_some_and(|intervals| intervals.iter().any(Option::is_some))
     }
 
-    /// The 1-based line of the file (or of its part) on which an operation stands, in binary files the 0-based byte plus
-    /// one; 0 when it was not read from a file. See [`spot_of`](Self::spot_of).
+    /// The 1-based line of an operation in the file (or in its part), in binary files the 0-based byte plus one; 0 if
+    /// it was not read from a file. See [`spot_of`](Self::spot_of).
     pub fn line_of(&self, operation: OperationId) -> u32 {
         self.lines[operation.index()]
     }
 
-    /// Where in which file an operation stands, if that is known.
+    /// The file and position of an operation, if known.
     pub fn spot_of(&self, operation: OperationId) -> Option<Spot> {
         let number = self.lines[operation.index()];
         let part = || self.origin.part_of_session(self.session_of(self.transaction_of(operation)));
@@ -277,7 +277,7 @@ impl History {
         self.initial_value
     }
 
-    /// Whether reading `value` from `key` may mean the initial version. Where a set-up transaction wrote the key, only
+    /// Whether reading `value` from `key` may mean the initial version. If a set-up transaction wrote the key, only
     /// what it wrote is initial.
     pub fn may_be_initial(&self, key: KeyId, value: Value) -> bool {
         match self.set_up_values.get(key.index()) {
@@ -288,23 +288,23 @@ impl History {
         }
     }
 
-    /// What a key holds initially, where that differs from the default of all keys: what was set up, or what a rule takes for it.
+    /// The initial value of a key, if it differs from the default of all keys: what was set up, or what a rule assumes.
     pub fn initial_value_of(&self, key: KeyId) -> Option<Value> {
         self.set_up_values.get(key.index()).copied().flatten()
     }
 
-    /// Transactions that the file or the user says are part of ⊥, ascending.
+    /// Transactions that are part of ⊥ according to the file or the user, ascending.
     pub fn set_up(&self) -> &[TransactionId] {
         &self.set_up
     }
 
-    /// Those of them that did not abort: what aborted sets nothing up.
+    /// Those of them that did not abort: an aborted transaction sets nothing up.
     pub fn set_up_that_took_effect(&self) -> impl Iterator<Item = TransactionId> + '_ {
         self.set_up.iter().copied().filter(|&t| self.outcome(t) != Outcome::Aborted)
     }
 
-    /// By key that holds a list: what declared set-up transactions appended to it, in their order. Every list of the key
-    /// begins with that. O(operations of these transactions).
+    /// By key that holds a list: the appends of declared set-up transactions to it, in order. Every list of the key
+    /// begins with them. O(operations of these transactions).
     pub fn initial_appends(&self) -> FxHashMap<KeyId, Vec<OperationId>> {
         let mut appends: FxHashMap<KeyId, Vec<OperationId>> = FxHashMap::default();
         for o in self.set_up_that_took_effect().flat_map(|t| self.operations_of(t)) {
@@ -317,7 +317,7 @@ impl History {
     }
 
     /// The lists that reads returned, for keys that hold lists. There a write is an append of one element, and the
-    /// value of a read is the last element of its list, [`Value::INITIAL`] when the list is empty.
+    /// value of a read is the last element of its list, [`Value::INITIAL`] if the list is empty.
     pub fn lists(&self) -> &Lists {
         &self.lists
     }
@@ -328,7 +328,7 @@ impl History {
         &self.failed
     }
 
-    /// Of a read whose result was not recorded: a value that is known not to have been there (a failed
+    /// For a read whose result was not recorded: a value that is known not to have been there (a failed
     /// compare-and-set).
     pub fn differs_from(&self, read: OperationId) -> Option<Value> {
         self.differs.binary_search_by_key(&read, |(o, _)| *o).ok().map(|at| self.differs[at].1)
@@ -339,17 +339,17 @@ impl History {
         !self.differs.is_empty()
     }
 
-    /// The rules by which the file was understood.
+    /// The rules by which the file was interpreted.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// How much there is in the file, before [`Rules`] split, dropped or reclassified anything. O(transactions).
+    /// The size of the file, before [`Rules`] split, dropped or reclassified anything. O(transactions).
     pub fn recorded(&self) -> Figures {
         self.recorded.unwrap_or_else(|| self.figures())
     }
 
-    /// How much there is. O(transactions).
+    /// The size. O(transactions).
     pub fn figures(&self) -> Figures {
         let with = |outcome| self.outcomes.iter().filter(|o| **o == outcome).count();
         Figures {
@@ -363,7 +363,7 @@ impl History {
         }
     }
 
-    /// What was assumed when the file was understood, a sentence each.
+    /// The assumptions made when the file was interpreted, a sentence each.
     pub fn assumptions(&self) -> &[String] {
         &self.assumptions
     }
@@ -373,18 +373,18 @@ impl History {
         self.session_names.visible(session.index())
     }
 
-    /// The same as it is, for data: it may hold anything.
+    /// The same verbatim, for data: it may contain anything.
     pub fn exact_session_name(&self, session: SessionId) -> String {
         self.session_names.get(session.index())
     }
 
-    /// Name of a transaction for people, [`visible`]: `T295` where the file numbers transactions, else session name and
+    /// Name of a transaction for people, [`visible`]: `T295` if the file numbers transactions, else session name and
     /// 1-based position (`a1`, `S4#1`, `node2#1`), "initial state" for ⊥.
     pub fn transaction_name(&self, transaction: TransactionId) -> String {
         visible(&self.display_name(transaction))
     }
 
-    /// The same as it is.
+    /// The same verbatim.
     fn display_name(&self, transaction: TransactionId) -> String {
         let id = self.exact_transaction_name(transaction);
         if transaction.is_initial() {
@@ -392,14 +392,15 @@ impl History {
         }
         let (session, position) =
             (self.exact_session_name(self.session_of(transaction)), self.position_of(transaction));
-        // Where only some transactions have names, the others' ids are kept like names.
+        // If only some transactions have names, the others' ids are kept like names.
         match id == names::positional_id(&session, position) {
             true => names::positional_name(&session, position),
             false => id,
         }
     }
 
-    /// The id of a transaction in data, which may hold anything: like its name for people, but `4.1` by position, and `⊥`.
+    /// The id of a transaction in data, which may contain anything: like its name for people, but `4.1` by position,
+    /// and `⊥`.
     pub fn exact_transaction_name(&self, transaction: TransactionId) -> String {
         if transaction.is_initial() {
             return "⊥".to_owned();
@@ -416,7 +417,7 @@ impl History {
         }
     }
 
-    /// What the file itself calls a transaction, if it names or numbers it; ⊥ has no label.
+    /// The file's own name or number of a transaction, if any; ⊥ has no label.
     pub fn transaction_label(&self, transaction: TransactionId) -> Option<Label<'_>> {
         if transaction.is_initial() {
             return None;
@@ -440,7 +441,7 @@ impl History {
         &self.key_names
     }
 
-    /// The names of all values, by [`Value`], when some are no numbers; `None` when every value is the number it says.
+    /// The names of all values, by [`Value`], if some are not numbers; `None` if every value is its number.
     pub fn value_names(&self) -> Option<&Names> {
         match &self.value_names {
             Names::Implicit(_) => None,
@@ -448,14 +449,14 @@ impl History {
         }
     }
 
-    /// Every name in it that is text, and where it comes from: what has to be shown whatever it is written in.
+    /// Every textual name in the history, and its origin: text that must be displayed whatever script it uses.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let tables = [Some(&self.session_names), Some(&self.transaction_names), Some(&self.key_names)];
         let names = tables.into_iter().flatten().chain(self.value_names()).flat_map(Names::strings);
         names.map(|name| &**name).chain(std::iter::once(self.origin().path.as_str()))
     }
 
-    /// Name of a key for people: as in the file, [`visible`]. As it is: [`History::key_names`].
+    /// Name of a key for people: as in the file, [`visible`]. Verbatim: [`History::key_names`].
     pub fn key_name(&self, key: KeyId) -> String {
         self.key_names.visible(key.index())
     }
@@ -465,7 +466,7 @@ impl History {
         visible(&self.exact_value_name(value))
     }
 
-    /// The same as it is, for data: it may hold anything.
+    /// The same verbatim, for data: it may contain anything.
     pub fn exact_value_name(&self, value: Value) -> String {
         match value {
             Value::INITIAL => "initial".to_owned(),
@@ -477,14 +478,14 @@ impl History {
         }
     }
 
-    /// An operation as people write it: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
-    /// where only that is known. A long list is shortened, and says by how much.
+    /// An operation in the usual notation: `r(x) = 3`, `w(x) = 3`, on lists `r(x) = [1 2 3]`, `append(x) 3`; `r(x) ≠ 3`
+    /// if only that is known. A long list is shortened, and says by how much.
     pub fn operation_text(&self, operation: OperationId) -> String {
         let (head, value) = self.operation_parts(operation);
         head + &value
     }
 
-    /// The two parts of [`operation_text`](Self::operation_text), for those who shorten them apart: `r(x) = ` and `3`.
+    /// The two parts of [`operation_text`](Self::operation_text), for shortening them separately: `r(x) = ` and `3`.
     pub fn operation_parts(&self, operation: OperationId) -> (String, String) {
         let list = |elements: &[Value]| {
             let kept = self.lists.read_by(operation).unwrap_or_default();
@@ -523,8 +524,8 @@ impl History {
         }
     }
 
-    /// A list as people write it, `[1 2 3]`. Of a long one the beginning, the end and what is kept of it in a part of a
-    /// history, with the number of elements between: `[1 … 58 more … 60]`.
+    /// A list in the usual notation, `[1 2 3]`. For a long one the beginning, the end and what is kept of it in a part
+    /// of a history, with the number of elements between: `[1 … 58 more … 60]`.
     fn shortened(&self, elements: &[Value], kept: &[Value]) -> String {
         const SHOWN: usize = 12;
         let n = elements.len();

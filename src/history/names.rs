@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// In the table of transaction names: this transaction has no number of its own.
 pub(super) const UNNUMBERED: u64 = u64::MAX;
 
-/// What people call the transaction at `position` (from 0) of a session when the file has no name for it: `a1`, and
+/// The displayed name of the transaction at `position` (from 0) of a session if the file has no name for it: `a1`, and
 /// `S4#1` or `node2#1`, which do not look like numbers.
 pub(super) fn positional_name(session: &str, position: usize) -> String {
     let number = position + 1;
@@ -18,7 +18,7 @@ pub(super) fn positional_name(session: &str, position: usize) -> String {
     }
 }
 
-/// The same for data, where reports have always had it so: `a1`, `4.1`.
+/// The same for data, as reports have always had it: `a1`, `4.1`.
 pub(super) fn positional_id(session: &str, position: usize) -> String {
     match session.ends_with(|c: char| c.is_ascii_digit()) {
         true => format!("{session}.{}", position + 1),
@@ -29,7 +29,7 @@ pub(super) fn positional_id(session: &str, position: usize) -> String {
 /// A table of names by dense id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// `n` things without names of their own: each is called by its number.
+    /// `n` items without names of their own: each is called by its number.
     Implicit(usize),
     /// Numbers, as most formats use.
     Numbers(Vec<u64>),
@@ -61,7 +61,7 @@ impl Names {
         }
     }
 
-    /// The number at `index`, when the names are numbers.
+    /// The number at `index`, if the names are numbers.
     pub fn number(&self, index: usize) -> Option<u64> {
         match self {
             Names::Implicit(_) => Some(index as u64),
@@ -70,7 +70,7 @@ impl Names {
         }
     }
 
-    /// The name at `index`, borrowed when possible.
+    /// The name at `index`, borrowed if possible.
     pub fn text(&self, index: usize) -> Cow<'_, str> {
         match self {
             Names::Strings(strings) => Cow::Borrowed(&strings[index]),
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    /// Those that are text.
+    /// The textual names.
     pub(super) fn strings(&self) -> &[Box<str>] {
         match self {
             Names::Strings(strings) => strings,

@@ -1,4 +1,4 @@
-//! Numbers → dense places, without hashing where the numbers are small.
+//! Numbers → dense places, without hashing if the numbers are small.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ pub struct NumberTable {
 }
 
 impl NumberTable {
-    /// The place of `number`; where it has none, `next` becomes its place. `next` is less than 2³² − 1. O(1).
+    /// The place of `number`; if it has none, `next` becomes its place. `next` is less than 2³² − 1. O(1).
     #[inline]
     pub fn place_or(&mut self, number: u64, next: u32) -> u32 {
         if number >= DIRECT {

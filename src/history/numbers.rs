@@ -1,6 +1,6 @@
 //! Numbers for people.
 
-/// Thousands apart: `1,000,000`.
+/// With thousands separators: `1,000,000`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,4 +1,4 @@
-//! Where a history comes from, down to the line of an operation.
+//! The origin of a history, down to the line of an operation.
 
 use super::{SessionId, visible};
 
@@ -12,25 +12,25 @@ pub enum Unit {
     Byte,
 }
 
-/// Where a history comes from.
+/// The origin of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The path as given by the user; empty for a history made in memory.
     pub path: String,
     /// Name of the format, a row of the table in `formats`.
     pub format: &'static str,
-    /// What the places of operations count.
+    /// The unit of the operations' positions.
     pub unit: Unit,
-    /// Names of the files that the history was read from, where it is a folder or an archive of several; else empty.
+    /// Names of the files that the history was read from, if it is a folder or archive of several; else empty.
     pub parts: Vec<String>,
-    /// By session: its place in `parts`. Empty where `parts` is.
+    /// By session: its place in `parts`. Empty if `parts` is.
     pub part_of_session: Vec<u32>,
-    /// Whether times are places in the order of the recorded events, since the file has no usable clock.
+    /// Whether times are positions in the order of the recorded events, since the file has no usable clock.
     pub times_are_events: bool,
 }
 
 impl Origin {
-    /// The file in the folder that a session was read from, where there are several.
+    /// The file in the folder that a session was read from, if there are several.
     pub fn part_of_session(&self, session: SessionId) -> Option<u32> {
         self.part_of_session.get(session.index()).copied()
     }
@@ -41,12 +41,12 @@ impl Origin {
     }
 }
 
-/// Where in which file an operation stands.
+/// The file and position of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The file, a place in [`Origin::parts`]; none where there is only one.
+    /// The file, a place in [`Origin::parts`]; `None` if there is only one.
     pub part: Option<u32>,
-    /// What `number` counts.
+    /// The unit of `number`.
     pub unit: Unit,
     /// As [`History::line_of`](super::History::line_of).
     pub number: u32,

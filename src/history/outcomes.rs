@@ -1,4 +1,4 @@
-//! Transactions of unknown outcome, taken to have committed or not.
+//! Transactions of unknown outcome, assumed to have committed or not.
 
 use super::{History, Outcome, TransactionId};
 

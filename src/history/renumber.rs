@@ -1,12 +1,12 @@
-//! The same history with other words: what a target format needs that calls things by numbers, or in which 0 is initial.
+//! The same history with other names, for target formats that use numbers for names, or in which 0 is initial.
 //!
-//! Nothing here changes what was observed. Values are compared with values only, so other names for them, different
-//! for different values, change no verdict; the same holds for keys, sessions and transactions.
+//! Nothing here changes what was observed. Values are only compared with values, so other names for them, distinct for
+//! distinct values, change no verdict; the same holds for keys, sessions and transactions.
 
 use super::{History, Names, OperationId, OperationKind, TransactionId, TransactionSet, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the numbers of a renumbered history stand for: the old names, in the order of the numbers.
+/// What the numbers of a renumbered history represent: the old names, in the order of the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameTable {
     /// By number, from 1.
@@ -15,22 +15,22 @@ pub struct NameTable {
     pub transactions: Vec<(u64, String)>,
     /// By number, from 1.
     pub keys: Vec<(u64, String)>,
-    /// By number, from 1; the value that is initial by itself is 0.
+    /// By number, from 1; the value that is initial by default is 0.
     pub values: Vec<(u64, String)>,
 }
 
 /// A value with another number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewValue {
-    /// Its name before.
+    /// Its old name.
     pub old: String,
-    /// Its number now.
+    /// Its new number.
     pub new: u64,
 }
 
 impl History {
-    /// The history in which every session, transaction, key and value is called by a number, and what the numbers stand
-    /// for. 0 is the value that is initial by itself, or none. O(size of the history).
+    /// The history in which every session, transaction, key and value is named by a number, and what the numbers
+    /// represent. 0 is the value that is initial by default, or none. O(size of the history).
     pub fn renumbered(&self) -> (History, NameTable) {
         let mut renamed = self.with_plain_initial_reads().into_owned();
         let mut number_of: FxHashMap<Value, u64> = FxHashMap::default();
@@ -61,8 +61,8 @@ impl History {
         (renamed, table)
     }
 
-    /// The history in which 0 is the value that is initial by itself, if any is, with the values that have other numbers
-    /// for that. `None` where nothing is in the way. O(size of the history).
+    /// The history in which 0 is the value that is initial by default, if any is, with the values that get other
+    /// numbers for that. `None` if no value is in the way. O(size of the history).
     pub fn with_zero_initial(&self) -> Option<(History, Vec<NewValue>)> {
         let zero = self.value_called("0");
         let is_initial = zero.is_some() && zero == self.initial_value;
@@ -89,9 +89,10 @@ impl History {
         Some((renamed, told))
     }
 
-    /// The history in which what declared set-up transactions wrote to a key is the version before all others, without
-    /// these transactions. `None` where there are none, or where that would not say the same: another transaction writes an
-    /// initial value or reads what a set-up transaction overwrote, or a key holds lists. O(size of the history).
+    /// The history in which the writes of declared set-up transactions to a key are the version before all others,
+    /// without these transactions. `None` if there are none, or if that would not be equivalent: another transaction
+    /// writes an initial value or reads what a set-up transaction overwrote, or a key holds lists. O(size of the
+    /// history).
     pub fn with_set_up_as_initial(&self) -> Option<History> {
         if self.set_up.is_empty() {
             return None;
@@ -112,7 +113,7 @@ impl History {
                 let is_initial = of_set_up == Some(value);
                 let is_read = self.kinds[o] == OperationKind::Read;
                 let is_overwritten = written.contains(&(key.index(), value)) && !is_initial;
-                // Where a set-up transaction wrote, nothing else is initial.
+                // For keys that a set-up transaction wrote, nothing else is initial.
                 let is_nothing = of_set_up.is_some() && (value == Value::INITIAL || Some(value) == self.initial_value);
                 if of_set_up.is_some() && self.lists.is_list(key)
                     || is_overwritten
@@ -135,8 +136,8 @@ impl History {
         Some(plain.restrict(&keep, |_| true).0)
     }
 
-    /// The history without the transactions that have no operations and the sessions that have none but such. `None` where
-    /// there are none. O(size of the history).
+    /// The history without empty transactions and without sessions that have only such. `None` if there are none.
+    /// O(size of the history).
     pub fn without_empty_transactions(&self) -> Option<History> {
         let is_empty = |t: TransactionId| self.operation_range(t).is_empty();
         let has_empty_sessions = self.sessions().any(|s| self.transactions_of(s).len() == 0);
@@ -147,7 +148,7 @@ impl History {
         Some(self.restrict(&keep, |_| true).0)
     }
 
-    /// Values that are neither initial nor unrecorded, as often as they occur, by operation.
+    /// Values that are neither initial nor unrecorded, with repetitions, by operation.
     fn values_in_use(&self) -> impl Iterator<Item = Value> + '_ {
         let of_operation = move |o: usize| {
             let id = OperationId::new(o);
@@ -157,7 +158,7 @@ impl History {
         (0..self.n_operations()).flat_map(of_operation).filter(|value| value.0 <= Value::MAX_NUMBER)
     }
 
-    /// The smallest number that is larger than all values in use; where that is too large, the smallest unused one.
+    /// The smallest number that is larger than all values in use; if that is too large, the smallest unused one.
     fn fresh_number(&self) -> Option<u64> {
         let number = |value: Value| match &self.value_names {
             Names::Implicit(_) => Some(value.0),
@@ -165,14 +166,14 @@ impl History {
         };
         let used: FxHashSet<u64> = self.values_in_use().chain(self.initial_value).filter_map(number).collect();
         let above = used.iter().max().map_or(1, |most| most.saturating_add(1));
-        // Most formats keep signed numbers.
+        // Most formats use signed numbers.
         match above <= i64::MAX as u64 {
             true => Some(above),
             false => (1..i64::MAX as u64).find(|number| !used.contains(number)),
         }
     }
 
-    /// Puts another value in the place of each one that is neither initial nor unrecorded.
+    /// Replaces each value that is neither initial nor unrecorded.
     fn map_values(&mut self, new: impl Fn(Value) -> Value) {
         let map = |value: &mut Value| {
             if value.0 <= Value::MAX_NUMBER {

@@ -1,4 +1,4 @@
-//! Sub-histories: counterexamples live on this.
+//! Sub-histories, the basis of counterexamples.
 
 use super::{History, KeyId, Lists, Names, OperationId, OperationKind, SessionId, TransactionId, Value};
 use rustc_hash::FxHashSet;
@@ -21,7 +21,7 @@ impl TransactionSet {
         TransactionSet { member: vec![true; history.n_transactions()], len: history.n_transactions() }
     }
 
-    /// The set of these transactions; ⊥ is passed over.
+    /// The set of these transactions; ⊥ is ignored.
     pub fn of(history: &History, transactions: impl IntoIterator<Item = TransactionId>) -> TransactionSet {
         let mut set = TransactionSet::empty(history);
         for t in transactions {
@@ -30,7 +30,7 @@ impl TransactionSet {
         set
     }
 
-    /// Adds a transaction; ⊥ is passed over. Returns whether it is new.
+    /// Adds a transaction; ⊥ is ignored. Returns whether it is new.
     pub fn insert(&mut self, t: TransactionId) -> bool {
         let new = !t.is_initial() && !std::mem::replace(&mut self.member[t.index()], true);
         self.len += usize::from(new);
@@ -49,7 +49,7 @@ impl TransactionSet {
         t.is_initial() || self.member[t.index()]
     }
 
-    /// Number of members, ⊥ not counted.
+    /// Number of members, excluding ⊥.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -101,10 +101,10 @@ impl Renaming {
 impl History {
     /// The sub-history of the transactions in `keep`, with those of their operations for which `keep_operation` holds.
     ///
-    /// Names and lines stay; sessions and keys that no longer occur are dropped. A read whose writer is not kept
-    /// turns into a thin-air read unless `keep_operation` drops it: the caller decides, since only the
-    /// resolution of reads knows writers. A list loses the elements whose appends are not kept, as if they had never been
-    /// appended. O(operations kept + transactions kept + keys), with lists O(operations).
+    /// Names and lines stay; sessions and keys that no longer occur are dropped. A read whose writer is not kept turns
+    /// into a thin-air read unless `keep_operation` drops it: the caller decides, since only the resolution of reads
+    /// knows writers. A list loses the elements whose appends are not kept, as if they had never been appended.
+    /// O(operations kept + transactions kept + keys), with lists O(operations).
     pub fn restrict(&self, keep: &TransactionSet, keep_operation: impl Fn(OperationId) -> bool) -> (History, Renaming) {
         let mut renaming = Renaming::default();
         let mut new_key = vec![u32::MAX; self.n_keys()];
@@ -140,7 +140,7 @@ impl History {
         let old = |t: &TransactionId| t.index();
         let positional = |t: &TransactionId| self.transaction_label(*t).is_none();
         let transaction_names = match &self.transaction_names {
-            // Positions change, so names made from positions must be written out.
+            // Positions change, so names derived from positions must be written out.
             _ if renaming.transactions.iter().any(positional) => {
                 Names::Strings(renaming.transactions.iter().map(|&t| self.display_name(t).into()).collect())
             }
@@ -186,8 +186,8 @@ impl History {
         (history, renaming)
     }
 
-    /// This part of `whole`, whose lists are shown as they were recorded: with the elements whose appends are left out.
-    /// What the part means is not changed. O(elements of its lists).
+    /// This part of `whole`, with lists displayed as they were recorded: including the elements whose appends are left
+    /// out. The meaning of the part does not change. O(elements of its lists).
     pub fn with_lists_as_recorded(mut self, whole: &History, renaming: &Renaming) -> History {
         if !self.lists.is_empty() {
             let recorded = |o: OperationId| whole.lists.recorded_by(*renaming.operations.get(o.index())?);
@@ -198,7 +198,7 @@ impl History {
         self
     }
 
-    /// The values and lists of the kept operations, lists without the elements that are not appended any more.
+    /// The values and lists of the kept operations, lists without elements that are no longer appended.
     fn restrict_values(&self, renaming: &Renaming) -> (Vec<Value>, Lists) {
         let mut values: Vec<Value> = renaming.operations.iter().map(|o| self.values[o.index()]).collect();
         if self.lists.is_empty() {

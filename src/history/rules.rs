@@ -1,4 +1,4 @@
-//! How what a file leaves open is understood: each choice has a name, a default, and a sentence that says what it did.
+//! How to interpret what a file leaves open: each choice has a name, a default, and a sentence that says what it did.
 //!
 //! Readers record what is in the file; [`History::with_rules`](super::History::with_rules) settles the rest, once, before
 //! anything is inferred. So nothing behind it needs to know which choice was made, but for those that can only be made
@@ -38,7 +38,7 @@ macro_rules! rule {
 rule! {
     /// What a statement that failed inside a committed transaction means.
     FailedRule {
-        /// As the database behaves, where the file names it; else as `Drop`.
+        /// As the database behaves, if the file names it; else as `Drop`.
         #[default]
         Auto = "auto",
         /// The statement did nothing, the rest of the transaction committed.
@@ -65,18 +65,18 @@ rule! {
 }
 
 rule! {
-    /// Whose version a read returned when several transactions wrote its value.
+    /// Whose version a read returned if several transactions wrote its value.
     DuplicateRule {
         /// Any of them: a level is satisfied if one choice satisfies it.
         #[default]
         Any = "any",
-        /// The one that stands last in the history, as most checkers assume.
+        /// The last one in the history, as most checkers assume.
         Last = "last",
     }
 }
 
 rule! {
-    /// What a list that was read says.
+    /// What a list that was read shows.
     ListRule {
         /// The order of all its elements; lists of a key must be prefixes of each other.
         #[default]
@@ -91,7 +91,7 @@ rule! {
 rule! {
     /// Whether recorded times count.
     TimeRule {
-        /// They do, at the levels that are about real time.
+        /// They do, at the levels that involve real time.
         #[default]
         Use = "use",
         /// They do not.
@@ -109,7 +109,7 @@ pub enum InitialRule {
     Nothing,
     /// For each key one value that no transaction wrote.
     AnyUnwritten,
-    /// This value, where no transaction writes it.
+    /// This value, unless a transaction writes it.
     Value(String),
 }
 
@@ -145,7 +145,7 @@ pub enum SetUpRule {
     /// Those the file declares, else those that write nothing but the initial value before everything else.
     #[default]
     Auto,
-    /// None: all are transactions like others.
+    /// None: all are ordinary transactions.
     Never,
     /// These, by name.
     Transactions(Vec<String>),
@@ -188,9 +188,9 @@ pub struct Rules {
     pub failed: FailedRule,
     /// What transactions of unknown outcome count as.
     pub unknown: UnknownRule,
-    /// Who wrote a value that several wrote.
+    /// Which transaction wrote a value that several wrote.
     pub duplicates: DuplicateRule,
-    /// What lists say.
+    /// What lists show.
     pub lists: ListRule,
     /// Whether times count.
     pub times: TimeRule,
@@ -226,13 +226,13 @@ impl Rules {
     }
 }
 
-/// What a reader knows about the choices that fit its file: it stands in for a rule left at its default.
+/// What a reader knows about the choices that fit its file: it replaces a rule left at its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suggestions {
     /// For [`FailedRule::Auto`].
     pub failed: FailedRule,
     /// For [`InitialRule::Format`].
     pub initial: InitialRule,
-    /// What the suggestions rest on: "the file names Galera".
+    /// The reason for the suggestions: "the file names Galera".
     pub because: String,
 }

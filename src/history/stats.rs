@@ -1,16 +1,16 @@
-//! Figures of a history.
+//! Statistics of a history.
 
 use super::{History, Interval, KeyId, OperationKind, Outcome, SessionId, TransactionId, Value};
 use rayon::prelude::*;
 
-/// Least, mean and most of something.
+/// Minimum, mean and maximum of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// The least.
+    /// The minimum.
     pub min: usize,
     /// The mean.
     pub mean: f64,
-    /// The most.
+    /// The maximum.
     pub max: usize,
 }
 
@@ -26,7 +26,7 @@ impl Spread {
     }
 }
 
-/// What transactions consist of. Transactions of all outcomes count.
+/// Numbers of transactions by contents. Transactions of all outcomes count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shapes {
     /// Without operations.
@@ -35,17 +35,17 @@ pub struct Shapes {
     pub read_only: usize,
     /// Writes only.
     pub write_only: usize,
-    /// Both, and every key that is written was read before in the transaction.
+    /// Both, and every key written was read before in the transaction.
     pub read_modify_write: usize,
-    /// Both, and some key is written that was not read before.
+    /// Both, and some key written was not read before.
     pub mixed: usize,
 }
 
-/// Counts over a history. Sessions, transactions by outcome, operations and keys are those of the file; all else is about the history as it is understood by
-/// its [`Rules`](super::Rules).
+/// Counts over a history. Sessions, transactions by outcome, operations and keys are those of the file; everything else
+/// is about the history as interpreted by its [`Rules`](super::Rules).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Sessions of the file, empty ones included.
+    /// Sessions of the file, including empty ones.
     pub sessions: usize,
     /// Transactions of the file, of all outcomes.
     pub transactions: usize,
@@ -67,19 +67,19 @@ pub struct Statistics {
     pub reads: usize,
     /// Writes among the operations.
     pub writes: usize,
-    /// Transactions by what they consist of.
+    /// Transactions by contents.
     pub shapes: Shapes,
     /// Operations on the most used key.
     pub hottest_key_operations: usize,
     /// Share of all operations on the most used tenth of the keys (at least one key): 0.1 when uniform.
     pub hot_tenth_share: f64,
-    /// Estimated exponent of a Zipf distribution of operations over keys, 0 when uniform: the slope of a line laid through
-    /// the logarithms of rank and number of operations of up to 1,000 most used keys. None for fewer than ten keys.
+    /// Estimated exponent of a Zipf distribution of operations over keys, 0 if uniform: the slope of a line fitted to
+    /// the logarithms of rank and number of operations of up to 1,000 most used keys. `None` for fewer than ten keys.
     pub zipf_exponent: Option<f64>,
     /// Pairs of transactions of different sessions that did not abort and write a common key, counted once for each such
     /// key.
     pub write_conflicts: u64,
-    /// Those of them that ran at the same time, where both have times; none for a history without times.
+    /// Those of them that ran at the same time, if both have times; `None` for a history without times.
     pub concurrent_write_conflicts: Option<u64>,
     /// Distinct pairs of key and value that were written.
     pub distinct_values: usize,
@@ -103,7 +103,7 @@ impl Statistics {
         Statistics::of_while(history, &|| true).unwrap_or_default()
     }
 
-    /// The same as long as `goes_on` says so, which is asked now and then; nothing when it did not.
+    /// The same while `goes_on`, which is called now and then, returns true; `None` if it returned false.
     pub fn of_while(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Statistics> {
         let reads = history.kinds().iter().filter(|k| **k == OperationKind::Read).count();
         let mut uses = vec![0usize; history.n_keys()];
@@ -150,7 +150,7 @@ impl Statistics {
     }
 }
 
-/// Transactions between two questions whether to go on.
+/// Transactions between two calls of `goes_on`.
 const STRIDE: usize = 4096;
 
 fn shapes(history: &History, goes_on: &dyn Fn() -> bool) -> Option<Shapes> {
@@ -220,7 +220,7 @@ fn conflicts(history: &History, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<(
             return (0, 0);
         }
         let mut found = pairs(history, writers, has_times);
-        // Transactions are numbered by session, so those of a session stand together.
+        // Transactions are numbered by session, so those of a session are contiguous.
         let same_session =
             |a: &(KeyId, TransactionId), b: &(KeyId, TransactionId)| session(history, a) == session(history, b);
         for inside in writers.chunk_by(same_session) {
@@ -238,7 +238,7 @@ fn session(history: &History, writer: &(KeyId, TransactionId)) -> SessionId {
     history.session_of(writer.1)
 }
 
-/// Who, not aborted, writes each key: each once.
+/// The writers of each key that did not abort, each once.
 fn writers_by_key(history: &History, goes_on: &dyn Fn() -> bool) -> Option<Vec<(KeyId, TransactionId)>> {
     let mut writers = Vec::new();
     let mut last = vec![0usize; history.n_keys()];
@@ -266,7 +266,7 @@ fn pairs(history: &History, writers: &[(KeyId, TransactionId)], has_times: bool)
     }
     let timed = || writers.iter().filter_map(|&(_, t)| history.interval(t).map(|interval| (t, interval)));
     let mut starts: Vec<i64> = timed().map(|(_, interval)| interval.start).collect();
-    // It is not known when a transaction of unknown outcome ended.
+    // The end of a transaction of unknown outcome is not known.
     let end = |t, interval: Interval| if history.outcome(t) == Outcome::Unknown { i64::MAX } else { interval.end };
     let mut ends: Vec<i64> = timed().map(|(t, interval)| end(t, interval)).collect();
     starts.sort_unstable();
@@ -346,7 +346,7 @@ mod tests {
         let writes: &[(char, u64, u64)] = &[('w', 1, 1)];
         let history = history(&[(0, 0, writes), (0, 20, writes), (1, 5, writes), (2, 100, writes)]);
         let statistics = Statistics::of(&history);
-        // Of six pairs one is of one session; only the first and the third run at the same time.
+        // One of six pairs is of one session; only the first and the third run at the same time.
         assert_eq!((statistics.write_conflicts, statistics.concurrent_write_conflicts), (5, Some(1)));
         assert_eq!((statistics.distinct_values, statistics.repeated_values), (1, 1));
     }

@@ -1,10 +1,10 @@
-//! Text that may hold anything, made fit to be shown.
+//! Makes arbitrary text fit to be displayed.
 //!
-//! Names and values come from files of any origin, and paths from any file system. Shown as they are,
-//! they could move the cursor of a terminal, recolour it, turn the direction of writing, forge a line of a report, or
-//! look like another name. Here they get a visible form; everything that is printed or drawn for people goes through it.
-//! A name written from right to left is set apart from the direction of the text around it, so that `x = 3` keeps its
-//! order whatever `x` is. Files of histories and JSON are not for people and keep names as they are.
+//! Names and values come from files of any origin, and paths from any file system. Displayed verbatim, they could move
+//! the cursor of a terminal, recolour it, reverse the writing direction, forge a line of a report, or look like another
+//! name. Here they get a visible form; everything that is printed or drawn for people goes through it. A name written
+//! from right to left is isolated from the direction of the text around it, so that `x = 3` keeps its order whatever
+//! `x` is. Files of histories and JSON are not for people and keep names verbatim.
 
 /// Begins text that has a direction of its own (FSI). Only [`visible`] writes it.
 pub const ISOLATE: char = '\u{2068}';
@@ -16,18 +16,18 @@ pub fn is_isolate(c: char) -> bool {
     matches!(c, ISOLATE | END_OF_ISOLATE)
 }
 
-/// Whether a character [acts](is_hidden) in a line where names have been made [visible], so that it must be written out.
+/// Whether a character [acts](is_hidden) in a line where names have been made [visible], so that it must be escaped.
 pub fn acts_in_line(c: char) -> bool {
     is_hidden(c) && !is_isolate(c)
 }
 
-/// Whether a character belongs to a script that is written from right to left, by Unicode block.
+/// Whether a character belongs to a script written from right to left, by Unicode block.
 fn is_right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFE | 0x1_0800..=0x1_0FFF | 0x1_E800..=0x1_EFFF)
 }
 
-/// Whether a character acts instead of being seen: control characters (C0, DEL, C1), line and paragraph separators,
-/// marks that turn the direction of writing, characters without width, and noncharacters that XML forbids.
+/// Whether a character acts instead of being displayed: control characters (C0, DEL, C1), line and paragraph
+/// separators, marks that change the writing direction, characters without width, and noncharacters that XML forbids.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -36,8 +36,8 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A name, value or path with each [hidden](is_hidden) character, line breaks and tabs included, written as Rust and JSON
-/// with braces write it: `\n`, `\t`, `\u{1b}`. One line whatever it was; [isolated](ISOLATE) if any of it is written from
+/// A name, value or path with each [hidden](is_hidden) character, including line breaks and tabs, escaped as in Rust
+/// and in JSON with braces: `\n`, `\t`, `\u{1b}`. Always one line; [isolated](ISOLATE) if any of it is written from
 /// right to left. O(length).
 pub fn visible(text: &str) -> String {
     let shown = written_out(text, is_hidden);
@@ -49,7 +49,7 @@ pub fn visible_line(text: &str) -> String {
     written_out(text, acts_in_line)
 }
 
-/// What is shown, as people type it: without isolates.
+/// Displayed text, as people type it: without isolates.
 pub fn as_typed(shown: &str) -> String {
     shown.replace(is_isolate, "")
 }

@@ -1,14 +1,14 @@
-//! Looking ahead: what a loop needs from all over a large array, fetched a stretch at a time.
+//! Prefetching: fetches items scattered over a large array a stretch at a time.
 //!
-//! A loop that does much with each thing that it fetches waits for memory once a thing. A loop that only fetches has many
-//! requests under way at once.
+//! A loop that does much with each item it fetches waits for memory once per item. A loop that only fetches has many
+//! requests in flight at once.
 
 use std::ops::Range;
 
-/// Things fetched at a time.
+/// Items fetched at a time.
 const STRETCH: usize = if cfg!(test) { 3 } else { 512 };
 
-/// Things by place, of the stretch of places in hand.
+/// Items by place, for the current stretch of places.
 pub(super) struct Ahead<T> {
     begin: usize,
     things: Vec<T>,
@@ -21,7 +21,7 @@ impl<T> Ahead<T> {
 }
 
 impl<T: Copy> Ahead<T> {
-    /// The thing at `place`, which must not descend from call to call and lies before `end`. `fetch` gets the things of a
+    /// The item at `place`, which must not decrease from call to call and is before `end`. `fetch` gets the items of a
     /// stretch of places.
     #[inline]
     pub(super) fn at<I: Iterator<Item = T>>(

@@ -1,28 +1,28 @@
 //! An index in which sessions and keys are numbered by what happened in them, not by where the file has them.
 //!
 //! Whatever is chosen by number on such an index (one of several shortest cycles, the first of equally small instances)
-//! is the same for every order of sessions in the file and for every way to name sessions, keys and values. The numbers
-//! come from colour refinement (Weisfeiler & Leman 1968): the colour of a session is a hash of its transactions, in
-//! which each access counts by the colour of its key, by the session and position of the writer, and by who read what was
-//! written; the colour of a key is a hash of its accesses. Colours are refined until no more sessions differ. Of sessions
-//! that are still equal, which nearly always means that a symmetry of the history exchanges them, the first in the file
-//! gets a colour of its own, and refinement goes on.
+//! is the same for every order of sessions in the file and for all names of sessions, keys and values. The numbers come
+//! from colour refinement (Weisfeiler & Leman 1968): the colour of a session is a hash of its transactions, in which
+//! each access counts by the colour of its key, by the session and position of the writer, and by the readers of what
+//! was written; the colour of a key is a hash of its accesses. Colours are refined until no more sessions differ. If
+//! sessions are still equal, which nearly always means that a symmetry of the history exchanges them, the first in the
+//! file gets a colour of its own, and refinement continues.
 
 use super::index::{INITIAL_SLOT, Index, NONE, Node, Slot};
 use super::lists::{Appended, appends, list_orders};
 use crate::control::{Control, Interrupt};
 use crate::history::History;
 
-/// Reads, writes and nodes looked at before sessions that are still equal are left in the order of the file: so many
-/// times the size of the index, or [`LITTLE`] if that is more.
+/// Reads, writes and nodes visited before sessions that are still equal are left in file order: this many times the
+/// size of the index, or [`LITTLE`] if that is more.
 const MOST_PASSES: usize = 8;
 /// What is always affordable.
 const LITTLE: usize = 2_000_000;
 
 impl Index {
-    /// The same index with sessions and keys, and with them nodes and versions, in canonical order. `self` must be an
-    /// index of `history`. Transactions, operations and [`key_id`](Self::key_id) stay those of the history. O(size of
-    /// the index, log) for most histories, at most some times that.
+    /// The same index with sessions and keys, and thus nodes and versions, in canonical order. `self` must be an index
+    /// of `history`. Transactions, operations and [`key_id`](Self::key_id) stay those of the history. O(size of the
+    /// index, log) for most histories, at most a few times that.
     ///
     /// # Errors
     /// [`Interrupt`] when `control` ends the work first.
@@ -38,8 +38,8 @@ impl Index {
         Ok(self.renumbered(history, &sessions, &keys))
     }
 
-    /// Of equally long lists of a key, takes the order from the one that this index in canonical order, of the same history
-    /// and transactions, takes it from. O(size of the lists).
+    /// Among equally long lists of a key, takes the order from the same one as `canonical`, which is this index in
+    /// canonical order, of the same history and transactions. O(size of the lists).
     pub fn choose_lists_as(&mut self, history: &History, canonical: &Index) {
         let rank = |node: Node| canonical.node[self.transaction[node as usize].index()];
         self.lists = list_orders(history, self, &[], &rank);
@@ -125,10 +125,10 @@ fn inverse(order: &[u32]) -> Vec<u32> {
     place
 }
 
-/// What transactions found in lists: who appended it.
+/// What transactions found in lists: the nodes that appended it.
 #[derive(Default)]
 struct ListReads {
-    /// Key, and where the elements begin, ordered by node.
+    /// Node, key, and the start of the elements, ordered by node.
     reads: Vec<(Node, u32, usize)>,
     /// By element: the node that appended it, or why there is none.
     appended_by: Vec<u32>,
@@ -168,17 +168,17 @@ impl ListReads {
     }
 }
 
-/// What distinguishes sessions and keys.
+/// The properties that distinguish sessions and keys.
 struct Colours {
     session: Vec<u64>,
     key: Vec<u64>,
 }
 
 impl Colours {
-    /// Each colour with what it touches.
+    /// Each colour combined with those of its accesses.
     fn next(&self, index: &Index, lists: &ListReads) -> Colours {
         let mut next = Colours { session: self.session.clone(), key: self.key.clone() };
-        // By session: who read its versions.
+        // By session: the readers of its versions.
         let mut read_by = vec![0; index.n_sessions()];
         let mut note = |writer: Node, reader: u64| {
             if let Some(&session) = index.session.get(writer as usize) {
@@ -246,11 +246,11 @@ impl Colours {
     }
 }
 
-/// Dense ranks; equal things have the same one.
+/// Dense ranks; equal items have the same one.
 struct Ranks(Vec<u32>);
 
 impl Ranks {
-    /// Puts things of one rank in the order of their colours. Returns the number of ranks. O(n log n).
+    /// Sorts items of one rank by their colours. Returns the number of ranks. O(n log n).
     fn refine(&mut self, colours: &[u64]) -> usize {
         let mut order: Vec<usize> = (0..colours.len()).collect();
         order.sort_unstable_by_key(|&thing| (self.0[thing], colours[thing]));
@@ -268,10 +268,10 @@ impl Ranks {
 }
 
 /// The order of sessions and keys: by their colours after the first pass, then the second, and so on. So which of two
-/// sessions is first does not depend on how many passes others take, and not on ties that are broken elsewhere.
+/// sessions is first depends neither on how many passes others take nor on ties broken elsewhere.
 fn ranks(index: &Index, lists: &ListReads, control: &Control) -> Result<(Ranks, Ranks), Interrupt> {
     let length = |s: usize| u64::from(index.session_begin[s + 1] - index.session_begin[s]);
-    // Sessions without transactions are of no account: each has a colour of its own.
+    // Sessions without transactions do not matter: each has a colour of its own.
     let first = |s: usize| mix(length(s), if length(s) == 0 { s as u64 } else { 1 });
     let mut colours = Colours { session: (0..index.n_sessions()).map(first).collect(), key: vec![0; index.n_keys()] };
     let (mut sessions, mut keys) = (Ranks(vec![0; index.n_sessions()]), Ranks(vec![0; index.n_keys()]));
@@ -295,7 +295,7 @@ fn ranks(index: &Index, lists: &ListReads, control: &Control) -> Result<(Ranks, 
     }
 }
 
-/// Adds to a sum that does not depend on the order of what is added.
+/// Adds to a sum that is independent of the order of its terms.
 fn add(sum: &mut u64, value: u64) {
     *sum = sum.wrapping_add(value);
 }

@@ -2,12 +2,12 @@
 //!
 //! Two sessions communicate if they use a common key and one of them writes it. A history satisfies a level from RC to
 //! SER if and only if its projections on the biconnected components of the communication graph do (their Theorem 5.2).
-//! ⊥ is no vertex of the graph, or all sessions would be one component: it belongs to every component.
+//! ⊥ is not a vertex of the graph, or all sessions would be one component: it belongs to every component.
 //!
 //! All writers of a key communicate with each other, and all of its readers with all of its writers. So a key with
-//! several writing sessions lies in one component, with every transaction that uses it; and a key that one session writes is
-//! shared by that session with each reader on its own. No transaction of a component reads a version from outside of it, unless
-//! the key cannot constrain another transaction there.
+//! several writing sessions is in one component, with every transaction that uses it; and a key that one session writes
+//! is shared by that session with each reader separately. No transaction of a component reads a version from outside
+//! it, unless the key cannot constrain another transaction there.
 
 use super::index::{Index, NONE, Node};
 use crate::graph::{Blocks, biconnected_components};
@@ -20,7 +20,7 @@ pub struct Communication {
 }
 
 impl Communication {
-    /// Finds the components. O(sessions + keys + reads + writes), with a logarithm for edges that are met again and again.
+    /// Finds the components. O(sessions + keys + reads + writes), with a logarithm for edges that occur repeatedly.
     pub fn new(index: &Index) -> Communication {
         let graph = Graph::new(index);
         let edges = graph.edges.iter().copied();
@@ -56,7 +56,8 @@ impl Communication {
         self.writers[key as usize][1] != NONE
     }
 
-    /// The block in which what `session` does with `key` can constrain a transaction; none where no transaction writes the key.
+    /// The block in which accesses of `session` to `key` can constrain a transaction; `None` if no transaction writes
+    /// the key.
     pub(super) fn block_of(&self, session: u32, key: u32) -> Option<u32> {
         match self.writers[key as usize] {
             [NONE, _] => None,
@@ -67,11 +68,12 @@ impl Communication {
     }
 }
 
-/// What the search for an order is exponential in (Biswas & Enea 2019): by their Corollary 4.3 the width, by their
-/// Theorem 5.2 that of the largest component.
+/// The exponents of the search for an order (Biswas & Enea 2019): by their Corollary 4.3 the width, by their Theorem
+/// 5.2 that of the largest component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Breadth {
-    /// Most transactions of which none precedes another in its session: the number of sessions that committed something.
+    /// Most transactions none of which precedes another in its session: the number of sessions that committed
+    /// something.
     pub width: usize,
     /// The components: by how many sessions, then transactions, the largest first.
     pub components: Vec<ComponentSize>,
@@ -82,7 +84,7 @@ pub struct Breadth {
 pub struct ComponentSize {
     /// Its sessions: its width. A session may be part of several components.
     pub sessions: usize,
-    /// Their transactions that take part.
+    /// Their committed transactions.
     pub transactions: usize,
 }
 
@@ -117,7 +119,7 @@ impl Index {
     }
 }
 
-/// Sessions that are known to be in one component: grown key by key, as two sessions that share a key with it.
+/// Sessions known to be in one component: grown key by key, as two sessions that share a key with it.
 struct Core {
     is_member: Vec<bool>,
     n_members: usize,
@@ -158,13 +160,13 @@ impl Core {
     }
 }
 
-/// The communication graph without the edges that change no component: users of a key with several writing sessions are
-/// joined to the first two of these only.
+/// The communication graph without redundant edges: users of a key with several writing sessions are joined to the
+/// first two of these only.
 struct Graph {
     /// By key: the first two sessions that write it, or [`NONE`].
     writers: Vec<[u32; 2]>,
     edges: Vec<(u32, u32)>,
-    /// At how many edges they are sorted and those that stand there twice removed.
+    /// The number of edges at which they are sorted and duplicates removed.
     limit: usize,
     core: Core,
 }
@@ -227,7 +229,7 @@ mod tests {
         Index::build(history, &resolve(history, &control).unwrap(), &control).unwrap()
     }
 
-    /// The components as the paper defines them: every pair of users of which one writes.
+    /// The components as the paper defines them: every pair of users at least one of which writes.
     fn by_definition(index: &Index) -> Vec<Vec<u32>> {
         let mut uses: BTreeSet<(u32, u32, bool)> = BTreeSet::new();
         for t in 0..index.n_nodes() as Node {
@@ -269,7 +271,7 @@ mod tests {
         assert!(one > 100 && several > 100, "{one} {several}");
     }
 
-    /// The most transactions that no session orders, by trying all sets of them, and the components by definition.
+    /// The most transactions not ordered by any session, by trying all sets of them, and the components by definition.
     #[test]
     fn the_width_is_that_of_the_largest_set_of_transactions_without_an_order() {
         let mut random = fastrand::Rng::with_seed(18);

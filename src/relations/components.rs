@@ -1,22 +1,22 @@
-//! An index taken apart into its components.
+//! An index split into its components.
 //!
-//! A part holds what can constrain a transaction of its component and no more: of a key that one session writes, a reader's
-//! part has the versions that it read and the ones that came next, since the versions in between and after are ordered
-//! by the session. So the parts together are not much larger than the whole, even where one session communicates with
+//! A part holds what can constrain a transaction of its component and no more: for a key that one session writes, a
+//! reader's part has the versions that it read and the next ones, since the versions in between and after are ordered
+//! by the session. So the parts together are not much larger than the whole, even if one session communicates with
 //! thousands that do not communicate with each other.
 
 use super::communication::Communication;
 use super::index::{INITIAL_SLOT, Index, Node};
 use super::part::Contents;
 
-/// One component of an index, with what it needs of the whole.
+/// One component of an index, with what it needs from the whole.
 #[derive(Clone, Debug)]
 pub struct Component {
     contents: Contents,
 }
 
 impl Component {
-    /// Takes `index` apart. `None` where there is only one component.
+    /// Splits `index`. `None` if there is only one component.
     ///
     /// A history satisfies PC, SI or SER if and only if all parts do, and then the union of orders that explain the parts
     /// and of session order has no cycle (Biswas & Enea 2019, Theorem 5.2): a path that leaves a component comes back
@@ -63,7 +63,7 @@ struct Shares<'a> {
 }
 
 impl Shares<'_> {
-    /// Gives everything to its blocks. `None` if something belongs nowhere, which cannot happen.
+    /// Assigns everything to its blocks. `None` if something belongs nowhere, which cannot happen.
     fn share_out(&mut self) -> Option<()> {
         for t in 0..self.index.n_nodes() as Node {
             self.share_reads(t)?;
@@ -75,7 +75,7 @@ impl Shares<'_> {
             self.contents[block as usize].slots.extend(slots.map(|slot| slot as u32));
         }
         for (place, order) in (0..).zip(&self.index.lists) {
-            // Lists of what no transaction wrote order nothing.
+            // Lists of elements that no transaction wrote order nothing.
             let session = self.index.session[order.reader as usize];
             let Some(block) = self.communication.block_of(session, order.key) else { continue };
             let contents = &mut self.contents[block as usize];
@@ -108,7 +108,7 @@ impl Shares<'_> {
         Some(())
     }
 
-    /// The nodes of reads, versions and lists; those that have none are given to a block of their session.
+    /// The nodes of reads, versions and lists; nodes with none of these are assigned to a block of their session.
     fn collect_nodes(&mut self) {
         let index = self.index;
         let mut is_placed = vec![false; index.n_nodes()];

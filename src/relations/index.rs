@@ -19,8 +19,8 @@ pub const INITIAL_SLOT: Slot = u32::MAX;
 /// In place of a [`Node`]: no node (aborted, dropped, or merged into ⊥).
 pub const NONE: u32 = u32::MAX;
 
-/// Who reads from whom and who writes what, as structure of arrays. Ranges are given by `*_begin` arrays with one more
-/// entry than things.
+/// The reads, their writers and the writes of all nodes, as structure of arrays. Ranges are given by `*_begin` arrays
+/// with one more entry than items.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     /// By node: the transaction.
@@ -32,7 +32,7 @@ pub struct Index {
     /// By node: the session.
     pub session: Vec<u32>,
 
-    /// By key: its id in the history; empty where the numbers are the same.
+    /// By key: its id in the history; empty if the numbers are the same.
     pub key_id: Vec<KeyId>,
     /// By key: its first slot.
     pub key_begin: Vec<u32>,
@@ -42,8 +42,8 @@ pub struct Index {
     pub slot_key: Vec<u32>,
     /// By slot: the write operation.
     pub slot_operation: Vec<OperationId>,
-    /// By node: its first external read. External reads stand in program order; reads that return nothing usable
-    /// (thin air, aborted, future, overwritten own writes, unrecorded) are left out.
+    /// By node: its first external read. External reads are in program order; reads that return nothing usable (thin
+    /// air, aborted, future, overwritten own writes, unrecorded) are left out.
     pub read_begin: Vec<u32>,
     /// By external read: the key.
     pub read_key: Vec<u32>,
@@ -64,11 +64,11 @@ pub struct Index {
     /// The orders of versions that reads of lists show.
     pub lists: Vec<ListOrder>,
 
-    /// By node: when it ran, where that is known; empty when the history has no times. A transaction of unknown outcome
-    /// may have committed at any time after its start.
+    /// By node: when it ran, if known; empty if the history has no times. A transaction of unknown outcome may have
+    /// committed at any time after its start.
     pub interval: Vec<Option<Interval>>,
 
-    /// By node: where in the file its first operation stands, in a unit of the format; empty when the history was not
+    /// By node: the position of its first operation in the file, in a unit of the format; empty if the history was not
     /// read from one file. In many files that is the order in which transactions began or ended.
     pub recorded_at: Vec<u32>,
 

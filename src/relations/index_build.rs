@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fewest operations of a part: less is not worth a table of keys. Unit tests cut small histories up, too.
+/// Fewest operations of a part: fewer are not worth a table of keys. Unit tests split small histories, too.
 const PART: usize = if cfg!(test) { 1 } else { 1 << 16 };
 
-/// Fewest entries of an array for which a task is worth it.
+/// Fewest entries of an array that are worth a task.
 const LONG: usize = 1 << 16;
 
 impl Index {
@@ -30,9 +30,9 @@ impl Index {
     /// are left out.
     ///
     /// Nodes are the committed transactions that are not part of ⊥ and the unknown ones that must have committed under
-    /// the choice. O(operations + keys), in parallel in the current rayon pool; the result is the same for any number of
-    /// threads. About 4 bytes an operation more than the result while it runs, and 8 bytes a key and thread. Errors: only
-    /// when `control` says to stop.
+    /// the choice. O(operations + keys), in parallel in the current rayon pool; the result is the same for any number
+    /// of threads. While it runs, about 4 bytes per operation more than the result, and 8 bytes per key and thread.
+    /// Errors: only if `control` says to stop.
     pub fn build_with(
         history: &History,
         resolution: &Resolution,
@@ -42,8 +42,8 @@ impl Index {
         Index::build_joined(history, resolution, choice, &[], control)
     }
 
-    /// The same where transactions of unknown outcome that may or may not take part do so, and with them all that they are
-    /// known to have read from, whether the choice makes a participant read from them or not.
+    /// The same, but transactions of unknown outcome in `joining` count as committed, and with them all that they are
+    /// known to have read from, whether or not the choice makes a committed transaction read from them.
     pub fn build_joined(
         history: &History,
         resolution: &Resolution,
@@ -92,7 +92,8 @@ impl Index {
         }
     }
 
-    /// Numbers the last writes by (key, node); by write operation of a node, the version that it makes or leads to.
+    /// Numbers the last writes by (key, node); returns by write operation of a node the version that it makes or leads
+    /// to.
     fn number_slots(
         &mut self,
         history: &History,
@@ -126,7 +127,7 @@ impl Index {
         self.key_begin.push(begin);
 
         let n_slots = n_writes as usize;
-        // Of a slot: the node and the operation side by side, since they are written all over the place.
+        // For a slot, the node and the operation together, since the writes are scattered.
         let slots: Vec<AtomicU64> =
             (0..n_slots).into_par_iter().with_min_len(LONG).map(|_| AtomicU64::new(0)).collect();
         self.write_key = vec![0; n_slots];
@@ -174,7 +175,7 @@ impl Index {
         let n_reads = |part: &Part| part.operations.clone().filter(|&o| kinds[o] == OperationKind::Read).count();
         let most: Vec<usize> = parts.par_iter().map(n_reads).collect();
         let n_most: usize = most.iter().sum();
-        // Each part fills in its own stretch of the arrays, as far as its reads are external.
+        // Each part fills its own range of the arrays, with its external reads.
         let (mut key, mut slot, mut writer) = (vec![0; n_most], vec![0; n_most], vec![0; n_most]);
         let operations = (0..n_most).into_par_iter().with_min_len(LONG);
         let mut operation: Vec<OperationId> = operations.map(|_| OperationId::new(0)).collect();
@@ -225,7 +226,7 @@ struct Part {
     operations: Range<usize>,
 }
 
-/// Parts for all threads, as far as they are worth it. Operations ascend with nodes.
+/// Parts for all threads, as far as they pay off. Operations ascend with nodes.
 fn parts(history: &History, index: &Index) -> Vec<Part> {
     let (n_nodes, n_operations) = (index.n_nodes(), history.n_operations());
     let most = n_operations / PART.max(history.n_keys());
@@ -274,7 +275,7 @@ impl Counted {
     }
 }
 
-/// The version that a write makes, or of which its transaction overwrote it.
+/// The version that a write makes, or that replaced it if its transaction overwrote it.
 #[derive(Clone, Copy)]
 struct Version {
     slot: u32,
@@ -283,7 +284,7 @@ struct Version {
 }
 
 impl Version {
-    /// Of a read, or of a transaction that takes no part.
+    /// For a read, or for a transaction that is not a node.
     const NONE: Version = Version { slot: NONE, node: NONE };
 }
 
@@ -302,7 +303,7 @@ struct Numbering<'a> {
 impl Numbering<'_> {
     fn run(mut self, history: &History, transactions: &[TransactionId]) {
         let (kinds, keys) = (history.kinds(), history.keys());
-        // While a key is worked on by node n, the slot of n is the one before `next`.
+        // While node n processes a key, the slot of n is the one before `next`.
         let mut seen_by = vec![NONE; history.n_keys()];
         let mut written: Vec<u64> = Vec::new();
         let mut at = 0;
@@ -331,7 +332,7 @@ impl Numbering<'_> {
     }
 }
 
-/// The external reads of a part, in arrays that are long enough.
+/// The external reads of a part, in arrays that are large enough.
 struct Reads<'a> {
     /// By node of the part.
     begin: Vec<u32>,
@@ -370,10 +371,10 @@ impl Reads<'_> {
                         Some(Source::Initial { .. }) => initial,
                         _ => continue,
                     },
-                    // Own writes (future or overwritten) and writes of aborted transactions are no versions to read.
+                    // Own writes (future or overwritten) and writes of aborted transactions are not readable versions.
                     write if write < resolution::FIRST_SPECIAL => {
                         match versions.at(o.index(), part.operations.end, |stretch| {
-                            // Reads without a write get anything.
+                            // Reads without a write get an arbitrary value.
                             resolution.code[stretch].iter().map(|&write| version_of_write[last.min(write as usize)])
                         }) {
                             Version { slot: NONE, .. } => continue,

@@ -1,24 +1,25 @@
-//! Transactions that write the initial state down explicitly.
+//! Transactions that explicitly write the initial state.
 
 use crate::history::{History, OperationKind, Outcome, SetUpRule, TransactionId};
 use rustc_hash::FxHashMap;
 
-/// The transactions that set up the initial state, ascending, or none: those that the file or the user declares, else
-/// what is found here.
+/// The transactions that set up the initial state, ascending, possibly none: those that the file or the user declares,
+/// else those found here.
 ///
 /// Many histories begin with transactions that write the initial value of every key. Their versions are then
 /// indistinguishable from the initial ones, and reads of them would be ambiguous. They count as part of ⊥ if they
-/// committed, write nothing but the initial value, and stand at the beginning of their sessions, unless something in their
-/// group speaks against it. A group is all transactions that share keys or sessions, directly or through others: what is
-/// outside has nothing to do with them. Against it speaks a key in the group that a transaction which may have committed
-/// touches and none of them writes, a key that two of them write, an initial value that another one writes, and, where
-/// times are known, another one that had committed and ended before one of them began. A late reset of all keys may look
-/// the same: this is an assumption, the resolution says so, and the checkers say where a verdict rests on it alone.
+/// committed, write nothing but the initial value, and are at the beginning of their sessions, unless something in
+/// their group contradicts it. A group is all transactions that share keys or sessions, directly or through others, and
+/// is independent of the rest. Contradictions are a key in the group that a transaction which may have committed
+/// accesses and none of them writes, a key that two of them write, an initial value that another transaction writes,
+/// and, if times are known, another one that had committed and ended before one of them began. A late reset of all keys
+/// may look the same: this is an assumption, the resolution says so, and the checkers say where a verdict rests on it
+/// alone.
 ///
-/// A level that is satisfied with it is satisfied without it, too: in an order that explains all reads each of these
-/// transactions can come as early as real time lets it.
+/// A level that is satisfied with it is also satisfied without it: in an order that explains all reads each of these
+/// transactions can come as early as real time allows.
 ///
-/// O(operations · log keys) at worst, and O(transactions) where no session begins so.
+/// O(operations · log keys) at worst, and O(transactions) if no session begins this way.
 pub fn set_up_transactions(history: &History) -> Vec<TransactionId> {
     if !finds_set_up(history) {
         return history.set_up_that_took_effect().collect();
@@ -26,7 +27,7 @@ pub fn set_up_transactions(history: &History) -> Vec<TransactionId> {
     find(history).0
 }
 
-/// What has to do with transactions that are only assumed to set up the initial state.
+/// The transactions related to those that are only assumed to set up the initial state.
 pub struct AssumedSetUp {
     /// These transactions, ascending.
     pub set_up: Vec<TransactionId>,
@@ -58,7 +59,7 @@ pub fn assumed_set_up(history: &History) -> Vec<AssumedSetUp> {
     found
 }
 
-/// The transactions that look like a set-up, with the groups where there are any.
+/// The transactions that look like a set-up, with the groups if there are any.
 fn find(history: &History) -> (Vec<TransactionId>, Groups) {
     let candidates = candidates(history);
     if !candidates.contains(&true) {
@@ -70,7 +71,7 @@ fn find(history: &History) -> (Vec<TransactionId>, Groups) {
     (history.transactions().filter(is_set_up).collect(), groups)
 }
 
-/// Whether a transaction may be one of these.
+/// Whether a transaction may be part of a set-up.
 pub(super) fn may_set_up(history: &History, t: TransactionId) -> bool {
     match finds_set_up(history) {
         true => only_writes_initial_values(history, t),
@@ -95,12 +96,13 @@ fn only_writes_initial_values(history: &History, t: TransactionId) -> bool {
     !operations.is_empty() && operations.all(|o| writes_initial_value(history, o))
 }
 
-/// Whether a transaction matters here: it may have committed and does something.
+/// Whether a transaction matters here: it may have committed and is not empty.
 fn takes_part(history: &History, t: TransactionId) -> bool {
     history.outcome(t) != Outcome::Aborted && !history.operation_range(t).is_empty()
 }
 
-/// By transaction: whether it committed, writes nothing but initial values, and only such stand before it in its session.
+/// By transaction: whether it committed, writes nothing but initial values, and is preceded only by such in its
+/// session.
 fn candidates(history: &History) -> Vec<bool> {
     let mut candidates = vec![false; history.n_transactions()];
     for session in history.sessions() {
@@ -112,7 +114,7 @@ fn candidates(history: &History) -> Vec<bool> {
     candidates
 }
 
-/// By group: whether something in it speaks against its candidates.
+/// By group: whether something in it contradicts its candidates.
 fn refuted(history: &History, candidates: &[bool], groups: &Groups) -> Vec<bool> {
     let mut is_refuted = vec![false; groups.len()];
     let mut writer: Vec<Option<TransactionId>> = vec![None; history.n_keys()];

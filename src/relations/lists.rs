@@ -1,4 +1,4 @@
-//! What lists say beyond their last element: the order of the versions of a key.
+//! What lists show beyond their last element: the order of the versions of a key.
 //!
 //! A read of the list [e1 … en] shows the order in which its elements were appended, and that everything else that was
 //! ever appended to the key came after en (jepsen-io/elle, list-append). Appends of the reader itself are the tail of
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 /// The order of some versions of a key, as a read shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListOrder {
-    /// Who read the list.
+    /// The reader of the list.
     pub reader: Node,
     /// The read.
     pub read: OperationId,
@@ -21,11 +21,11 @@ pub struct ListOrder {
     pub key: u32,
     /// The versions in order, oldest first, each once.
     pub versions: Vec<Slot>,
-    /// How many versions of the front stood in the list before the reader's own appends: all other versions of the key
-    /// come after these. 0 when nothing is known of others.
+    /// How many versions at the front were in the list before the reader's own appends: all other versions of the key
+    /// come after these. 0 if nothing is known about others.
     pub closed: usize,
-    /// Versions whose writers may have appended what stands in the list, but so may others: where these belong the list
-    /// does not say. Ascending.
+    /// Versions whose writers may have appended elements of the list, but other transactions may have as well: the list
+    /// does not say where these belong. Ascending.
     pub unsure: Vec<Slot>,
 }
 
@@ -38,13 +38,13 @@ pub struct Listed {
     pub newer: Node,
     /// The key.
     pub key: u32,
-    /// Who read the list.
+    /// The reader of the list.
     pub reader: Node,
     /// The read.
     pub read: OperationId,
 }
 
-/// The part of a list that was there before the reader's own appends; `None` where they are not its tail, and for other
+/// The part of a list that was there before the reader's own appends; `None` if these are not its tail, and for other
 /// operations. O(operations of the transaction + log reads).
 pub fn list_from_outside(history: &History, t: TransactionId, read: OperationId) -> Option<&[Value]> {
     let elements = history.lists().read_by(read)?;
@@ -56,15 +56,15 @@ pub fn list_from_outside(history: &History, t: TransactionId, read: OperationId)
     elements.strip_suffix(own.as_slice())
 }
 
-/// The value that a read returned as far as it is about other transactions: of a list the last element that the reader
-/// found, before its own appends where they are the tail. O(operations of the transaction + log reads).
+/// The value that a read returned from other transactions: for a list the last element that the reader found, before
+/// its own appends if these are the tail. O(operations of the transaction + log reads).
 pub fn value_from_outside(history: &History, t: TransactionId, read: OperationId) -> Value {
     let found = list_from_outside(history, t, read).or_else(|| history.lists().read_by(read));
     found.map_or(history.values()[read.index()], |list| list.last().copied().unwrap_or(Value::INITIAL))
 }
 
-/// The last write of `writer` of what a read of `reader` returned: the start of the edge between them. None where it wrote
-/// no such value. O(operations of both).
+/// The last write of `writer` of what a read of `reader` returned: the start of the edge between them. `None` if it
+/// wrote no such value. O(operations of both).
 pub fn write_that_was_read(
     history: &History,
     writer: TransactionId,
@@ -76,7 +76,7 @@ pub fn write_that_was_read(
     history.operations_of(writer).filter(|&o| history.operation(o) == written).last()
 }
 
-/// Who appended an element.
+/// The appends of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// This operation, of a transaction that did not abort.
@@ -125,8 +125,8 @@ pub fn last_write(
     history.operations_of(t).filter(is_write).last()
 }
 
-/// The transactions that appended the elements of a list that was read, as far as each was appended once: they committed
-/// if the reader did.
+/// The transactions that appended the elements of a list that was read, for elements appended once: they committed if
+/// the reader did.
 pub fn appenders<'a>(
     history: &'a History,
     appends: &'a FxHashMap<(KeyId, Value), Appended>,
@@ -139,7 +139,7 @@ pub fn appenders<'a>(
     })
 }
 
-/// By key and element: all appends of it, where there are several.
+/// By key and element: all appends of it, if there are several.
 pub type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
 
 /// The appends, also aborted ones, of elements that were appended more than once. O(operations).
@@ -157,14 +157,14 @@ pub fn repeated_appends(history: &History) -> Repeated {
     all
 }
 
-/// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list, of several
-/// equally long ones the one that the first node read; all lists of a key where they need not be prefixes of each other.
-/// Lists that end with appends of their readers that others may have made as well add where these belong: no other list
-/// says it.
-/// `numbers` are the keys of `index` by id; none where the numbers are the ids. `rank` says which nodes are first.
+/// The orders that the lists of a history show, in terms of `index`: one for each key, from its longest list, or if
+/// several are equally long from the one that the first node read; all lists of a key if they need not be prefixes of
+/// each other. Lists that end with appends of their readers that other transactions may have made as well add where
+/// these belong, which no other list shows. `numbers` are the keys of `index` by id; `None` if the numbers are the ids.
+/// `rank` says which nodes are first.
 ///
-/// Elements that no participant appended, or that several appended, are passed over: they are reported on their
-/// own.
+/// Elements that no committed transaction appended, or that several appended, are skipped: they are reported
+/// separately.
 pub(super) fn list_orders(
     history: &History,
     index: &Index,
@@ -205,7 +205,7 @@ pub(super) fn list_orders(
         }
     }
     let order = |list: &Chosen<'_>| list.order(history, index, &appends, &repeated, exact);
-    // What comes after all of a list the longest one says.
+    // The longest list shows what comes after all of a list.
     let order_of_own = |list: &Chosen<'_>| ListOrder { closed: 0, ..order(list) };
     own.retain(|list| longest.get(&list.number).is_none_or(|&at| chosen[at].read != list.read));
     let mut orders: Vec<ListOrder> = chosen.iter().map(order).chain(own.iter().map(order_of_own)).collect();
@@ -214,7 +214,7 @@ pub(super) fn list_orders(
     orders
 }
 
-/// A list that is looked at for the order it shows.
+/// A list examined for the order it shows.
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
     reader: Node,
@@ -230,7 +230,7 @@ struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// Longer ones are greater, and of equally long ones earlier ones.
+    /// Longer ones are greater, and among equally long ones earlier ones.
     fn rank(&self) -> (usize, usize, Reverse<(u32, OperationId)>) {
         (self.n_outside, self.elements.len(), Reverse((self.rank, self.read)))
     }
@@ -245,7 +245,7 @@ impl Chosen<'_> {
     ) -> ListOrder {
         let &Chosen { reader, read, key, number, .. } = self;
         let mut order = ListOrder { reader, read, key: number, versions: Vec::new(), closed: 0, unsure: Vec::new() };
-        // A transaction's place is that of its first element: where its elements stand apart, that is reported.
+        // A transaction's place is that of its first element: if its elements are not contiguous, that is reported.
         let mut seen: FxHashSet<Slot> = FxHashSet::default();
         for (place, &element) in self.elements.iter().enumerate() {
             let is_own = place >= self.n_outside;
@@ -299,8 +299,8 @@ impl Index {
     }
 }
 
-/// Elements that transactions which take part, or may, found in lists and that were appended more than once: the order of
-/// such versions is not known. O(operations + elements read).
+/// Elements that were appended more than once and found in lists by transactions that committed, or may have: the order
+/// of such versions is not known. O(operations + elements read).
 pub fn n_ambiguous_elements(history: &History, resolution: &Resolution) -> usize {
     if history.lists().is_empty() {
         return 0;

@@ -12,9 +12,9 @@
 //! | CM | inferred commit order | every legal commit order puts t1 first |
 //! | RT | real time | t1 ended before t2 began |
 //!
-//! [`resolve`] finds the source of every read; [`Index`] is the compact form of one history that all engines work on: who reads from whom, who writes what. This
-//! module draws consequences only; it never chooses among possibilities, and it does not know isolation levels beyond
-//! the names of their axioms.
+//! [`resolve`] finds the source of every read; [`Index`] is the compact form of one history that all engines work on:
+//! the reads with their writers, and the writes. This module only draws consequences; it never chooses among
+//! possibilities, and it knows nothing about isolation levels beyond the names of their axioms.
 
 mod ahead;
 mod canonical;
@@ -47,9 +47,9 @@ pub use write_read::resolve;
 
 use crate::history::{KeyId, OperationId, TransactionId};
 
-/// Pieces into which work is cut that is the more work the more pieces there are, at most as many as are worth it: one
-/// for one thread. For several threads some more than these, since threads are never equally fast: cores are shared with
-/// others, and who is done first can take over.
+/// Number of pieces for work whose total grows with the number of pieces, at most `most`: one for one thread. For
+/// several threads a few more than these, since threads are never equally fast: cores are shared with other processes,
+/// and threads that finish first can take over.
 pub(crate) fn n_pieces(most: usize) -> usize {
     match rayon::current_num_threads() {
         1 => 1,
@@ -88,7 +88,7 @@ impl Relation {
         Relation::RealTime,
     ];
 
-    /// Whether a history shows it as it is: SO, WR, RT. The others are concluded.
+    /// Whether it is directly observed in a history: SO, WR, RT. The others are inferred.
     pub fn is_observed(self) -> bool {
         matches!(self, Relation::SessionOrder | Relation::WriteRead | Relation::RealTime)
     }
@@ -119,7 +119,7 @@ impl Relation {
         }
     }
 
-    /// What the transaction in front has to do with the other one, in words for those who do not know the name.
+    /// How the first transaction relates to the second, in words for readers who do not know the name.
     pub fn meaning(self) -> &'static str {
         match self {
             Relation::SessionOrder => "ran earlier in the same session",
@@ -133,19 +133,19 @@ impl Relation {
     }
 }
 
-/// Place of an edge in the list of edges it belongs to (a violation's).
+/// Position of an edge in the list of edges it belongs to (a violation's).
 pub type EdgeIndex = usize;
 
-/// One edge of a scenario. It leaves and lands on operations where it is about operations.
+/// One edge of a scenario. It starts and ends at operations if it is about operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it starts; may be [`TransactionId::INITIAL`].
+    /// The start; may be [`TransactionId::INITIAL`].
     pub from: TransactionId,
-    /// Where it ends; may be [`TransactionId::INITIAL`] only for a commit-order edge that contradicts ⊥ being first.
+    /// The end; may be [`TransactionId::INITIAL`] only for a commit-order edge that contradicts ⊥ being first.
     pub to: TransactionId,
-    /// What it means.
+    /// Its relation.
     pub relation: Relation,
-    /// The key it is about; none for SO, CO, RT.
+    /// The key it is about; `None` for SO, CO, RT.
     pub key: Option<KeyId>,
     /// The operation of `from` it is about (WR, WW, CM: the write; RW: the read).
     pub from_operation: Option<OperationId>,
@@ -174,7 +174,7 @@ pub enum Axiom {
 /// reasons are never cyclic. A premise list is a path: each edge ends where the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// `from` and `to` are of one session and stand in this order.
+    /// `from` precedes `to` in one session.
     SessionOrder,
     /// `to_operation` returned the value that `from_operation` wrote, or the initial value when `from` is ⊥.
     Reads,
@@ -188,7 +188,7 @@ pub enum Reason {
     Visible {
         /// How visibility is defined.
         axiom: Axiom,
-        /// t3, who read the key from `to`.
+        /// t3, which read the key from `to`.
         reader: TransactionId,
         /// t3's read of the key.
         read: OperationId,
@@ -214,15 +214,15 @@ pub enum Reason {
         /// The write-read edge.
         read: EdgeIndex,
     },
-    /// `reader` read a list in which the element that `from` appended stands before that of `to`, or which lacks that of
+    /// `reader` read a list in which the element that `from` appended precedes that of `to`, or which lacks that of
     /// `to` although it has that of `from` from outside: so the version of `from` is the older one.
     Listed {
-        /// Who read the list.
+        /// The reader of the list.
         reader: TransactionId,
         /// The read.
         read: OperationId,
     },
-    /// One side of a case split, or one of many orders that are open: either `from` or `to` is first.
+    /// One side of a case split, or one of many open orders: either `from` or `to` is first.
     Assumed,
 }
 

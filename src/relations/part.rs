@@ -6,12 +6,12 @@ use super::lists::ListOrder;
 /// New numbers for some of the old ones, in the same order.
 struct Numbers {
     old: Vec<u32>,
-    /// By old number the new one, where many are kept.
+    /// By old number the new one, if many are kept.
     table: Vec<u32>,
 }
 
 impl Numbers {
-    /// Of these numbers, ascending, all below `n`.
+    /// For these numbers, ascending, all below `n`.
     fn new(old: Vec<u32>, n: usize) -> Numbers {
         let mut table = Vec::new();
         if old.len() > n / 32 {
@@ -30,7 +30,7 @@ impl Numbers {
     }
 }
 
-/// What belongs to a part; everything ascending.
+/// The contents of a part; everything ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     /// All nodes of the part.
@@ -44,10 +44,10 @@ pub(super) struct Contents {
 }
 
 impl Index {
-    /// The index of the nodes `keep` (ascending), with reads that return a version of others left out; sound because all
+    /// The index of the nodes `keep` (ascending), without reads that return a version of others; sound because all
     /// levels are closed under removing transactions and reads. Nodes, sessions and keys are renumbered; transactions,
-    /// operations and [`key_id`](Self::key_id) stay those of the history, so edges made from the part speak of the whole. The map from transactions to nodes
-    /// is left empty. O(reads and writes of the part, log).
+    /// operations and [`key_id`](Self::key_id) stay those of the history, so edges made from the part refer to the
+    /// whole. The map from transactions to nodes is left empty. O(reads and writes of the part, log).
     pub fn part(&self, keep: &[Node]) -> Index {
         let kept = |t: Node| keep.binary_search(&t).is_ok();
         let is_seen = |read: &u32| match self.read_slot[*read as usize] {
@@ -147,7 +147,7 @@ impl Index {
     }
 }
 
-/// What is left of a list; `None` if that orders nothing.
+/// The rest of a list; `None` if it orders nothing.
 fn renumbered(order: &ListOrder, keys: &Numbers, nodes: &Numbers, slots: &Numbers) -> Option<ListOrder> {
     let versions = |old: &[Slot]| old.iter().filter_map(|&slot| slots.of(slot)).collect::<Vec<Slot>>();
     let closed = versions(&order.versions[..order.closed]).len();

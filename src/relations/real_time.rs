@@ -4,10 +4,10 @@ use super::index::{Index, Node};
 use super::initial_state::{may_set_up, set_up_transactions};
 use crate::history::{History, Interval, Outcome, TransactionId};
 
-/// Whether the times of a history can order anything: some committed transaction that does not set up the initial state has
-/// them. The end of a transaction of unknown outcome is not known, an aborted one takes no part, and the initial state is
-/// before all time, so none of these ended before another transaction began. O(transactions), and O(operations) where all
-/// transactions with times may be a set-up.
+/// Whether the times of a history can order anything: some committed transaction that does not set up the initial state
+/// has them. The end of a transaction of unknown outcome is not known, aborted ones do not count, and the initial state
+/// is before all time, so none of these ended before another transaction began. O(transactions), and O(operations) if
+/// all transactions with times may be a set-up.
 pub fn has_real_time(history: &History) -> bool {
     let is_timed = |&t: &TransactionId| history.outcome(t) == Outcome::Committed && history.interval(t).is_some();
     let timed = || history.transactions().filter(is_timed);
@@ -20,7 +20,8 @@ pub fn has_real_time(history: &History) -> bool {
     }
 }
 
-/// When a transaction ran. One of unknown outcome that took part may have committed at any time after it began.
+/// When a transaction ran. One of unknown outcome that counts as committed may have committed at any time after it
+/// began.
 pub(super) fn interval(history: &History, t: TransactionId) -> Option<Interval> {
     let interval = history.interval(t)?;
     Some(match history.outcome(t) {
@@ -29,7 +30,7 @@ pub(super) fn interval(history: &History, t: TransactionId) -> Option<Interval> 
     })
 }
 
-/// Real time as a chain: linear many edges with the same reachability as all pairs of transactions.
+/// Real time as a chain: linearly many edges with the same reachability as all pairs of transactions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeChain {
     /// Moments at which transactions ended, ascending, each once.
@@ -41,7 +42,7 @@ pub struct TimeChain {
 }
 
 impl TimeChain {
-    /// Of the nodes whose times are known. O(n log n).
+    /// For the nodes whose times are known. O(n log n).
     pub fn new(index: &Index) -> TimeChain {
         let known = || index.interval.iter().zip(0..).filter_map(|(interval, node)| Some((interval.as_ref()?, node)));
         let mut ends: Vec<i64> = known().map(|(interval, _)| interval.end).filter(|&end| end < i64::MAX).collect();
@@ -81,7 +82,7 @@ impl Index {
         None
     }
 
-    /// Pairs of nodes in real time, those that follow from others left out. O(n²).
+    /// Pairs of nodes in real time, without those that follow from others. O(n²).
     pub fn real_time_neighbours(&self) -> Vec<(Node, Node)> {
         let mut pairs = Vec::new();
         let known: Vec<(Node, Interval)> =

@@ -1,12 +1,12 @@
-//! Where each read got its value from, as far as the history says.
+//! The source of each read, as far as the history determines it.
 
 use crate::history::{History, OperationId, TransactionId};
 use rustc_hash::FxHashSet;
 
-/// Where a read got its value from.
+/// The source of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// No read of the checked history: a write, or a read of an aborted transaction.
+    /// Not a read of the checked history: a write, or a read of an aborted transaction.
     Outside,
     /// The transaction's own latest write of the key.
     Own,
@@ -52,7 +52,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The transaction the version comes from, if that is another one: ⊥ for the initial version.
+    /// The transaction that wrote the version, if it is another one: ⊥ for the initial version.
     pub fn writer(self) -> Option<TransactionId> {
         match self {
             Source::Initial { .. } => Some(TransactionId::INITIAL),
@@ -62,10 +62,10 @@ impl Source {
     }
 }
 
-/// The source of a read as far as it takes no search to tell.
+/// The source of a read, as far as it is known without a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Glance {
-    /// No read of the checked history.
+    /// Not a read of the checked history.
     Outside,
     /// The transaction's own latest write.
     Own,
@@ -81,7 +81,7 @@ pub enum Glance {
     Ambiguous,
 }
 
-/// What part a transaction takes in the checked history.
+/// The role of a transaction in the checked history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// It committed.
@@ -91,7 +91,7 @@ pub enum Standing {
     /// Its outcome is unknown and it is not needed: leaving it out changes no verdict, since every level is closed under
     /// removing transactions.
     Dropped,
-    /// Its outcome is unknown; it takes part only if some ambiguous read is taken to read from it.
+    /// Its outcome is unknown; it counts as committed only if some ambiguous read is assumed to read from it.
     Possible,
     /// It aborted.
     Aborted,
@@ -119,7 +119,7 @@ pub struct MultipleSources {
     /// [`kept`](Self::kept) sources are those worth trying.
     pub sources: Vec<Source>,
     /// Number of leading sources that do not, by themselves, already violate read committed; all others do. At least
-    /// one: if every source violates it, the first stands for all.
+    /// one: if every source violates it, the first represents all.
     pub kept: usize,
 }
 
@@ -146,8 +146,8 @@ pub struct Resolution {
     pub(super) ambiguous: Vec<u32>,
     /// (reader, writer) where the writer's outcome is unknown and the read has no other source, ascending.
     pub(super) demands: Vec<(TransactionId, TransactionId)>,
-    /// Of these the ones that hold at cut isolation, too: (reader of a list, who alone can have appended an element of it that
-    /// is not the last and whose outcome is unknown), sorted.
+    /// Those of them that also hold at cut isolation: (reader of a list, the only transaction that can have appended an
+    /// element of it that is not the last, of unknown outcome), sorted.
     pub(super) listed: Vec<(TransactionId, TransactionId)>,
     /// Writes of a value that another transaction wrote to the key before, each with the last such write, ascending.
     pub(super) repeated: Vec<(OperationId, OperationId)>,
@@ -156,7 +156,7 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Where a read got its value from. O(log transactions).
+    /// The source of a read. O(log transactions).
     pub fn source(&self, read: OperationId) -> Source {
         match self.code[read.index()] {
             code if code < FIRST_SPECIAL => self.decode(self.transaction_of(read), read, code),
@@ -164,7 +164,7 @@ impl Resolution {
         }
     }
 
-    /// The same when the transaction of the read is known: faster.
+    /// The same if the transaction of the read is known: faster.
     pub fn source_in(&self, reader: TransactionId, read: OperationId) -> Source {
         match self.code[read.index()] {
             code if code < FIRST_SPECIAL => self.decode(reader, read, code),
@@ -172,7 +172,7 @@ impl Resolution {
         }
     }
 
-    /// The source of a read as far as it takes no search to tell. O(1).
+    /// The source of a read, as far as it is known without a search. O(1).
     #[inline]
     pub fn glance(&self, read: OperationId) -> Glance {
         match self.code[read.index()] {
@@ -186,19 +186,19 @@ impl Resolution {
         }
     }
 
-    /// Writes of a value that an earlier transaction wrote to the key, too, each with the last write of it there, in file
-    /// order. Transactions of all outcomes count, those that set up the initial state do not.
+    /// Writes of a value that an earlier transaction also wrote to the key, each with the last write of it there, in
+    /// file order. Transactions of all outcomes count, except those that set up the initial state.
     pub fn repeated_writes(&self) -> &[(OperationId, OperationId)] {
         &self.repeated
     }
 
-    /// All reads with several sources, also those where all but one are ruled out, by operation.
+    /// All reads with several sources, also if all but one are ruled out, by operation.
     pub fn reads_with_multiple_sources(&self) -> &[MultipleSources] {
         &self.multiple
     }
 
     /// Whether a read returns another transaction's version after an own write (TAP-d) or a version that its writer
-    /// overwrote (TAP-f). Fast where there are few such reads.
+    /// overwrote (TAP-f). Fast if there are few such reads.
     pub fn is_irregular(&self, read: OperationId) -> bool {
         contains(&self.after_own_write, read) || contains(&self.intermediate, read)
     }
@@ -258,14 +258,14 @@ impl Resolution {
         }
     }
 
-    /// Everything that may have been read, if that is more than one source, also where all but one are ruled out by
-    /// every level above cut isolation.
+    /// Everything that may have been read, if that is more than one source, also if all but one are ruled out by every
+    /// level above cut isolation.
     pub fn multiple_sources(&self, read: OperationId) -> Option<&MultipleSources> {
         self.multiple.binary_search_by_key(&read, |multiple| multiple.read).ok().map(|at| &self.multiple[at])
     }
 
     /// Whether a read comes after an own write (TAP-d) and has several sources. Then no relation follows from it: which
-    /// source it has makes no difference to any level above cut isolation.
+    /// source it has does not matter at any level above cut isolation.
     pub fn is_open_after_own_write(&self, read: OperationId) -> bool {
         !self.multiple.is_empty() && contains(&self.after_own_write, read) && self.multiple_sources(read).is_some()
     }
@@ -282,8 +282,8 @@ impl Resolution {
         writers(first).iter().any(|writer| of_second.contains(writer))
     }
 
-    /// Transactions of unknown outcome that must have committed if this one did, because they alone can have appended an
-    /// element within a list that it read. O(log of all such).
+    /// Transactions of unknown outcome that must have committed if this one did, because no other transaction can have
+    /// appended an element within a list that it read. O(log of all such).
     pub fn listed_writers(&self, reader: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
         let first = self.listed.partition_point(|pair| pair.0 < reader);
         self.listed[first..].iter().take_while(move |pair| pair.0 == reader).map(|pair| pair.1)
@@ -299,8 +299,8 @@ impl Resolution {
         vec![Some(0); self.ambiguous.len()]
     }
 
-    /// No ambiguous read is taken into account: what is violated then is violated under every choice, since all levels
-    /// are closed under removing reads.
+    /// Leaves out every ambiguous read: what is violated then is violated under every choice, since all levels are
+    /// closed under removing reads.
     pub fn choice_of_none(&self) -> Choice {
         vec![None; self.ambiguous.len()]
     }
@@ -312,7 +312,7 @@ impl Resolution {
         choice[at].map(|candidate| multiple.sources[candidate as usize])
     }
 
-    /// What part a transaction takes.
+    /// The role of a transaction.
     pub fn standing(&self, transaction: TransactionId) -> Standing {
         self.standing[transaction.index()]
     }
@@ -347,8 +347,8 @@ impl Resolution {
         &self.assumptions
     }
 
-    /// Transactions of unknown outcome that take part under a choice although they would not otherwise, ascending; those
-    /// `joining` do anyway.
+    /// Transactions of unknown outcome that count as committed under a choice although they would not otherwise,
+    /// ascending; those in `joining` always do.
     pub(super) fn promoted_by(&self, choice: &Choice, joining: &[TransactionId]) -> Vec<TransactionId> {
         let mut promoted: FxHashSet<TransactionId> = joining.iter().copied().collect();
         if !self.standing.contains(&Standing::Possible) {

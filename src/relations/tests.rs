@@ -15,7 +15,7 @@ fn operations(history: &History) -> impl Iterator<Item = OperationId> + use<> {
     (0..history.n_operations() as u32).map(OperationId)
 }
 
-/// Everything a read may have returned by the rules of one read, own latest write excepted.
+/// Everything a read may have returned by the rules for one read, except the latest own write.
 fn brute_sources(history: &History, merged: &[TransactionId], read: OperationId) -> Vec<Source> {
     let t = history.transaction_of(read);
     let Operation { key, value, .. } = history.operation(read);
@@ -144,7 +144,8 @@ fn check_index(history: &History, resolution: &Resolution, choice: &Choice, inde
         Source::Ambiguous => resolution.chosen(o, choice).unwrap_or(Source::Unrecorded),
         source => source,
     };
-    // Who takes part: the least set that holds all committed ones and the writers of all reads in it.
+    // Committed transactions: the least set that contains all known to have committed and the writers of all reads in
+    // it.
     let mut nodes: Vec<TransactionId> =
         history.transactions().filter(|&t| resolution.standing(t) == Standing::Committed).collect();
     let mut at = 0;

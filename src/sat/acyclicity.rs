@@ -1,13 +1,14 @@
 //! An acyclic graph under insertion and removal of edges, and the theory that lets a solver choose among edges.
 //!
-//! [`DynamicOrder`] keeps a topological order of its vertices while edges come and go, by the algorithm of Pearce and
-//! Kelly ("A dynamic topological sort algorithm for directed acyclic graphs", 2007). Some edges are fixed, the others
-//! carry a label and can be removed again. An edge that would close a cycle is refused, and the cycle is handed back.
+//! [`DynamicOrder`] maintains a topological order of its vertices while edges are added and removed, by the algorithm
+//! of Pearce and Kelly ("A dynamic topological sort algorithm for directed acyclic graphs", 2007). Some edges are
+//! fixed, the others carry a label and can be removed again. An edge that would close a cycle is refused, and the cycle
+//! is returned.
 //!
 //! `Acyclicity` ties labelled edges to literals: it accepts an assignment as long as the edges of its true literals
 //! leave the graph acyclic, and otherwise explains the conflict by the literals of one cycle.
 //!
-//! Vertices and literals are all that is known here; what they stand for is the caller's business.
+//! Only vertices and literals are known here; what they represent is up to the caller.
 
 use crate::control::Control;
 use crate::graph::Digraph;
@@ -18,24 +19,24 @@ use std::collections::VecDeque;
 /// A vertex: a dense number.
 pub type Vertex = u32;
 
-/// Labels from here on mark facts of the caller, labels below stand for literals.
+/// Labels from here on mark facts of the caller, labels below represent literals.
 pub const FIRST_FACT: u32 = 1 << 31;
 
 /// One edge of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CycleEdge {
-    /// Where it starts.
+    /// The start.
     pub from: Vertex,
-    /// Where it ends.
+    /// The end.
     pub to: Vertex,
-    /// Its label; none for a fixed edge.
+    /// Its label; `None` for a fixed edge.
     pub label: Option<u32>,
-    /// A second label, for an edge that is there only as long as two things hold.
+    /// A second label, for an edge that is present only while two things hold.
     pub also: Option<u32>,
 }
 
 impl CycleEdge {
-    /// Both labels, as far as it has them.
+    /// Its labels, up to two.
     pub fn labels(&self) -> impl Iterator<Item = u32> + use<> {
         self.label.into_iter().chain(self.also)
     }
@@ -64,16 +65,16 @@ impl Marks {
         self.current += 1;
     }
 
-    /// Marks `v`; whether it was unmarked before.
+    /// Marks `v`; returns whether it was unmarked before.
     fn mark(&mut self, v: Vertex) -> bool {
         std::mem::replace(&mut self.stamp[v as usize], self.current) != self.current
     }
 }
 
-/// A directed acyclic graph with a topological order that is kept up to date.
+/// A directed acyclic graph with a topological order that is maintained incrementally.
 ///
 /// Invariant: every edge, fixed or labelled, leads from a smaller to a larger position. Removing an edge leaves the
-/// order as it is.
+/// order unchanged.
 #[derive(Clone, Debug)]
 pub struct DynamicOrder {
     position: Vec<u32>,
@@ -127,7 +128,7 @@ impl DynamicOrder {
         &self.fixed_out
     }
 
-    /// The fixed edges, turned round.
+    /// The fixed edges, reversed.
     pub(super) fn fixed_in(&self) -> &Digraph {
         &self.fixed_in
     }
@@ -138,9 +139,9 @@ impl DynamicOrder {
         self.position[v as usize]
     }
 
-    /// Adds a labelled edge. If it would close a cycle nothing changes and the cycle is returned, this edge first; of
-    /// all cycles one with fewest labelled edges. O(1) when the order already agrees, otherwise proportional to the
-    /// part of the graph between the two positions that hangs together with the ends.
+    /// Adds a labelled edge. If it would close a cycle nothing changes and the cycle is returned, this edge first;
+    /// among all cycles one with fewest labelled edges. O(1) if the order already agrees, otherwise proportional to the
+    /// part of the graph between the two positions that is connected to the ends.
     pub fn insert(&mut self, from: Vertex, to: Vertex, labels: Labels) -> Result<(), Vec<CycleEdge>> {
         let new = CycleEdge { from, to, label: Some(labels.0), also: labels.1 };
         if from == to {
@@ -176,7 +177,7 @@ impl DynamicOrder {
         self.labelled_out[v as usize].len()
     }
 
-    /// Collects in `after` what `start` reaches without passing the position of `target`; false if that is `target`.
+    /// Collects in `after` what `start` reaches without passing the position of `target`; false if it reaches `target`.
     fn collect_after(&mut self, start: Vertex, target: Vertex) -> bool {
         let limit = self.position[target as usize];
         self.marks.clear();
@@ -218,7 +219,7 @@ impl DynamicOrder {
         }
     }
 
-    /// Puts `before` in front of `after`, on the places that the two occupy together.
+    /// Puts `before` in front of `after`, on the positions that the two occupy together.
     fn reorder(&mut self) {
         let position = &mut self.position;
         self.before.sort_unstable_by_key(|&v| position[v as usize]);
@@ -276,9 +277,9 @@ impl DynamicOrder {
     }
 }
 
-/// The edges that come with literals.
+/// The edges of literals.
 pub(super) trait EdgesOf {
-    /// Those of a true literal, each with a fact that it depends on, too, if any.
+    /// Those of a true literal, each with a fact that it also depends on, if any.
     fn of_literal(&self, literal: Lit) -> impl Iterator<Item = (Vertex, Vertex, Option<u32>)>;
 
     /// Those that need another literal to be true as well, with that literal.
@@ -324,7 +325,7 @@ impl<'a, E: EdgesOf> Acyclicity<'a, E> {
         }
     }
 
-    /// Takes all edges of literals out of the graph again.
+    /// Removes all edges of literals from the graph.
     pub(super) fn clear(&mut self) {
         self.levels.clear();
         self.undo_to(0, 0);
@@ -341,7 +342,7 @@ impl<'a, E: EdgesOf> Acyclicity<'a, E> {
 
     /// Inserts the edges of all new literals of the trail, up to the first conflict.
     fn follow_trail(&mut self, acts: &mut TheoryArg<'_>) {
-        // The solver looks at the stop flag itself before it goes on.
+        // The solver checks the stop flag itself before it continues.
         if self.control.check().is_err() {
             return;
         }

@@ -1,8 +1,10 @@
-//! Which sides exclude each other: cycles through the edges of one side or of two, found before the solver runs into them.
+//! Which sides exclude each other: cycles through the edges of one or two sides, found before the solver runs into
+//! them.
 //!
-//! The solver would find these cycles by wrong turns, one at a time, and only once both sides are taken. Told beforehand,
-//! it looks ahead along them: as soon as one side is taken, the other one is ruled out. (MonoSAT and what builds on it
-//! propagate reachability for the same end; cycles of two are the part of that which needs no work during the search.)
+//! The solver would find these cycles by conflicts, one at a time, and only once both sides are taken. Given
+//! beforehand, they propagate: as soon as one side is taken, the other one is ruled out. (MonoSAT and its successors
+//! propagate reachability for the same purpose; cycles of two are the part of that which needs no work during the
+//! search.)
 
 use super::acyclicity::explanation;
 use super::{CycleEdge, DynamicOrder, Problem, Side, Vertex};
@@ -12,14 +14,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most cycles that are listed.
 const MOST_CYCLES: usize = 1 << 20;
-/// Most work, in words of 64 edges followed along a fixed edge; beyond it nothing is listed.
+/// Most work, in words of 64 edges propagated along a fixed edge; beyond it nothing is listed.
 const MOST_WORK: usize = 3_000_000_000;
 /// Words held for all vertices at a time.
 const MOST_WORDS: usize = 1 << 22;
 
-/// Cycles of fixed edges of `order` and the edges of two sides, or of one, one cycle for each two sides; without their fixed
-/// edges, which [`with_fixed_edges`] puts in. Edges that depend on facts do not count. O(edges to choose / 64 · fixed edges
-/// between their ends).
+/// Cycles of fixed edges of `order` and the edges of two sides, or of one, one cycle for each pair of sides; without
+/// their fixed edges, which [`with_fixed_edges`] adds. Edges that depend on facts do not count. O(edges to choose / 64
+/// · fixed edges between their ends).
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -74,7 +76,7 @@ pub fn exclusions(
     Ok(found.cycles)
 }
 
-/// Cycles with what they exclude.
+/// Cycles with the sides they exclude.
 #[derive(Default)]
 struct Found {
     cycles: Vec<Vec<CycleEdge>>,
@@ -114,7 +116,7 @@ fn edges_to_choose(problem: &Problem) -> Vec<CycleEdge> {
     edges
 }
 
-/// Sets of edges by position, of a stretch of the order.
+/// Sets of edges by position, for a stretch of the order.
 #[derive(Clone)]
 struct Rows {
     low: u32,
@@ -149,8 +151,8 @@ impl Rows {
     }
 }
 
-/// All edges of cycles that were listed without their fixed edges: between two edges of a cycle, a shortest path of fixed
-/// ones. O(fixed edges) for each vertex in which a listed edge ends.
+/// All edges of cycles that were listed without their fixed edges: between two edges of a cycle, a shortest path of
+/// fixed ones. O(fixed edges) for each vertex at which a listed edge ends.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.

@@ -1,10 +1,10 @@
 //! Facts to choose among, from which edges follow: questions with one answer each, so that the graph stays acyclic.
 //!
-//! Unlike the sides of a [`Choice`](super::Choice), facts bring edges along together: an edge may follow from any number of
-//! facts, and which ones is known to the caller's [`Rules`] alone. They are asked whenever a fact comes to hold, and once
-//! more when everything is answered, so what is costly to find can wait until then.
+//! Unlike the sides of a [`Choice`](super::Choice), facts imply edges jointly: an edge may follow from any number of
+//! facts, and only the caller's [`Rules`] know which. They are called whenever a fact becomes true, and again when
+//! everything is answered, so what is costly to find can wait until then.
 //!
-//! A question is written down as a ladder: rung j says that the answer is none of the first j. The solver goes up a ladder
+//! A question is encoded as a ladder: rung j says that the answer is none of the first j. The solver climbs a ladder
 //! only as far as it must, so answers are tried in the caller's order, and exactly one is given.
 
 use super::acyclicity::Labels;
@@ -19,29 +19,29 @@ pub type Fact = u32;
 /// A question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// What may be answered, in the order in which it is tried. No fact answers two questions.
+    /// The possible answers, in the order in which they are tried. No fact answers two questions.
     pub answers: Vec<Fact>,
-    /// The question is asked only if this fact holds.
+    /// The question applies only if this fact holds.
     pub only_if: Option<Fact>,
 }
 
-/// Questions and what ties facts together.
+/// Questions and constraints between facts.
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
-    /// Number of facts: answers, and others, which do not hold unless something makes them.
+    /// Number of facts: answers, and others, which do not hold unless forced.
     pub n_facts: usize,
     /// The questions.
     pub questions: Vec<Question>,
-    /// Of each of these lists at least one fact holds (`true`) or does not (`false`), as said.
+    /// In each of these lists at least one fact holds (`true`) or does not (`false`), as given.
     pub clauses: Vec<Vec<(Fact, bool)>>,
 }
 
 /// What follows from facts.
 pub trait Rules {
-    /// Adds what follows from `fact`, which holds from now on, and others that do: `fact` is a reason of all of it.
+    /// Adds what follows from `fact`, which holds from now on, and others that hold: `fact` is a reason for all of it.
     fn follow(&mut self, fact: Fact, holds: &[bool], found: &mut Consequences);
 
-    /// Adds what follows and was not said yet, as far as `order` contradicts it; every question is answered. It is asked
+    /// Adds what follows and was not reported yet, where `order` contradicts it; every question is answered. Called
     /// again once that is taken into account.
     fn complete(&mut self, order: &DynamicOrder, holds: &[bool], found: &mut Consequences);
 }
@@ -94,14 +94,14 @@ impl Consequences {
 pub enum Answered {
     /// By fact, whether it holds.
     Model(Vec<bool>),
-    /// There is no answer to all questions: of each list not all facts hold together.
+    /// There is no answer to all questions: in each list not all facts hold together.
     Contradiction(Vec<Vec<Fact>>),
-    /// More wrong turns than allowed.
+    /// More conflicts than allowed.
     GaveUp,
 }
 
-/// Answers all questions so that `order` with the edges that follow is acyclic; `begin` has those that follow from
-/// nothing. Ends after `most_conflicts` wrong turns; exponential in the worst case.
+/// Answers all questions so that `order` with the edges that follow is acyclic; `begin` has the edges without premises.
+/// Ends after `most_conflicts` conflicts; exponential in the worst case.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -142,8 +142,8 @@ fn literal(fact: Fact, holds: bool) -> Lit {
     Lit::new(Var::unsafe_from_idx(fact), holds)
 }
 
-/// Writes the questions down. Variables are the facts, one that never holds, then the rungs of all ladders; the solver
-/// decides rungs and facts that answer nothing.
+/// Encodes the questions. Variables are the facts, one that never holds, then the rungs of all ladders; the solver
+/// decides rungs and facts that are not answers.
 fn pose(solver: &mut Solver<Watch<'_>>, questions: &Questions) {
     let mut is_answer = vec![false; questions.n_facts];
     questions.questions.iter().flat_map(|question| &question.answers).for_each(|&fact| is_answer[fact as usize] = true);
@@ -207,7 +207,7 @@ struct Following<'a, R> {
     levels: Vec<Progress>,
     found: Consequences,
     lemmas: Vec<Vec<Fact>>,
-    /// There was a contradiction without any fact, of which the solver cannot be told.
+    /// There was a contradiction without any fact, which cannot be expressed to the solver.
     is_absurd: bool,
 }
 
@@ -234,7 +234,7 @@ impl<'a, R: Rules> Following<'a, R> {
         &self.reasons[begin..self.inserted[edge].2]
     }
 
-    /// Puts what was found into the graph. An error are the facts that exclude each other.
+    /// Adds what was found to the graph. The error is a list of facts that exclude each other.
     fn take_in(&mut self, found: &Consequences) -> Result<(), Vec<Fact>> {
         if let Some(together) = &found.impossible {
             return Err(tidy(found.reasons[together.clone()].to_vec()));
@@ -267,7 +267,7 @@ impl<'a, R: Rules> Following<'a, R> {
         self.reasons.truncate(self.inserted.last().map_or(0, |edge| edge.2));
     }
 
-    /// Takes in what was found, or tells the solver why that cannot be; whether it could.
+    /// Accepts what was found, or reports the conflict to the solver; returns whether it was accepted.
     fn accept(&mut self, acts: &mut TheoryArg<'_>) -> bool {
         let found = std::mem::take(&mut self.found);
         let taken = self.take_in(&found);
@@ -281,7 +281,8 @@ impl<'a, R: Rules> Following<'a, R> {
         if let [fact] = together.as_slice()
             && self.facts[..self.levels.first().map_or(self.facts.len(), |level| level.1)].contains(fact)
         {
-            // The solver takes a clause of one literal for news, which it is not if the fact holds without any decision.
+            // The solver treats a clause of one literal as propagation, which it is not if the fact holds without any
+            // decision.
             clause.push(literal(self.holds.len() as Fact, true));
         }
         self.lemmas.push(together);
@@ -289,9 +290,9 @@ impl<'a, R: Rules> Following<'a, R> {
         false
     }
 
-    /// Takes in all new literals of the trail; whether there is no conflict.
+    /// Processes all new literals of the trail; returns whether there is no conflict.
     fn follow_trail(&mut self, acts: &mut TheoryArg<'_>) -> bool {
-        // The solver looks at the stop flag itself before it goes on.
+        // The solver checks the stop flag itself before it continues.
         if self.control.check().is_err() {
             return false;
         }

@@ -1,9 +1,8 @@
-//! Why no combination of choices is acyclic, written down: cycles, and clauses that follow from them one by one.
+//! A record of why no combination of choices is acyclic: cycles, and clauses that follow from them one by one.
 //!
 //! Each cycle forbids the sides whose edges it has. Each clause the solver learns follows from those cycles and earlier
 //! clauses by unit propagation (reverse unit propagation: Goldberg & Novikov, "Verification of proofs of
-//! unsatisfiability for CNF formulas", 2003), and so does the contradiction at the end. What the end does not need is
-//! left out.
+//! unsatisfiability for CNF formulas", 2003), and so does the final contradiction. What that does not need is left out.
 
 use super::acyclicity::{Acyclicity, explanation};
 use super::trim::trim;
@@ -11,14 +10,14 @@ use super::{Choice, CycleEdge, DynamicOrder, Edges, Problem, Side};
 use crate::control::{Control, Interrupt};
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, clause::Kind, lbool};
 
-/// Why no combination of choices is acyclic. Taking one side of each choice leads, by unit propagation alone:
-/// each clause in turn, given the cycles and the clauses before it, and that nothing is left at the end.
+/// Why no combination of choices is acyclic. Given that one side of each choice is taken, unit propagation alone
+/// derives each clause in turn from the cycles and the clauses before it, and finally a contradiction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refutation {
-    /// Cycles, edge by edge in their order, but without the fixed edges where they were known beforehand; labels are
-    /// literals, see [`side_of`].
+    /// Cycles, edge by edge in order, but without the fixed edges if they were known beforehand; labels are literals,
+    /// see [`side_of`].
     pub lemmas: Vec<Vec<CycleEdge>>,
-    /// Of each of these lists not all sides can be taken.
+    /// In each of these lists not all sides can be taken.
     pub clauses: Vec<Vec<Side>>,
 }
 
@@ -33,12 +32,12 @@ pub enum Logged {
     GaveUp,
 }
 
-/// The side that a label of a cycle's edge stands for; labels must be below [`FIRST_FACT`](super::FIRST_FACT).
+/// The side that a label of a cycle's edge represents; labels must be below [`FIRST_FACT`](super::FIRST_FACT).
 pub fn side_of(label: u32) -> Side {
     Side { choice: label >> 1, first: label & 1 == 0 }
 }
 
-/// Writes down what the solver learns.
+/// Records what the solver learns.
 struct Recorder<'a> {
     control: &'a Control,
     most: usize,
@@ -55,10 +54,10 @@ impl Callbacks for Recorder<'_> {
     }
 }
 
-/// Decides all `choices` as [`solve`](super::solve) does, and keeps the reasons if that is impossible. `known` are cycles
-/// that the caller has found already, without their fixed edges: the solver need not find them again by wrong turns. Gives
-/// up after `most_conflicts` of those. On return no chosen edge is left in `order`. Memory and time grow with the conflicts;
-/// what is written down is checked and trimmed, which takes about as long as the search.
+/// Decides all `choices` as [`solve`](super::solve) does, and keeps the reasons if that is impossible. `known` are
+/// cycles that the caller has already found, without their fixed edges: the solver need not find them again by
+/// conflicts. Gives up after `most_conflicts` conflicts. On return no chosen edge is left in `order`. Memory and time
+/// grow with the conflicts; the record is checked and trimmed, which takes about as long as the search.
 pub fn solve_logged(
     order: &mut DynamicOrder,
     choices: &[Choice],
@@ -93,7 +92,7 @@ pub fn solve_logged(
     refutation(choices.len(), lemmas, learnt, control)
 }
 
-/// The needed part of what was written down. Should it not be a refutation, none is claimed.
+/// The needed part of the record. If it is not a refutation, none is claimed.
 fn refutation(
     n_choices: usize,
     mut lemmas: Vec<Vec<CycleEdge>>,
@@ -111,7 +110,7 @@ fn refutation(
         needed[place - 1]
     });
     let learnt = clauses[n_lemmas..].iter().zip(&needed[n_lemmas..]).filter(|(_, needed)| **needed);
-    // A clause has the literals of which one must be true; their negations are the sides that exclude each other.
+    // One of the literals of a clause must be true; their negations are the sides that exclude each other.
     let clauses = learnt.map(|(clause, _)| clause.iter().map(|&literal| side_of(literal ^ 1)).collect()).collect();
     Ok(Logged::Refuted(Refutation { lemmas, clauses }))
 }

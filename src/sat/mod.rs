@@ -1,13 +1,13 @@
 //! Choices between sets of edges, decided so that a graph stays acyclic.
 //!
 //! [`solve`] takes a [`DynamicOrder`] and a list of [`Choice`]s, each between two sets of edges, and finds a side for
-//! every choice so that all edges together leave the graph acyclic, or says that there is none; [`solve_problem`] takes
-//! clauses over the choices and edges that depend on two of them, too. The search is conflict-driven clause learning
-//! (batsat) modulo the theory of acyclicity in [`acyclicity`]. [`solve_logged`] writes down why there is no answer, so
-//! that it can be checked without trust in the solver. [`answer`] does without sides: it answers questions, and
-//! edges follow from any number of answers.
+//! every choice so that all edges together leave the graph acyclic, or says that there is none; [`solve_problem`] also
+//! takes clauses over the choices and edges that depend on two of them. The search is conflict-driven clause learning
+//! (batsat) modulo the theory of acyclicity in [`acyclicity`]. [`solve_logged`] records why there is no solution, so
+//! that it can be checked without trusting the solver. [`answer`] has no sides: it answers questions, and edges follow
+//! from any number of answers.
 //!
-//! Histories and transactions are not known here: vertices, edges and literals only.
+//! Only vertices, edges and literals are known here, no histories or transactions.
 
 pub mod acyclicity;
 mod exclusion;
@@ -47,56 +47,56 @@ impl Choice {
 /// One side of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Side {
-    /// Place of the choice in its list.
+    /// Position of the choice in its list.
     pub choice: u32,
     /// Whether it is the first one.
     pub first: bool,
 }
 
-/// An edge that comes with a side of a choice and with something else.
+/// An edge that requires a side of a choice and something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JointEdge<With> {
-    /// Where it starts.
+    /// The start.
     pub from: Vertex,
-    /// Where it ends.
+    /// The end.
     pub to: Vertex,
     /// The side.
     pub side: Side,
-    /// What it depends on, too.
+    /// What it also depends on.
     pub with: With,
 }
 
-/// Choices, and what ties them together.
+/// Choices and constraints between them.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
     /// The choices.
     pub choices: Vec<Choice>,
-    /// Of each of these lists at least one side must be taken.
+    /// In each of these lists at least one side must be taken.
     pub clauses: Vec<Vec<Side>>,
-    /// Edges that are there when both sides are taken.
+    /// Edges that are present if both sides are taken.
     pub with_sides: Vec<JointEdge<Side>>,
-    /// Edges that are there when a side is taken, as long as a fact (a label from [`FIRST_FACT`] on) holds.
+    /// Edges that are present if a side is taken, as long as a fact (a label from [`FIRST_FACT`] on) holds.
     pub with_facts: Vec<JointEdge<u32>>,
-    /// Cycles that the caller has found already, without their fixed edges, each with a label that stands for a literal; see
-    /// [`exclusions`]. The solver need not find them again by wrong turns.
+    /// Cycles that the caller has already found, without their fixed edges, each with a label that represents a
+    /// literal; see [`exclusions`]. The solver need not find them again by conflicts.
     pub known: Vec<Vec<CycleEdge>>,
 }
 
 /// What [`solve`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// By choice, whether its first side was taken. All sides taken fit the current order of the graph.
+    /// By choice, whether its first side was taken. All sides taken are consistent with the current order of the graph.
     Model(Vec<bool>),
     /// No combination is acyclic, given the labelled edges that were in the graph beforehand.
     Contradiction {
-        /// The edges of all cycles that refuted some combination, choices and earlier edges together, but those of
-        /// [`Problem::known`]. Edges with a label from [`FIRST_FACT`] on were in the graph beforehand: without them another
-        /// answer is possible.
+        /// The edges of all cycles that refuted some combination, both of choices and earlier edges, except those of
+        /// [`Problem::known`]. Edges with a label from [`FIRST_FACT`] on were in the graph beforehand: without them
+        /// another answer is possible.
         cycles: Vec<CycleEdge>,
     },
 }
 
-/// Looks at the stop flag for the solver, and counts its wrong turns.
+/// Checks the stop flag for the solver, and counts its conflicts.
 struct Watch<'a> {
     control: &'a Control,
     conflicts: usize,
@@ -116,7 +116,7 @@ impl Callbacks for Watch<'_> {
 /// The edges of a problem by literal: a variable for each choice, true for its first side.
 struct Edges<'a> {
     choices: &'a [Choice],
-    /// By [`Lit::idx`]. Both lists are empty where no choice has such edges.
+    /// By [`Lit::idx`]. Both lists are empty if no choice has such edges.
     with_facts: Vec<Vec<(Vertex, Vertex, u32)>>,
     with_sides: Vec<Vec<(Vertex, Vertex, Lit)>>,
 }
@@ -151,19 +151,20 @@ impl EdgesOf for Edges<'_> {
     }
 }
 
-/// The literal "this side is taken": variables are numbered as choices are.
+/// The literal "this side is taken": variables are numbered like choices.
 fn literal(side: Side) -> Lit {
     Lit::new(Var::unsafe_from_idx(side.choice), side.first)
 }
 
 /// Decides all `choices` so that `order` with the chosen edges is acyclic. On return no chosen edge is left in `order`,
-/// but after a model its positions fit them all. Exponential in the worst case; ends early when `control` says so.
+/// but after a model its positions are consistent with them all. Exponential in the worst case; ends early if `control`
+/// says so.
 pub fn solve(order: &mut DynamicOrder, choices: &[Choice], control: &Control) -> Result<Answer, Interrupt> {
     let answer = decide(order, choices, &Problem::default(), usize::MAX, control)?;
     answer.ok_or(Interrupt::Cancelled)
 }
 
-/// The same for choices that clauses and common edges tie together. `None` after `most_conflicts` wrong turns.
+/// The same for choices constrained by clauses and common edges. `None` after `most_conflicts` conflicts.
 pub fn solve_problem(
     order: &mut DynamicOrder,
     problem: &Problem,

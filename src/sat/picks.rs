@@ -1,17 +1,17 @@
-//! One option for each question, so that no forbidden combination is among those picked.
+//! Picks one option for each question, so that no forbidden combination is picked.
 //!
-//! What is forbidden is found out along the way: the caller picks, looks what is wrong with it, forbids the part of it that
-//! is wrong, and picks again. The solver learns from conflicts (batsat), and when no pick is left it says why, step by
-//! step, as [`solve_logged`](super::solve_logged) does.
+//! What is forbidden is discovered along the way: the caller picks, checks the pick, forbids the part of it that is
+//! wrong, and picks again. The solver learns from conflicts (batsat), and if no pick is left it gives the reason, step
+//! by step, as [`solve_logged`](super::solve_logged) does.
 
 use super::trim::trim;
 use crate::control::{Control, Interrupt};
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Var, clause::Kind, lbool};
 
-/// An option, numbered in the order in which the questions were asked.
+/// An option, numbered in the order in which the questions were added.
 pub type OptionId = u32;
 
-/// Writes down what the solver learns.
+/// Records what the solver learns.
 struct Recorder<'a> {
     control: &'a Control,
     learnt: Vec<Vec<u32>>,
@@ -36,18 +36,18 @@ pub struct Picks<'a> {
     /// By question: its options.
     questions: Vec<std::ops::Range<OptionId>>,
     n_options: u32,
-    /// What was forbidden, in order.
+    /// The forbidden combinations, in order.
     forbidden: Vec<Vec<OptionId>>,
 }
 
-/// Why no pick is left: of each question one option is picked, and of each list of `forbidden` not all are.
+/// Why no pick is left, given that one option of each question is picked, and not all of each list of `forbidden`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NoPick {
-    /// Places, in the order of forbidding, of the lists that are needed.
+    /// Indices, in the order of forbidding, of the lists that are needed.
     pub forbidden: Vec<usize>,
-    /// Lists of options of which, in turn, each follows from the questions, the forbidden lists and the lists before it by
-    /// unit propagation: it is not so that each is picked (`true`) or not picked (`false`) as said. The contradiction
-    /// follows in the same way.
+    /// Lists of options each of which follows, in turn, from the questions, the forbidden lists and the lists before it
+    /// by unit propagation: not all of its options are picked (`true`) or not picked (`false`) as given. The
+    /// contradiction follows in the same way.
     pub clauses: Vec<Vec<(OptionId, bool)>>,
     /// The questions that are needed.
     pub questions: Vec<usize>,
@@ -60,7 +60,7 @@ impl<'a> Picks<'a> {
         Picks { solver, control, questions: Vec::new(), n_options: 0, forbidden: Vec::new() }
     }
 
-    /// A question of which one of `n` options must be picked, the first one by preference; its options.
+    /// Adds a question with `n` options, one of which must be picked, preferably the first; returns its options.
     pub fn ask(&mut self, n: usize) -> std::ops::Range<OptionId> {
         let first = self.n_options;
         for place in 0..n {
@@ -74,14 +74,14 @@ impl<'a> Picks<'a> {
         options
     }
 
-    /// From now on not all of these are picked; its place.
+    /// Forbids to pick all of these together; returns the index.
     pub fn forbid(&mut self, together: &[OptionId]) -> usize {
         self.solver.add_clause_reuse(&mut together.iter().map(|&option| !picked(option)).collect());
         self.forbidden.push(together.to_vec());
         self.forbidden.len() - 1
     }
 
-    /// By question an option; `None` if every pick is forbidden. Exponential in the worst case.
+    /// One option for each question; `None` if every pick is forbidden. Exponential in the worst case.
     ///
     /// # Errors
     /// [`Interrupt`] when the control ends the work first.
@@ -93,15 +93,15 @@ impl<'a> Picks<'a> {
             return Ok(None);
         }
         if outcome != lbool::TRUE {
-            // Stopped, by a flag that was taken back since.
+            // Stopped, by a flag that has been reset since.
             return Err(Interrupt::Cancelled);
         }
         let is_picked = |option: &OptionId| self.solver.value_var(Var::unsafe_from_idx(*option)) == lbool::TRUE;
-        // Of several any will do: nothing forbids to leave one out.
+        // If several are picked, any will do: nothing prevents leaving one out.
         Ok(self.questions.iter().map(|options| options.clone().find(is_picked)).collect())
     }
 
-    /// Why no pick is left; `None` if one is or the reason cannot be followed.
+    /// Why no pick is left; `None` if one is or the reason cannot be reconstructed.
     ///
     /// # Errors
     /// [`Interrupt`] when the control ends the work first.

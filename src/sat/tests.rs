@@ -16,7 +16,7 @@ fn random_edge(random: &mut fastrand::Rng, n: u32) -> (Vertex, Vertex) {
     (from, (from + random.u32(1..n)) % n)
 }
 
-/// Edges that agree with the natural order of numbers.
+/// Edges consistent with the natural order of numbers.
 fn random_fixed(random: &mut fastrand::Rng, n: u32) -> Vec<(Vertex, Vertex)> {
     (0..random.usize(..6)).map(|_| random_edge(random, n)).map(|(a, b)| (a.min(b), a.max(b))).collect()
 }
@@ -106,7 +106,7 @@ fn a_stopped_control_ends_the_search() {
     assert_eq!(solve(&mut order, &[Choice::default()], &control), Err(Interrupt::Cancelled));
 }
 
-/// A problem whose choices are tied by clauses and by edges that need two of them, over at most 7 vertices.
+/// A problem whose choices are constrained by clauses and by edges that need two of them, over at most 7 vertices.
 fn random_problem(random: &mut fastrand::Rng, n: u32, facts: u32) -> Problem {
     let choices: Vec<Choice> = (0..random.usize(2..6))
         .map(|_| {
@@ -176,7 +176,7 @@ fn the_solver_agrees_with_trying_all_combinations_of_tied_choices() {
     assert!(contradictions > 300, "{contradictions}");
 }
 
-/// What can be reached along these edges, every vertex from itself.
+/// What can be reached along these edges, every vertex including itself.
 fn reachable(n: u32, edges: &[(Vertex, Vertex)]) -> Vec<Vec<bool>> {
     let mut reached: Vec<Vec<bool>> = (0..n).map(|v| (0..n).map(|w| v == w).collect()).collect();
     for _ in 0..n {
@@ -230,7 +230,7 @@ fn sides_that_exclude_each_other_are_those_whose_edges_close_a_cycle() {
         found.sort_unstable();
         assert_eq!(found, expected);
         n_found += found.len();
-        // With the fixed edges put in, each labelled edge lies on a cycle.
+        // With the fixed edges added, each labelled edge is on a cycle.
         for cycle in &cycles {
             let all = with_fixed_edges(&order, std::slice::from_ref(cycle), &Control::new()).unwrap();
             let edges: Vec<(Vertex, Vertex)> = all.iter().map(|edge| (edge.from, edge.to)).collect();

@@ -1,18 +1,18 @@
 //! Which clauses of a refutation are needed.
 //!
-//! From the contradiction backwards, each needed clause is derived again by unit propagation from what stands before it,
-//! and what that uses is needed in turn (Heule, Hunt & Wetzler, "Trimming while checking clausal proofs", 2013, whose
-//! preference for clauses that are needed already is followed). Clauses are lists of literals: two numbers for each
-//! variable, the even one its truth, the odd one its falsehood.
+//! From the contradiction backwards, each needed clause is derived again by unit propagation from those before it, and
+//! what that uses is needed in turn (Heule, Hunt & Wetzler, "Trimming while checking clausal proofs", 2013, whose
+//! preference for clauses that are already needed is adopted). Clauses are lists of literals: two numbers for each
+//! variable, the even one if true, the odd one if false.
 
 use crate::control::{Control, Interrupt};
 
 /// No clause: the literal was assumed.
 const NONE: u32 = u32::MAX;
 
-/// By clause, whether it is needed; the first `n_given` clauses are taken for granted, the others must follow one after
-/// the other. `None` if one of those needed does not follow, or no contradiction does. Clauses are neither empty nor
-/// tautologies. Time: one propagation for each needed clause.
+/// By clause, whether it is needed; the first `n_given` clauses are given, the others must follow one after the other.
+/// `None` if a needed one does not follow, or no contradiction does. Clauses are neither empty nor tautologies. Time:
+/// one propagation for each needed clause.
 pub(super) fn trim(
     n_variables: usize,
     clauses: &[Vec<u32>],
@@ -78,7 +78,7 @@ impl Propagation {
         }
     }
 
-    /// Whether the negation of `clause` leads to a contradiction; then the clauses that show it are marked as needed.
+    /// Whether the negation of `clause` leads to a contradiction; if so, marks the clauses that show it as needed.
     fn refutes(&mut self, clause: &[u32]) -> bool {
         let assumed = clause.iter().find_map(|&literal| self.set(literal ^ 1, NONE));
         let conflict = assumed.or_else(|| self.set_units()).or_else(|| self.propagate());
@@ -91,7 +91,7 @@ impl Propagation {
         conflict.is_some()
     }
 
-    /// Makes a literal true because of a clause; that clause if it is false already.
+    /// Makes a literal true because of a clause; returns that clause if the literal is already false.
     fn set(&mut self, literal: u32, because: u32) -> Option<u32> {
         if self.is_true[literal as usize ^ 1] {
             return Some(because);
@@ -122,8 +122,8 @@ impl Propagation {
         None
     }
 
-    /// Follows the trail until nothing is new: needed clauses first, others only when those say nothing more. Returns a
-    /// clause whose literals are all false.
+    /// Propagates until nothing is new: needed clauses first, others only if those imply nothing more. Returns a clause
+    /// whose literals are all false.
     fn propagate(&mut self) -> Option<u32> {
         let (mut by_needed, mut by_others) = (0, 0);
         loop {
@@ -140,7 +140,7 @@ impl Propagation {
         }
     }
 
-    /// Looks at the clauses that watch a literal which became false, either the needed ones or the others.
+    /// Visits the clauses that watch a literal which became false, either the needed ones or the others.
     fn visit(&mut self, falsified: u32, needed: bool) -> Option<u32> {
         let mut watching = std::mem::take(&mut self.watched_by[falsified as usize]);
         let mut conflict = None;
@@ -155,7 +155,7 @@ impl Propagation {
         conflict
     }
 
-    /// Finds another literal to watch, or draws the conclusion; whether the clause goes on watching this one.
+    /// Finds another literal to watch, or propagates; returns whether the clause continues to watch this one.
     fn keeps_watching(&mut self, place: u32, falsified: u32, conflict: &mut Option<u32>) -> bool {
         let clause = &mut self.clauses[place as usize];
         if clause[0] == falsified {

@@ -152,7 +152,7 @@ impl Run<'_> {
         }
     }
 
-    /// SSER where reads have several possible writers.
+    /// SSER if reads have several possible writers.
     pub(super) fn strict_with_writers(&self, prepared: &Prepared) -> Verdict {
         let (resolution, index) = (&*prepared.resolution, &prepared.index);
         let (effort, patience) = self.manner.search_limits();

@@ -72,7 +72,7 @@ enum Move {
 /// What a move changed.
 struct Done {
     moved: Move,
-    /// Where its queue began.
+    /// The previous start of its queue.
     begin: u32,
     /// The value of its key.
     there: Class,
@@ -101,7 +101,7 @@ pub(super) struct MultiKeySearch {
     budget: Option<u64>,
     spent: u64,
 
-    /// By session: where its queue begins.
+    /// By session: the start of its queue.
     next: Vec<u32>,
     is_free_done: Vec<bool>,
     /// By key.

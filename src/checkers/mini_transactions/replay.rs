@@ -130,7 +130,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// The node behind the last one of a session.
+    /// The node after the last one of a session.
     #[inline]
     pub(super) fn end(&self, session: u32) -> Node {
         self.index.session_begin[session as usize + 1]

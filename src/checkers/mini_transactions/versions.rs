@@ -6,7 +6,7 @@ use crate::relations::{INITIAL_SLOT, Index, NONE, Node};
 /// Transactions between two checks of the control.
 pub(super) const STRIDE: usize = 1 << 12;
 
-/// A version of a key: a slot of the index, or, behind these, the initial version of a key.
+/// A version of a key: a slot of the index, or, after these, the initial version of a key.
 pub(super) type VersionId = usize;
 
 /// The transactions that still have to use a version.

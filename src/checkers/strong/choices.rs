@@ -19,7 +19,7 @@ use crate::control::{Control, Interrupt, Stage};
 use crate::history::{History, TransactionId};
 use crate::relations::{Choice, Index, NONE, Node, Resolution, Source, Standing};
 
-/// The answer where reads have several possible writers.
+/// The answer if reads have several possible writers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::checkers) enum OpenDecision {
     /// With these writers of the ambiguous reads, by an order of the nodes of the index of that choice.

@@ -16,8 +16,8 @@
 //! - Of all patterns, further cycles: for each certain anti-dependency on a cycle of certain edges, at each level asked
 //!   for, the first shortest cycle through it; the transactions that this cycle rests on; the proof that these violate the
 //!   weakest level they violate. Proofs count by pattern and by set of transactions on their cycle, once each. At each
-//!   level the first some hundred cycles are looked at.
-//! - Where that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
+//!   level the first few hundred cycles are examined.
+//! - If that finds nothing for a violated level: one proof of the engine's refutation, of each of the first components.
 //!
 //! "First" is in the order of the index. [`instances`] should be given one in canonical order
 //! ([`Index::canonical`](crate::relations::Index::canonical)): there the order depends on what happened, not on the

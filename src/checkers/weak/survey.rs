@@ -318,7 +318,7 @@ impl Survey<'_> {
     fn around(&self, t1: Node, chain: u32, run: &[Node]) -> (Range<usize>, Range<usize>) {
         let first_after = self.chains.length[chain as usize] - self.future.count(t1, chain);
         let after = run.partition_point(|&t2| self.chains.position[t2 as usize] < first_after);
-        // Component numbers ascend along a chain. Members of t1's own component of SO ∪ WR are no instances.
+        // Component numbers ascend along a chain. Members of t1's own component of SO ∪ WR do not count.
         let own = self.components.of[t1 as usize];
         let before = run[..after].partition_point(|&t2| self.components.of[t2 as usize] < own);
         let before = match after > 0 && self.components.of[run[after - 1] as usize] == own {

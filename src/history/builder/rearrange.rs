@@ -1,8 +1,8 @@
-//! Bringing what was added in any order into the order of sessions and transactions.
+//! Sorts data added in any order by sessions and transactions.
 
 use std::ops::Range;
 
-/// Stable counting sort: where each of `n` buckets begins, and the items in bucket order.
+/// Stable counting sort: the start of each of `n` buckets, and the items in bucket order.
 pub(super) fn counting_sort(buckets: impl Iterator<Item = u32> + Clone, n: usize) -> (Vec<u32>, Vec<u32>) {
     let mut begin = vec![0u32; n + 1];
     let mut len = 0;
@@ -23,7 +23,7 @@ pub(super) fn counting_sort(buckets: impl Iterator<Item = u32> + Clone, n: usize
     (begin, order)
 }
 
-/// The items in this order; the memory they have if that is the one they are in.
+/// The items in this order; keeps their memory if they are already in it.
 pub(super) fn in_order<T: Copy>(items: Vec<T>, order: &[u32]) -> Vec<T> {
     match order.is_sorted() {
         true => items,
@@ -31,7 +31,7 @@ pub(super) fn in_order<T: Copy>(items: Vec<T>, order: &[u32]) -> Vec<T> {
     }
 }
 
-/// Where ranges of operations, in the order of adding, go. Empty when all stay.
+/// Where ranges of operations, in the order in which they were added, move. Empty if all stay.
 #[derive(Default)]
 pub(super) struct Moves(pub(super) Vec<(Range<usize>, usize)>);
 

@@ -1,11 +1,12 @@
-//! The join where values are dense: a table from values to writes, without grouping operations by key.
+//! The join for dense values: a table from values to writes, without grouping operations by key.
 //!
 //! Workload generators and test suites mostly write counters: numbers unique in the history, or unique per key and few.
-//! Then a value is an address. Reads come soon after the writes that they return, so going through the history once
-//! touches memory in order, where grouping by key scatters every operation.
+//! Then a value is an address. Reads come soon after the writes that they return, so one pass over the history accesses
+//! memory in order, whereas grouping by key scatters every operation.
 //!
-//! What takes more than a look (a value written twice, an initial value that is also written, a value of a transaction that
-//! did not commit, …) makes its key *intricate*; the reads of such keys are left to the [`join`](super::join).
+//! Whatever takes more than a lookup (a value written twice, an initial value that is also written, a value of a
+//! transaction that did not commit, …) makes its key *intricate*; the reads of such keys are left to the
+//! [`join`](super::join).
 
 use super::super::ahead::Ahead;
 use super::super::n_pieces;
@@ -16,16 +17,16 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The table has at most so many places per write.
+/// The table has at most this many places per write.
 const PLACES_PER_WRITE: u64 = 4;
 
 /// Fewest operations of a piece.
 const PIECE: usize = if cfg!(test) { 4 } else { 1 << 16 };
 
-/// Fewest places of the table for which a task is worth it.
+/// Fewest places of the table that are worth a task.
 const LONG: usize = 1 << 16;
 
-/// Most keys that an entry of the table can tell.
+/// Most keys that an entry of the table can encode.
 const MOST_KEYS: usize = 1 << 30;
 
 /// The transaction of a write wrote the key again.
@@ -33,7 +34,7 @@ const OVERWRITTEN: u64 = 1 << 32;
 /// The transaction of a write did not commit for certain.
 const NOT_COMMITTED: u64 = 2 << 32;
 
-/// An entry of the table: a write, its key, and what is special about it, so that one look tells all.
+/// An entry of the table: a write, its key, and its special cases, so that one lookup suffices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry(u64);
 
@@ -66,20 +67,20 @@ impl Entry {
     }
 }
 
-/// What the table tells.
+/// The results of the table.
 pub(super) struct Direct {
-    /// By operation: the write that was read, or a special code. Void for intricate keys.
+    /// By operation: the write that was read, or a special code. Invalid for intricate keys.
     pub(super) code: Vec<u32>,
     /// By key.
     pub(super) intricate: Vec<bool>,
-    /// Of the other keys.
+    /// For the other keys.
     pub(super) exceptions: Exceptions,
 }
 
-/// Resolves reads by a table; `None` where values are too sparse for one, or some key holds a list.
+/// Resolves reads by a table; `None` if values are too sparse for one, or some key holds a list.
 ///
-/// O(operations), in parallel by ranges of transactions; the result does not depend on them. At most 32 bytes a write while
-/// it runs, 8 where every value is used.
+/// O(operations), in parallel by ranges of transactions; the result does not depend on them. At most 32 bytes per write
+/// while it runs, 8 if every value is used.
 pub(super) fn resolve(
     history: &History,
     standing: &[Standing],
@@ -123,7 +124,7 @@ pub(super) fn resolve(
     Ok(Some(Direct { code, intricate, exceptions: all }))
 }
 
-/// Ranges of transactions with about equally many operations, for all threads, as long as they are worth their tables of
+/// Ranges of transactions with about equally many operations, for all threads, as long as they justify their tables of
 /// keys.
 fn pieces(history: &History) -> Vec<Range<u32>> {
     let n = history.n_transactions() as u32;
@@ -142,7 +143,7 @@ fn pieces(history: &History) -> Vec<Range<u32>> {
     pieces
 }
 
-/// What stands for the operations of each piece.
+/// The part of an array that belongs to the operations of each piece.
 fn split<'a, T>(pieces: &[Range<u32>], history: &History, all: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut rest = all;
     let operations = |piece: &Range<u32>| {
@@ -158,9 +159,9 @@ fn split<'a, T>(pieces: &[Range<u32>], history: &History, all: &'a mut [T]) -> V
     parts
 }
 
-/// Where a (key, value) that was written stands in the table.
+/// The position of a written (key, value) in the table.
 struct Addresses {
-    /// One least value for all keys, or by key where its values begin and end and its places in the table begin.
+    /// One least value for all keys, or by key the range of its values and the start of its places in the table.
     by_key: Option<Vec<OfKey>>,
     least: u64,
     len: usize,
@@ -195,8 +196,7 @@ impl OfKey {
 }
 
 impl Addresses {
-    /// Values as addresses if nothing speaks against it being unique in the history; else (key, value); `None` if both
-    /// are too sparse.
+    /// Values as addresses if they seem unique in the history; else (key, value); `None` if both are too sparse.
     fn of(history: &History, standing: &[Standing], pieces: &[Range<u32>]) -> Option<Addresses> {
         let (kinds, values) = (history.kinds(), history.values());
         let takes_part = |t: &TransactionId| standing[t.index()] != Standing::Initial;
@@ -247,15 +247,15 @@ impl Addresses {
     }
 }
 
-/// The passes over the history. Both look at every operation in the same way, whatever its kind, and branch only where
-/// something is out of the ordinary: kinds alternate as they like, and a processor that guesses them is wrong half of the
-/// time.
+/// The passes over the history. Both treat every operation in the same way, whatever its kind, and branch only on
+/// exceptional cases: kinds alternate unpredictably, and a processor that predicts them is wrong half of the time.
 #[derive(Clone, Copy)]
 struct Pass<'a> {
     history: &'a History,
     standing: &'a [Standing],
     addresses: &'a Addresses,
-    /// By place of a value: the write of it, any one where several wrote it; and one place for what has none.
+    /// By place of a value: a write of it, an arbitrary one if several wrote it; and one place for values without a
+    /// write.
     table: &'a [AtomicU64],
     intricate: &'a [AtomicBool],
 }
@@ -291,7 +291,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Looks up the reads of a piece, and whether its writes are where they were put.
+    /// Looks up the reads of a piece, and checks that its writes are where they were put.
     fn look(&self, transactions: Range<u32>, code: &mut [u32]) -> Exceptions {
         let Pass { history, standing, .. } = *self;
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
@@ -330,7 +330,7 @@ impl Pass<'_> {
                     let found = is_found.then_some(found);
                     code[o - first] = self.read(o, found, own, &operations, &mut exceptions);
                 } else if is_write && !is_initial {
-                    // Of several writes of a value all but one find another one.
+                    // All but one of several writes of a value find another one.
                     self.set_intricate(key);
                     self.set_intricate(found.key());
                 }
@@ -339,7 +339,7 @@ impl Pass<'_> {
         exceptions
     }
 
-    /// Who wrote a value, if it was to this key; or else anything of another key.
+    /// The write of a value, if it was to this key; otherwise an arbitrary one of another key.
     #[inline]
     fn find(&self, key: KeyId, value: Value) -> Entry {
         let place = self.addresses.place(key, value);

@@ -36,7 +36,7 @@ impl GroupedByKey {
             work.push((part.clone(), mine));
             rest = others;
         }
-        // Each part looks at all keys, but writes its own entries only: looking is cheap, scattered writing is not.
+        // Each part visits all keys, but writes its own entries only: reading is cheap, scattered writing is not.
         work.into_par_iter().for_each(|(part, entries)| {
             let offset = begin[part.start];
             let mut next: Vec<u32> = begin[part.clone()].iter().map(|&b| b - offset).collect();
@@ -58,7 +58,7 @@ impl GroupedByKey {
         self.parts.clone()
     }
 
-    /// The operations of a key, ascending; none if it was not wanted.
+    /// The operations of a key, ascending; empty if it was not wanted.
     pub(super) fn of(&self, key: usize) -> &[Entry] {
         &self.entries[self.begin[key] as usize..self.begin[key + 1] as usize]
     }

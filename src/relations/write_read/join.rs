@@ -1,11 +1,11 @@
-//! The join for one key after the other.
+//! The join, key by key.
 
 use super::grouped::Entry;
 use super::{AMBIGUOUS, Exceptions, INITIAL, MultipleSources, OWN, Source, Standing, THIN_AIR, UNRECORDED};
 use crate::history::{DuplicateRule, History, OperationId, OperationKind, Outcome, TransactionId, Value};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A write of the key in hand.
+/// A write of the current key.
 #[derive(Clone, Copy)]
 struct Write {
     value: Value,
@@ -22,12 +22,12 @@ pub(super) struct Join<'a> {
     history: &'a History,
     standing: &'a [Standing],
     code: &'a [AtomicU32],
-    /// In order of operations, so those of a transaction stand side by side.
+    /// In order of operations, so those of a transaction are contiguous.
     writes: Vec<Write>,
     /// Open addressing from values to their last write.
     table: Vec<u32>,
     shift: u32,
-    /// What set-up transactions appended: with these elements every list should begin.
+    /// The appends of set-up transactions: every list should begin with these elements.
     initial: Vec<Value>,
     pub(super) exceptions: Exceptions,
 }
@@ -146,7 +146,7 @@ impl<'a> Join<'a> {
             false => (0, false),
         };
         for &element in before_last.iter().skip(n_initial) {
-            // In a list that begins otherwise, what was set up may be anywhere.
+            // If a list does not begin this way, elements of the set-up may be anywhere.
             if is_whole || !self.initial.contains(&element) {
                 self.demand_writer(operation, transaction, element);
             }
@@ -222,7 +222,7 @@ impl<'a> Join<'a> {
             chain.into_iter().partition(|&at| self.writes[at as usize].transaction == transaction);
         let own_operations = || own_writes.iter().map(|&at| OperationId(self.writes[at as usize].operation));
         let read = OperationId(operation);
-        // What stands in a list before all own appends another one appended, if any other may have.
+        // An element before all own appends was appended by another transaction, if any other may have.
         let is_aborted = |at: &u32| self.standing[self.writes[*at as usize].transaction as usize] == Standing::Aborted;
         let may_be_initial = self.history.may_be_initial(self.history.keys()[operation as usize], value);
         let may_be_of_others = own.is_none() && (may_be_initial || others.iter().any(|at| !is_aborted(at)));
@@ -241,7 +241,7 @@ impl<'a> Join<'a> {
         let mut found: Vec<Source> = Vec::new();
         for (place, &at) in candidates.iter().enumerate() {
             let write = self.writes[at as usize];
-            // Of the writes of one transaction the last one stands for all.
+            // The last write of one transaction represents all.
             let again = candidates.get(place + 1);
             if again.is_some_and(|&next| self.writes[next as usize].transaction == write.transaction) {
                 continue;
@@ -274,8 +274,8 @@ impl<'a> Join<'a> {
     }
 
     /// The code of a read after an own write that has several sources. Each makes it TAP-d, so there is nothing to
-    /// choose above cut isolation, and nothing else follows: no transaction must have committed for it. The code is that of the
-    /// most harmless source, for pictures.
+    /// choose above cut isolation, and nothing else follows: no transaction must have committed for it. The code is
+    /// that of the most harmless source, for pictures.
     fn settle(&mut self, read: OperationId, reader: TransactionId, mut sources: Vec<Source>) -> u32 {
         let is_unknown = |source: &Source| {
             let writer = source.writer().filter(|writer| !writer.is_initial());
@@ -296,8 +296,8 @@ impl<'a> Join<'a> {
         code
     }
 
-    /// Moves the sources that violate read committed by themselves behind the others; how many others there are. None
-    /// is moved if all do.
+    /// Moves the sources that violate read committed by themselves behind the others; returns the number of others.
+    /// None is moved if all do.
     fn rule_out(&self, found: &mut [Source], reader: TransactionId) -> usize {
         found.sort_by_key(|source| self.is_impossible_source(source, reader));
         match found.iter().filter(|source| !self.is_impossible_source(source, reader)).count() {
@@ -318,7 +318,7 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// Notes what is special about the source of a read and encodes it.
+    /// Records the special cases of the source of a read and encodes it.
     fn accept(&mut self, read: OperationId, reader: TransactionId, source: Source) -> u32 {
         match source {
             Source::Initial { after_own_write } => {

@@ -1,8 +1,8 @@
 //! Resolution of reads: a join of reads with writes on (key, value).
 //!
-//! Where values are dense numbers, as those of counters are, a table finds most sources ([`direct`]). All rules are about
-//! one key, so for the keys left the operations are grouped by key ([`grouped`]) and the keys are worked off side by side:
-//! for one key a small hash table from values to writes is filled and then asked in program order ([`join`]).
+//! If values are dense numbers, such as counters, a table finds most sources ([`direct`]). All rules concern one key,
+//! so for the remaining keys the operations are grouped by key ([`grouped`]) and the keys are processed in parallel:
+//! for each key a small hash table from values to writes is filled and then queried in program order ([`join`]).
 
 mod direct;
 mod grouped;
@@ -22,25 +22,26 @@ use std::sync::atomic::AtomicU32;
 
 /// Finds the source of every read of committed and unknown transactions.
 ///
-/// The first rule that fits decides (Plume, Table 1, with the additions named in [`Source`]): the latest own write of
+/// The first matching rule decides (Plume, Table 1, with the additions named in [`Source`]): the latest own write of
 /// the key wrote the value; an older own write did; another transaction that committed or may have committed did, or
-/// the value is the initial one; a later own write did; an aborted transaction did; no transaction did. Where the third rule
-/// offers several transactions, those that by themselves violate read committed (a version its writer overwrote, a
+/// the value is the initial one; a later own write did; an aborted transaction did; no transaction did. If the third
+/// rule offers several transactions, those that by themselves violate read committed (a version its writer overwrote, a
 /// writer later in the same session) are ruled out first; if several remain, the read is ambiguous. After an own write
-/// nothing follows from such a read but TAP-d, see [`Resolution::is_open_after_own_write`].
+/// only TAP-d follows from such a read, see [`Resolution::is_open_after_own_write`].
 ///
-/// A transaction of unknown outcome takes part exactly if a participant reads from it; that is exact for all
-/// levels, since they are closed under removing transactions.
+/// A transaction of unknown outcome counts as committed exactly if a committed transaction reads from it; that is exact
+/// for all levels, since they are closed under removing transactions.
 ///
 /// Transactions that set up the initial state count as part of ⊥, see [`Resolution::merged_into_initial`].
 ///
 /// O(operations) expected time, in parallel by keys in the current rayon pool; the result is the same for any number of
-/// threads. About 12 bytes an operation while it runs (up to 16 a write where values are dense), 4 after. Errors: only when `control` says to stop.
+/// threads. About 12 bytes per operation while it runs (up to 16 per write if values are dense), 4 after. Errors: only
+/// if `control` says to stop.
 pub fn resolve(history: &History, control: &Control) -> Result<Resolution, Interrupt> {
     resolve_by(history, direct::resolve, control)
 }
 
-/// [`resolve`] with a table, or without where `table` is none.
+/// [`resolve`] with a table, or without one if `table` returns `None`.
 fn resolve_by(
     history: &History,
     table: impl Fn(&History, &[Standing], &Control) -> Result<Option<Direct>, Interrupt>,
@@ -88,14 +89,14 @@ fn resolve_by(
     Ok(resolution)
 }
 
-/// What the join found out.
+/// The result of the join.
 struct Sources {
     /// By operation: the write that was read, or a special code.
     code: Vec<u32>,
     exceptions: Exceptions,
 }
 
-/// What is not common enough to be kept for every operation.
+/// Properties too rare to be kept for every operation.
 #[derive(Default)]
 struct Exceptions {
     after_own_write: Vec<u32>,
@@ -117,7 +118,7 @@ impl Exceptions {
     }
 }
 
-/// Resolves what a table of values did not, key by key.
+/// Resolves, key by key, what a table of values did not.
 fn join_rest(
     history: &History,
     standing: &[Standing],
@@ -153,7 +154,7 @@ fn join_rest(
     Ok(Sources { code: code.into_iter().map(AtomicU32::into_inner).collect(), exceptions })
 }
 
-/// Decides which unknown transactions take part, and which reads are ambiguous.
+/// Decides which unknown transactions count as committed, and which reads are ambiguous.
 fn settle_unknown(resolution: &mut Resolution) {
     let sure = resolution.demands.clone();
     spread(&mut resolution.standing, &sure, Standing::Promoted);
@@ -171,8 +172,8 @@ fn settle_unknown(resolution: &mut Resolution) {
     resolution.ambiguous = places.filter(|&at| stays(&resolution.multiple[at as usize])).collect();
 }
 
-/// Gives `standing` to every dropped transaction that is reached from one that takes part by (reader, writer) pairs,
-/// which are sorted.
+/// Gives `standing` to every dropped transaction that is reached from a committed one by (reader, writer) pairs, which
+/// are sorted.
 fn spread(standings: &mut [Standing], pairs: &[(TransactionId, TransactionId)], standing: Standing) {
     let takes_part = |t: TransactionId, standings: &[Standing]| {
         matches!(standings[t.index()], Standing::Committed | Standing::Promoted)
@@ -195,7 +196,7 @@ fn spread(standings: &mut [Standing], pairs: &[(TransactionId, TransactionId)], 
     }
 }
 
-/// One sentence for each kind of assumption that was made.
+/// One sentence for each kind of assumption made.
 fn assumptions(history: &History, resolution: &Resolution, set_up: &[TransactionId]) -> Vec<String> {
     let mut sentences = history.assumptions().to_vec();
     let plural = |n: usize| if n == 1 { "" } else { "s" };
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
     use crate::history::{Builder, OperationKind, Origin, Value};
 
-    /// Values are counters, of the history or of the key, with few exceptions; most reads return one of the last values.
+    /// Values are counters, per history or per key, with few exceptions; most reads return one of the last values.
     fn counters(random: &mut fastrand::Rng) -> History {
         let mut builder = Builder::new(Origin::default());
         builder.initial_value(Value(0));

@@ -1,9 +1,9 @@
-//! Whatever is written down follows, by a propagation that is written a second time here.
+//! Everything recorded follows, by an independent implementation of propagation.
 
 use super::*;
 use crate::sat::{Answer, Vertex, solve};
 
-/// Numbers of vertices and choices with which about half of all problems have an answer.
+/// Numbers of vertices and choices for which about half of all problems have a solution.
 const HARD: (u32, usize) = (20, 65);
 
 /// What follows from a set of taken sides and lists of sides that exclude each other; `None` if a contradiction does.
@@ -56,7 +56,7 @@ fn random_edge(random: &mut fastrand::Rng, n: u32) -> (Vertex, Vertex) {
     (from, (from + random.u32(1..n)) % n)
 }
 
-/// A side has at most so many edges.
+/// A side has at most `most_edges` edges.
 fn random_choices(random: &mut fastrand::Rng, n: u32, n_choices: usize, most_edges: usize) -> Vec<Choice> {
     let choice = |random: &mut fastrand::Rng| {
         let mut side = || (0..random.usize(1..most_edges + 1)).map(|_| random_edge(random, n)).collect::<Vec<_>>();

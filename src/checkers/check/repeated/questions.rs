@@ -37,7 +37,7 @@ pub(super) struct Open {
     pub(super) answers: Vec<Supposed>,
 }
 
-/// By key and element: the appends of transactions that did not abort, where there are several.
+/// By key and element: the appends of transactions that did not abort, if there are several.
 pub(super) type Repeated = FxHashMap<(KeyId, Value), Vec<OperationId>>;
 
 /// Whether an element of a list was appended more than once by transactions that did not abort. O(operations).

@@ -119,7 +119,7 @@ impl<'a> Prefix<'a> {
         n_nodes * self.cut.n_events() as usize
     }
 
-    /// The next event of a session, given by its place.
+    /// The next event of the session at a place.
     pub(super) fn next(&self, at: usize) -> Option<u32> {
         let nodes = nodes(self.index, self.sessions[at]);
         let event = nodes.start * self.cut.n_events() + self.length[at];

@@ -27,14 +27,14 @@ const NAMED: usize = 12;
 /// A choice of a constraint: its number, and which side.
 type Choice = (usize, usize);
 
-/// Where an edge comes from.
+/// The origin of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Known,
     Of(Choice),
 }
 
-/// An edge between events, and where it comes from.
+/// An edge between events, and its origin.
 type Traced = ((u32, u32), Origin);
 
 /// The rest of a cycle after its interpretation.
