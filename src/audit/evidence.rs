@@ -1,4 +1,4 @@
-//! From what checkers hand over to what the verifier takes.
+//! Converts the checkers' evidence to the verifier's input.
 
 use crate::checkers::{Event, Findings, LevelResult, Violation, Witness};
 use crate::history::{History, OperationId, OperationKind, TransactionId};
@@ -7,7 +7,7 @@ use crate::report;
 use crate::verify::{Flaw, Sources, Stated, Step, Verifier, Witness as Order};
 use rustc_hash::FxHashMap;
 
-/// Lets the verifier look at the witness of a satisfied level.
+/// Has the verifier check the witness of a satisfied level.
 pub(super) fn verified(
     resolution: &Resolution,
     verifier: &Verifier<'_>,

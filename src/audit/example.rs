@@ -6,11 +6,11 @@ use crate::counterexample::{self, Counterexample};
 use crate::history::History;
 use crate::{report, verify};
 
-/// Parts with more operations are shown without verifying them once more: it takes a look at all of them.
+/// Parts with more operations are shown without verifying them again, which visits all operations.
 const MOST_VERIFIED: usize = 100_000;
 
-/// [`counterexample::minimize`], verified: where the verifier does not accept what the small history is said to show, the
-/// violation is shown in the whole one, in which it was accepted. Costs what minimizing costs, and O(the part).
+/// [`counterexample::minimize`], verified: where the verifier does not accept the claim of the small history, the
+/// violation is shown in the whole one, in which it was accepted. Costs as much as minimizing, plus O(the part).
 pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
     accepted(counterexample::minimize(history, violation, control), history, violation)
 }
@@ -25,7 +25,7 @@ fn accepted(example: Counterexample, history: &History, violation: &Violation) -
     if is_accepted { example } else { counterexample::whole(history, violation, example.level) }
 }
 
-/// Whether the verifier accepts the violation of a counterexample and all that is said of it.
+/// Whether the verifier accepts the violation of a counterexample and its description.
 pub fn holds(example: &Counterexample) -> bool {
     let decided = |&(level, ref verdict): &(Level, Verdict)| LevelResult {
         level,

@@ -1,21 +1,21 @@
 //! Verdicts whose evidence the verifier has accepted.
 //!
-//! The checkers decide and hand over evidence, the verifier replays and follows it with code of its own, and only then is
-//! a verdict told. A satisfied level needs a witness that explains every read, a violated one a listed violation of the level
-//! itself or of a weaker one. Where the verifier does not accept what the checkers say, the level is undecided
-//! ([`Cause::Disagreement`]), and a violation that it does not accept is not listed.
+//! The checkers decide and provide evidence, the verifier replays and follows it with its own code, and only then is a
+//! verdict given. A satisfied level needs a witness that explains every read, a violated one a listed violation of the
+//! level itself or of a weaker one. Where the verifier does not accept the result of the checkers, the level is
+//! undecided ([`Cause::Disagreement`]), and a violation that it does not accept is not listed.
 //!
-//! Where all levels are wanted at the end only ([`verdicts`]), a level that an accepted stronger one implies needs no look at
-//! its own witness.
+//! Where levels are only needed at the end ([`verdicts`]), the witness of a level that an accepted stronger one implies
+//! need not be checked.
 //!
-//! Evidence may be missing without a disagreement. When the [`Control`] ends the work before a level's evidence was made and
-//! accepted, the level is undecided for that reason; what was accepted until then stays. With
-//! [`Options::max_instances`] 0, evidence is made and verified, but not listed. A share of a history is verified as far as
-//! it goes: that the orders of its components, put together, leave no transaction out is known when all shares are joined.
-//! Nothing can be replayed where lists were merged on reading: there a satisfied level rests on the checkers alone. So do
-//! the verdicts of the papers' algorithms, which come without evidence.
+//! Evidence may be missing without a disagreement. When the [`Control`] ends the work before a level's evidence was
+//! produced and accepted, the level is undecided for that reason; what was accepted until then stays. With
+//! [`Options::max_instances`] 0, evidence is produced and verified, but not listed. A share of a history is verified as
+//! far as possible: whether the combined orders of its components include every transaction is known only when all
+//! shares are joined. Nothing can be replayed where lists were merged on reading: there a satisfied level rests on the
+//! checkers alone. So do the verdicts of the papers' algorithms, which produce no evidence.
 //!
-//! A counterexample is a history of its own, so what it shows is verified as well ([`minimize`]).
+//! A counterexample is a history of its own, so its claim is verified, too ([`minimize`]).
 
 mod evidence;
 mod example;
@@ -36,13 +36,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// As many instances of a pattern are listed to find one of a level that fewer do not show.
+/// This many instances of a pattern are listed to find one of a level that fewer do not show.
 const MANY_INSTANCES: usize = 1000;
 
 /// [`checkers::check`] with every verdict verified.
 ///
-/// `observe` hears of a satisfied level as soon as its witness is accepted, and of a violated one when its evidence is, which
-/// is after everything was decided.
+/// `observe` is called for a satisfied level as soon as its witness is accepted, and for a violated one when its
+/// evidence is, which is after everything was decided.
 pub fn check(
     history: &History,
     options: &Options,
@@ -57,12 +57,12 @@ pub fn check(
             findings.index_seconds += seconds;
             findings
         }
-        // Papers' algorithms give no evidence, and where the work has ended there is none.
+        // The papers' algorithms produce no evidence, and there is none if the work was ended.
         _ => checkers::check(history, options, control, observe),
     }
 }
 
-/// [`check_resolved`] without hearing of anything before the end: less work, since a satisfied level shows weaker ones.
+/// [`check_resolved`] without intermediate results: less work, since a satisfied level implies weaker ones.
 pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Options, control: &Control) -> Findings {
     if options.checker != Checker::Fast {
         return checkers::check_resolved(history, resolution, options, control, &|_| {});
@@ -74,7 +74,7 @@ pub fn verdicts(history: &History, resolution: Arc<Resolution>, options: &Option
     findings
 }
 
-/// [`checkers::count`], and what is listed then verified.
+/// [`checkers::count`], with the listed violations verified.
 pub fn count(
     history: &History,
     resolution: Arc<Resolution>,
@@ -92,7 +92,7 @@ pub fn count(
     let audit = Audit::new(history, &resolution, control);
     let shown = audit.review_violations(&mut findings);
     if let Some(interrupt) = shown.interrupt {
-        // What shows the verdicts was accepted before.
+        // The evidence of the verdicts was accepted before.
         findings.violations = accepted;
         if !findings.is_cut() {
             findings.assumptions.push(format!("{NOT_ALL_LISTED} ({interrupt})."));
@@ -107,7 +107,7 @@ pub fn count(
     findings
 }
 
-/// At least one violation is looked for, since a verdict needs it.
+/// Looks for at least one violation, since a verdict needs it.
 fn with_evidence(options: &Options) -> Options {
     Options { max_instances: options.max_instances.max(1), ..options.clone() }
 }
@@ -147,8 +147,8 @@ pub fn check_resolved(
     findings
 }
 
-/// [`checkers::instances`] that the verifier accepts. Those that it does not accept are left out, and the assumptions of the
-/// findings say so.
+/// [`checkers::instances`] that the verifier accepts. Those that it does not accept are left out, and the assumptions
+/// of the findings say so.
 ///
 /// # Errors
 /// [`Interrupt`] when `control` ends the work first.
@@ -169,8 +169,8 @@ pub fn instances(
     shown.interrupt.map_or(Ok(found.violations), Err)
 }
 
-/// Verifies what the checkers have found out about a history: verdicts whose evidence is not accepted become undecided,
-/// and such violations are not listed any more.
+/// Verifies the findings of the checkers about a history: verdicts whose evidence is not accepted become undecided, and
+/// such violations are no longer listed.
 pub fn review(history: &History, resolution: &Resolution, findings: &mut Findings, control: &Control) {
     if findings.checker == Checker::Fast {
         Audit::new(history, resolution, control).review(findings, Witnesses::All);
@@ -208,7 +208,7 @@ impl<'a> Audit<'a> {
         self.accepted.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The last look at everything; violations that were not asked for are not listed.
+    /// The final review; violations that were not requested are not listed.
     fn conclude(&self, findings: &mut Findings, options: &Options, witnesses: Witnesses) {
         let begin = Instant::now();
         self.control.phase("verifying", 0);
@@ -219,9 +219,9 @@ impl<'a> Audit<'a> {
         findings.check_seconds += begin.elapsed().as_secs_f64();
     }
 
-    /// Leaves the verdicts and violations whose evidence holds.
+    /// Keeps the verdicts and violations whose evidence holds.
     fn review(&self, findings: &mut Findings, witnesses: Witnesses) {
-        // Strongest first, so that what one shows of others is known.
+        // Strongest first, so that the implications for weaker ones are known.
         let mut results: Vec<&mut LevelResult> = findings.levels.iter_mut().collect();
         results.sort_unstable_by_key(|result| std::cmp::Reverse(result.level));
         let mut shown = LevelSet::default();
@@ -263,7 +263,7 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// Takes violations off the list that are not accepted; they do not count, either.
+    /// Removes violations that are not accepted from the list; they do not count, either.
     fn review_violations(&self, findings: &mut Findings) -> Shown {
         let stated: Vec<_> =
             findings.violations.par_iter().map(|violation| stated(self.history, findings, violation)).collect();
@@ -305,7 +305,7 @@ impl<'a> Audit<'a> {
         shown
     }
 
-    /// Why a level that is called violated is not shown to be; none where a longer list shows it.
+    /// Why a level reported as violated is not shown to be; none where a longer list shows it.
     fn why_not_shown(&self, level: Level, shown: &Shown, findings: &Findings) -> Option<Cause> {
         if let Some(message) =
             shown.message.as_ref().filter(|_| shown.rejected.iter().any(|weaker| level.implies(weaker)))
@@ -357,7 +357,7 @@ impl<'a> Audit<'a> {
     }
 }
 
-/// Which witnesses are looked at.
+/// Which witnesses are checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Witnesses {
     All,

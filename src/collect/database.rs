@@ -8,7 +8,7 @@ use super::driver::Driver;
 pub struct Isolation {
     /// Its name on the command line.
     pub name: &'static str,
-    /// The code of the strongest level that it is documented to satisfy, if it is one of those that are checked.
+    /// The code of the strongest level that it is documented to satisfy, if that level can be checked.
     pub promises: Option<&'static str>,
 }
 
@@ -26,7 +26,7 @@ pub struct Database {
     pub example: &'static str,
     /// Its levels, strongest first.
     pub isolations: &'static [Isolation],
-    /// The driver; none where the program was built without.
+    /// The driver; none if the program was built without it.
     pub open: Option<OpenFunction>,
 }
 
@@ -34,7 +34,7 @@ const fn level(name: &'static str, promises: &'static str) -> Isolation {
     Isolation { name, promises: Some(promises) }
 }
 
-/// All databases, the one that needs nothing installed first.
+/// All databases, first the one that needs no installation.
 pub const DATABASES: &[Database] = &[
     Database {
         name: "SQLite",
@@ -94,7 +94,7 @@ pub fn database(url: &str) -> Result<&'static Database, CollectError> {
 }
 
 impl Database {
-    /// The level of this name, any case; without one the strongest.
+    /// The level of this name, in any case; the strongest if none is given.
     pub fn isolation(&self, name: Option<&str>) -> Result<&'static Isolation, CollectError> {
         let isolations = self.isolations;
         let Some(name) = name else { return Ok(&isolations[0]) };
@@ -107,17 +107,17 @@ impl Database {
         })
     }
 
-    /// A driver at one of its levels.
+    /// Opens a driver at one of its levels.
     pub fn open(&self, url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
         let open = self.open.ok_or(CollectError::NotBuilt(self.name))?;
         open(url, isolation)
     }
 }
 
-/// An address as it may be shown and recorded.
+/// An address without its password, for display and recording.
 pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
-        // Perhaps settings like those of libpq.
+        // Possibly settings like those of libpq.
         return hidden(url, &[' ']);
     };
     let rest = hidden(rest, &['&', '#']);

@@ -1,29 +1,29 @@
-//! What a database must be able to do.
+//! The interface of a database.
 
 use crate::generate::Key;
 use std::fmt;
 
-/// A way in which a transaction on a real database can fail to go on.
+/// Why a transaction on a real database cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The database answered that it cannot go on. Nothing of the transaction takes effect once it is rolled back; as the
+    /// The database answered that it cannot continue. The transaction has no effect once it is rolled back; as the
     /// answer to a commit: it was rolled back.
     Refused(String),
-    /// There was no answer, or one that says that the outcome is not known. The connection is of no use any more. Before a
-    /// commit was sent nothing can take effect; as the answer to a commit: it is not known.
+    /// There was no answer, or one that says that the outcome is unknown. The connection is no longer usable. Before a
+    /// commit was sent nothing can take effect; as the answer to a commit: the outcome is unknown.
     Broken(String),
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Failure::Refused(text) | Failure::Broken(text)) = self;
-        // One line, however many the database made of it.
+        // One line, however many the database used.
         f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 
-/// One client's connection. Between [`begin`](Connection::begin) and [`commit`](Connection::commit) all calls belong to one
-/// transaction; after any failure nothing may follow but [`rollback`](Connection::rollback), or a new connection.
+/// One client's connection. Between [`begin`](Connection::begin) and [`commit`](Connection::commit) all calls belong to
+/// one transaction; after any failure only [`rollback`](Connection::rollback), or a new connection, may follow.
 pub trait Connection: Send {
     /// Begins a transaction at the isolation level of the run.
     fn begin(&mut self) -> Result<(), Failure>;
@@ -35,30 +35,30 @@ pub trait Connection: Send {
     fn read_list(&mut self, key: Key) -> Result<Vec<u64>, Failure>;
     /// Appends to a list.
     fn append(&mut self, key: Key, element: u64) -> Result<(), Failure>;
-    /// Asks to commit.
+    /// Commits.
     fn commit(&mut self) -> Result<(), Failure>;
-    /// Gives up; the connection is fit for the next transaction if this succeeds.
+    /// Rolls back; the connection is ready for the next transaction if this succeeds.
     fn rollback(&mut self) -> Result<(), Failure>;
 }
 
 /// A database to run workloads on.
 pub trait Driver: Send + Sync {
-    /// Product and version, as the server tells it.
+    /// Product and version, as reported by the server.
     fn version(&self) -> Result<String, Failure>;
-    /// Makes new tables and writes the initial value of the registers 0 to `registers`. What earlier runs left there is
-    /// gone.
+    /// Creates new tables and writes the initial value of the registers 0 to `registers`. Deletes the data of earlier
+    /// runs.
     fn prepare(&self, registers: u64) -> Result<(), Failure>;
     /// Connects a client.
     fn connect(&self) -> Result<Box<dyn Connection>, Failure>;
 }
 
-/// The elements of a list kept as text.
+/// The elements of a list stored as text.
 pub(super) fn elements(text: &str) -> Result<Vec<u64>, Failure> {
     let number = |word: &str| word.parse().map_err(|_| Failure::Broken(format!("`{word}` is no element of a list")));
     text.split_whitespace().map(number).collect()
 }
 
-/// A value as databases keep it: signed.
+/// A value as databases store it: signed.
 pub(super) fn signed(value: u64) -> Result<i64, Failure> {
     i64::try_from(value).map_err(|_| Failure::Refused(format!("{value} does not fit into 63 bits")))
 }

@@ -1,10 +1,11 @@
 //! Histories from real databases.
 //!
-//! [`collect`] runs the sessions of a [`Workload`](crate::generate::Workload), a thread and a connection for each, through
-//! a [`Driver`], and records what happened ([`Recorder`]); [`Statistics`] tell how it goes while it does, a
-//! [`Control`](crate::control::Control) ends it. [`DATABASES`] is the table of databases: adding one is a row and a file.
+//! [`collect`] runs the sessions of a [`Workload`](crate::generate::Workload), with a thread and a connection for each,
+//! through a [`Driver`], and records what happened ([`Recorder`]); [`Statistics`] show its progress, a
+//! [`Control`](crate::control::Control) ends it. [`DATABASES`] is the table of databases: adding one is a row and a
+//! file.
 //!
-//! What a client can know of an outcome, and nothing else, is recorded:
+//! Only what a client can know about an outcome is recorded:
 //!
 //! | what happened | outcome |
 //! |---|---|
@@ -13,11 +14,11 @@
 //! | the database answered the commit: rolled back | aborted |
 //! | no answer to the commit, or one that leaves it open | unknown |
 //!
-//! After the first failure of a transaction nothing more is done in it: databases that have rolled back by themselves would
-//! run the rest outside of it. A retry is a transaction of its own with values of its own, or aborted reads could not be
-//! told from others. What follows a transaction of unknown outcome is a new session, since that may still take effect.
+//! A transaction ends at its first failure: databases that have rolled back by themselves would run the rest outside of
+//! it. A retry is a separate transaction with its own values, or aborted reads could not be distinguished from others.
+//! A transaction of unknown outcome is followed by a new session, since it may still take effect.
 //!
-//! [`simulate`] records a store model of `generate` the same way, for trying things out where no database is at hand.
+//! [`simulate`] records a store model of `generate` the same way, for experiments without a database.
 //!
 //! Nothing here knows how histories are checked or read.
 
@@ -45,7 +46,7 @@ pub use statistics::{Counts, Snapshot, Statistics};
 
 use crate::generate::GenerateError;
 
-/// Why a run cannot begin or go on. What is recorded until then stays.
+/// Why a run cannot begin or continue. What is recorded until then is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CollectError {
     /// No driver for such an address.
@@ -67,17 +68,17 @@ pub enum CollectError {
     UnknownIsolation {
         /// Which database.
         database: &'static str,
-        /// What was asked for.
+        /// The level requested.
         name: String,
-        /// What there is.
+        /// The levels it has.
         known: String,
     },
-    /// The database does not do what every run needs.
+    /// The database fails at something every run needs.
     #[error("{what}: {failure}")]
     Database {
         /// What was tried.
         what: &'static str,
-        /// What the database said.
+        /// The answer of the database.
         failure: String,
     },
     /// The store model cannot run this.

@@ -7,9 +7,9 @@ use crate::history::Outcome;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Runs a workload on a store model and records it with the times of the store's own clock. Latencies are those of the
-/// model: how long it takes to make up a transaction. When `control` says so it ends early; what is recorded until then is
-/// a history.
+/// Runs a workload on a store model and records it with the times of the store's clock. Latencies are those of the
+/// model: how long it takes to generate a transaction. Ends early when `control` says so; what is recorded until then
+/// is a history.
 pub fn simulate(
     generation: &Generation,
     recorder: &Recorder,
@@ -35,14 +35,14 @@ pub fn simulate(
     }
 }
 
-/// Lines that wait for their turn: transactions come in the order in which they took effect, lines are written in that of
-/// their times.
+/// Lines waiting to be written: transactions arrive in the order in which they took effect, lines are written in the
+/// order of their times.
 struct Log<'a> {
     recorder: &'a Recorder,
-    /// By time, beginnings before ends (so that none seems to be over before the other began), and number.
+    /// By time, beginnings before ends (so that none seems to have ended before the other began), and number.
     waiting: BTreeMap<(i64, bool, u64), Line>,
     lines: u64,
-    /// By session: the process that it goes under, and when it got its last answer.
+    /// By session: its process number, and when it got its last answer.
     sessions: Vec<(u32, i64)>,
     next_process: u32,
     span: i64,
@@ -87,7 +87,7 @@ impl<'a> Log<'a> {
             self.lines += 1;
         }
         self.latest = self.latest.max(end);
-        // Whatever comes takes effect later than this transaction, so it begins less than a span before that.
+        // Later transactions take effect after this one, so they begin less than a span before that.
         self.write_until(self.latest - 2 * self.span)
     }
 

@@ -1,4 +1,4 @@
-//! MySQL and what speaks its protocol (MariaDB, Galera clusters).
+//! MySQL and databases that speak its protocol (MariaDB, Galera clusters).
 
 use super::database::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
@@ -10,12 +10,12 @@ use std::time::Duration;
 
 /// Longest time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Registers that one statement makes.
+/// Registers created by one statement.
 const BATCH: u64 = 1000;
 
 /// Deadlock, which is also how Galera refuses to certify a commit.
 const DEADLOCK: u16 = 1213;
-/// A lock was not to be had in time. Only the statement is rolled back then, so the transaction must be, too.
+/// A lock wait timed out. Only the statement is rolled back then, so the transaction must be, too.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// A plugin rolled back a commit, as group replication does with those that conflict.
 const ROLLED_BACK_BY_PLUGIN: u16 = 3101;
@@ -80,7 +80,7 @@ struct Session {
     append: Statement,
 }
 
-/// An answer of the server is a refusal, all else is silence.
+/// An answer of the server is a refusal, everything else a broken connection.
 fn failure(error: Error) -> Failure {
     let text = error.to_string();
     match error {
@@ -89,7 +89,7 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-/// Of the answers to a commit, those that are known to mean that it was rolled back are refusals.
+/// An answer to a commit is a refusal only if it is known to mean that it was rolled back.
 fn commit_failure(error: Error) -> Failure {
     let is_rolled_back = |code| [DEADLOCK, LOCK_WAIT_TIMEOUT, ROLLED_BACK_BY_PLUGIN].contains(&code);
     let text = error.to_string();

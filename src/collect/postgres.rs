@@ -1,4 +1,4 @@
-//! PostgreSQL and what speaks its protocol (CockroachDB, YugabyteDB).
+//! PostgreSQL and databases that speak its protocol (CockroachDB, YugabyteDB).
 
 use super::database::with_scheme;
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 /// Longest time to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Registers that one statement makes.
+/// Registers created by one statement.
 const BATCH: u64 = 1000;
 
 pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn Driver>, CollectError> {
-    // Settings as libpq takes them are understood as well: `postgres:host=/run/postgresql user=me`.
+    // Settings in the form of libpq are also accepted: `postgres:host=/run/postgresql user=me`.
     let settings = url.split_once(':').map(|(_, rest)| rest).filter(|rest| !rest.starts_with("//"));
     let config: Result<Config, _> = settings.map_or_else(|| with_scheme(url, "postgresql").parse(), str::parse);
     let mut config = config.map_err(|error| CollectError::Address(text(&error)))?;
@@ -80,7 +80,7 @@ struct Session {
     begin: String,
 }
 
-/// The error and what it comes from, which the crate does not show by itself.
+/// The error and its source, which the crate does not show by itself.
 fn text(error: &postgres::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -88,9 +88,9 @@ fn text(error: &postgres::Error) -> String {
     }
 }
 
-/// An answer of the server with a code is a refusal, but for those that end the connection or leave the outcome open
-/// (classes 08 and 57, and 40003: PostgreSQL, appendix A), or that are of its own inside (class XX), by which distributed
-/// servers of this protocol say that they do not know. All else is silence.
+/// An answer of the server with a code is a refusal, except those that end the connection or leave the outcome open
+/// (classes 08 and 57, and 40003: PostgreSQL, appendix A), and internal errors (class XX), by which distributed servers
+/// of this protocol report an unknown outcome. Everything else is a broken connection.
 fn failure(error: postgres::Error) -> Failure {
     let text = text(&error);
     let Some(code) = error.code() else { return Failure::Broken(text) };

@@ -1,15 +1,15 @@
 //! The file that a run is recorded in, readable at any moment.
 //!
-//! It has Jepsen's notation (`formats::elle`), a line for the beginning and one for the end of every transaction:
+//! It uses Jepsen's notation (`formats::elle`), with a line for the beginning and one for the end of every transaction:
 //!
 //! ```text
 //! {:index 0, :time 41337, :type :invoke, :f :txn, :process 3, :value [[:r 7 nil] [:w 7 12]]}
 //! {:index 1, :time 90021, :type :ok, :f :txn, :process 3, :value [[:r 7 5] [:w 7 12]]}
 //! ```
 //!
-//! A line is handed to the system at once and whole, in the order of its times. Whatever happens then to this program or
-//! to the database, each transaction that may have begun stands in the file, and one whose end does not is of unknown
-//! outcome. A line that cannot be written whole is taken back; where even that is impossible, readers leave it out.
+//! Lines are passed to the system immediately and whole, in the order of their times. Whatever then happens to this
+//! program or to the database, each transaction that may have begun is in the file, and one whose end is not has an
+//! unknown outcome. A line that cannot be written whole is removed; where even that is impossible, readers skip it.
 
 use super::CollectError;
 use crate::generate::{Observed, Step};
@@ -30,7 +30,7 @@ pub struct Recorder {
 
 #[derive(Debug)]
 struct State {
-    /// None where nothing is kept.
+    /// None if nothing is kept.
     file: Option<File>,
     /// Bytes of whole lines.
     whole: u64,
@@ -41,7 +41,7 @@ struct State {
 }
 
 impl Recorder {
-    /// Makes the file and says in its first line what follows. A file that holds anything stays as it is.
+    /// Creates the file, with a description in its first line. A file that is not empty is left unchanged.
     pub fn create(path: &Path, about: &str) -> Result<Recorder, CollectError> {
         let failed = |error: io::Error| CollectError::recording(&error);
         let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
@@ -65,8 +65,8 @@ impl Recorder {
         Recorder { begin: Instant::now(), state: Mutex::new(state) }
     }
 
-    /// Records that a transaction is about to begin: call it before anything is sent. `values` are what its writing steps
-    /// would write, in their order.
+    /// Records that a transaction is about to begin: call it before anything is sent. `values` are what its writing
+    /// steps would write, in their order.
     pub fn invoke(&self, process: u32, steps: &[Step], values: &[u64]) -> Result<(), CollectError> {
         let mut values = values.iter();
         let mut body = String::with_capacity(16 * steps.len());
@@ -83,8 +83,8 @@ impl Recorder {
         self.line(None, "invoke", process, body.trim_end(), "")
     }
 
-    /// Records how a transaction ended: call it after the answer. `observed` is what was done, and in the last place what
-    /// was tried. An unknown outcome ends the process: its client goes on under another number.
+    /// Records how a transaction ended: call it after the answer. `observed` is what was done, and last what was tried.
+    /// An unknown outcome ends the process: its client continues under another number.
     pub fn complete(
         &self,
         process: u32,
@@ -96,8 +96,8 @@ impl Recorder {
         self.line(None, stage(outcome), process, answers(observed).trim_end(), &error)
     }
 
-    /// Records a line with the time of another clock, in the order of that clock: the beginning of a transaction, or with
-    /// an outcome its end.
+    /// Records a line with the time of another clock, in the order of that clock: the beginning of a transaction, or,
+    /// with an outcome, its end.
     pub(super) fn at(
         &self,
         time: i64,
@@ -135,7 +135,7 @@ impl Recorder {
 }
 
 impl State {
-    /// Appends a line. After the first failure nothing more is written, or what follows would be without its causes.
+    /// Appends a line. After the first failure nothing more is written, or later lines would lack their causes.
     fn append(&mut self, line: &[u8]) -> Result<(), CollectError> {
         if let Some(why) = &self.failed {
             return Err(CollectError::Recording(why.clone()));
@@ -143,7 +143,7 @@ impl State {
         let Some(file) = &mut self.file else { return Ok(()) };
         if let Err(error) = file.write_all(line) {
             self.failed = Some(error.to_string());
-            // What was written of the line goes, if that is possible (it is not on devices).
+            // Removes the part of the line that was written, if possible (it is not on devices).
             let _: io::Result<()> = file.set_len(self.whole);
             return Err(CollectError::recording(&error));
         }
@@ -191,7 +191,7 @@ fn questions(observed: &[Observed]) -> String {
     body
 }
 
-/// A text as EDN has it.
+/// A text as an EDN string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

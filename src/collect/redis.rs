@@ -1,9 +1,9 @@
 //! Redis: optimistic transactions with WATCH, MULTI and EXEC.
 //!
-//! A transaction reads as it goes, keeps its writes at the client and sends them together. `serializable` watches every
-//! key that it reads, so that EXEC refuses when one of them has changed; `read-committed` watches none. A read of what the
-//! transaction itself has written is answered by the client, as such clients do; without watching, the client may be wrong
-//! about what others have appended to a list in between.
+//! A transaction reads immediately, buffers its writes at the client and sends them together. `serializable` watches
+//! every key that it reads, so that EXEC refuses when one of them has changed; `read-committed` watches none. The
+//! client answers reads of the transaction's own writes, as such clients do; without watching, it may miss what others
+//! have appended to a list in between.
 
 use super::driver::{Connection, Driver, Failure, unsigned};
 use super::{CollectError, Isolation};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Longest time to wait for a connection or an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// About how many keys are looked for and deleted at a time.
+/// About how many keys are found and deleted at a time.
 const BATCH: usize = 1000;
 /// Where the keys of a run are.
 const PREFIX: &str = "isoscope:";
@@ -44,7 +44,7 @@ impl Driver for Redis {
         Ok(format!("Redis {}", version.unwrap_or("of unknown version")))
     }
 
-    /// Registers that are not there have the initial value, so it is enough to delete those of earlier runs.
+    /// Missing registers have the initial value, so it is enough to delete those of earlier runs.
     fn prepare(&self, _: u64) -> Result<(), Failure> {
         let mut connection = self.connection()?;
         let mut cursor = 0u64;
@@ -67,7 +67,7 @@ impl Driver for Redis {
     }
 }
 
-/// An answer of the server is a refusal, all else is silence.
+/// An answer of the server is a refusal, everything else a broken connection.
 fn failure(error: RedisError) -> Failure {
     let text = error.to_string();
     if error.code().is_some() && !error.is_io_error() { Failure::Refused(text) } else { Failure::Broken(text) }
@@ -140,7 +140,7 @@ impl Connection for Session {
     }
 
     fn commit(&mut self) -> Result<(), Failure> {
-        // Nothing is done before EXEC is sent: whatever fails until then, the transaction has no effect.
+        // Nothing takes effect before EXEC is sent: whatever fails until then, the transaction has no effect.
         let without_effect = |failure: Failure| Failure::Refused(failure.to_string());
         self.ask::<()>(&cmd("MULTI")).map_err(without_effect)?;
         for change in std::mem::take(&mut self.writes) {
@@ -161,7 +161,7 @@ impl Connection for Session {
 
     fn rollback(&mut self) -> Result<(), Failure> {
         self.writes.clear();
-        // DISCARD ends a transaction that was begun and forgets what is watched; without one it is refused.
+        // DISCARD ends an open transaction and forgets the watched keys; without one it is refused.
         match self.ask::<()>(&cmd("DISCARD")) {
             Err(Failure::Refused(_)) => self.ask(&cmd("UNWATCH")),
             other => other,

@@ -1,4 +1,4 @@
-//! Sessions at work.
+//! Running sessions.
 
 use super::driver::{Connection, Driver, Failure};
 use super::{CollectError, Recorder, Statistics};
@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Registers that get their initial values before the run; of more, only those that are written come into being.
+/// Maximum number of registers that get their initial values before the run; others are created when written.
 const PREPARED: u64 = 100_000;
-/// Between two attempts to reach a database again.
+/// The pause between two attempts to reconnect to a database.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What to run.
@@ -19,9 +19,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Collection {
     /// What clients do.
     pub workload: Workload,
-    /// How often a transaction that aborted is tried again, with other values.
+    /// How often an aborted transaction is retried, with other values.
     pub retries: u32,
-    /// How long a client tries to reach the database again after it lost its connection.
+    /// How long a client tries to reconnect after it lost its connection.
     pub patience: Duration,
 }
 
@@ -32,8 +32,8 @@ impl Collection {
     }
 }
 
-/// Runs a workload, a thread for each session, and records what happened. When `control` says so it ends early; what is
-/// recorded until then is a history. So it is after an error: transactions that were under way are of unknown outcome.
+/// Runs a workload, with a thread for each session, and records what happened. Ends early when `control` says so; what
+/// is recorded until then is a history, also after an error: running transactions have an unknown outcome.
 pub fn collect(
     driver: &dyn Driver,
     collection: &Collection,
@@ -86,7 +86,7 @@ struct Shared<'a> {
     recorder: &'a Recorder,
     statistics: &'a Statistics,
     control: Control,
-    /// The number of the next client that follows one whose transaction ended in doubt.
+    /// The number of the next client that follows one whose transaction had an unknown outcome.
     next_process: AtomicU32,
 }
 
@@ -95,7 +95,7 @@ struct Session<'a> {
     shared: &'a Shared<'a>,
     process: u32,
     values: Values,
-    /// What was last seen of each key that may be compared with.
+    /// The value last seen of each key, for comparisons.
     known: FxHashMap<Key, u64>,
     connection: Box<dyn Connection>,
 }
@@ -194,7 +194,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Makes the session fit for its next transaction; whether that was possible.
+    /// Makes the session ready for its next transaction; returns whether that was possible.
     fn recover(&mut self, failure: &Failure) -> bool {
         if matches!(failure, Failure::Refused(_)) && self.connection.rollback().is_ok() {
             return true;

@@ -1,7 +1,6 @@
-//! SQLite, in this process: a database file, a connection for each session, a write-ahead log.
+//! SQLite, in this process: a database file, a connection per session, a write-ahead log.
 //!
-//! `serializable` begins transactions that become writers with their first write, `immediate` makes all of them writers
-//! from the start.
+//! With `serializable`, transactions become writers at their first write; with `immediate`, from the start.
 
 use super::driver::{Connection, Driver, Failure, elements, signed, unsigned};
 use super::{CollectError, Isolation};
@@ -30,7 +29,7 @@ pub(super) fn open(url: &str, isolation: &'static Isolation) -> Result<Box<dyn D
 struct Sqlite {
     path: PathBuf,
     begin: &'static str,
-    /// Goes with the driver where no file is named.
+    /// Removed with the driver if no file is named.
     _folder: Option<TemporaryFolder>,
 }
 
@@ -70,7 +69,7 @@ impl Driver for Sqlite {
     }
 }
 
-/// A file that cannot be read or written any more, or is no database, leaves everything open; other errors end a
+/// A file that can no longer be read or written, or is no database, leaves the outcome open; other errors end a
 /// transaction that can be rolled back.
 fn failure(error: rusqlite::Error) -> Failure {
     let text = error.to_string();

@@ -1,10 +1,10 @@
-//! What can be known of a run while it runs.
+//! Statistics of a run while it runs.
 
 use crate::history::Outcome;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Classes of latency, each twice as long as the one before, from a microsecond on.
+/// Number of latency classes, each twice as long as the one before, from a microsecond on.
 const CLASSES: usize = 40;
 
 /// Counts of a run, written by its threads and readable at any moment.
@@ -20,21 +20,21 @@ pub struct Statistics {
 /// The counts at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Transactions that committed.
+    /// Committed transactions.
     pub committed: u64,
-    /// Transactions that did not, each attempt counted.
+    /// Aborted transactions, counting each attempt.
     pub aborted: u64,
     /// Transactions of unknown outcome.
     pub unknown: u64,
-    /// Operations that were answered.
+    /// Answered operations.
     pub operations: u64,
-    /// Sessions that ended early because the database could not be reached again.
+    /// Sessions that ended early because they could not reconnect to the database.
     pub lost_sessions: u64,
     /// Since the run began.
     pub elapsed: Duration,
     /// Half of the transactions took at most this long, rounded up to a power of two of microseconds.
     pub median: Duration,
-    /// All but a hundredth of the transactions took at most this long, rounded likewise.
+    /// 99 % of the transactions took at most this long, rounded likewise.
     pub slow: Duration,
 }
 
@@ -50,7 +50,7 @@ impl Snapshot {
     }
 }
 
-/// All counts at one moment, to tell what happened between two of them.
+/// All counts at one moment, for differences between two moments.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     outcomes: [u64; 3],
@@ -98,7 +98,7 @@ impl Counts {
 }
 
 impl Default for Counts {
-    /// Those of the beginning.
+    /// The counts at the beginning.
     fn default() -> Counts {
         Counts { outcomes: [0; 3], operations: 0, lost_sessions: 0, latencies: [0; CLASSES], elapsed: Duration::ZERO }
     }

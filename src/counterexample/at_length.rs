@@ -1,4 +1,4 @@
-//! The long form of an explanation: every step with its definitions and axioms, the cases, how the argument comes about,
+//! The long form of an explanation: every step with its definitions and axioms, the cases, how the argument is built,
 //! and a run through it.
 
 use super::edge_words::capitalized;
@@ -8,7 +8,7 @@ use super::{Counterexample, Explanation, Quotation, Step, StepRole, axioms, case
 use crate::control::Control;
 use std::fmt::Write;
 
-/// A part of the long form: a heading and its lines, each whole sentences.
+/// A part of the long form: a heading and its lines, in whole sentences.
 struct Section {
     heading: &'static str,
     lines: Vec<String>,
@@ -81,7 +81,7 @@ fn sections(example: &Counterexample, explanation: &Explanation, control: &Contr
     sections
 }
 
-/// A step with its reason and the name of what it rests on, which is quoted elsewhere.
+/// A step with its reason and the name of the axiom it rests on, which is quoted elsewhere.
 fn step_at_length(example: &Counterexample, explanation: &Explanation, step: &Step) -> (String, Option<Quotation>) {
     let sentence = sentence(step);
     if step.role == StepRole::Contradiction {

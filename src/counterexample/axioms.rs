@@ -1,13 +1,13 @@
 //! The axioms and definitions that arguments rest on, as formulas with their sources.
 //!
-//! All are stated for committed transactions; `so` is session order, `wr` write-read, `co` the commit order, `t writes x`
-//! that t leaves a version of x behind. The wording is ours, the formulas are those of the papers.
+//! All are stated for committed transactions; `so` is session order, `wr` write-read, `co` the commit order, `t writes
+//! x` that t leaves a version of x behind. The wording is ours, the formulas are those of the papers.
 
 use super::Step;
 use crate::checkers::{Level, Pattern};
 use crate::relations::{Axiom, Edge, Reason, Relation};
 
-/// An axiom or a definition, and where it stands.
+/// An axiom or a definition, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotation {
     /// "Read Atomic".
@@ -168,12 +168,12 @@ pub(super) fn of_edge(edge: &Edge, level: Level) -> Quotation {
     }
 }
 
-/// What a step that contradicts contradicts: an axiom where edges close a cycle, else the definition of the pattern.
+/// What a contradiction violates: an axiom where edges close a cycle, else the definition of the pattern.
 pub(super) fn of_contradiction(step: &Step, pattern: Pattern, level: Level) -> Option<Quotation> {
     if step.edges.is_empty() { of_pattern(pattern) } else { Some(of_cycle(level)) }
 }
 
-/// What a cycle contradicts at `level`.
+/// What a cycle violates at `level`.
 pub(super) fn of_cycle(level: Level) -> Quotation {
     match level {
         Level::PrefixConsistency => PREFIX_CYCLES,

@@ -1,5 +1,5 @@
-//! Trees of cases, where no single cycle explains a violation: it is open which of two transactions wrote a key first, or
-//! who wrote what was read, or who committed, and every answer ends in a contradiction.
+//! Trees of cases, where no single cycle explains a violation: it is open which of two transactions wrote a key first,
+//! which one wrote the value read, or which ones committed, and every answer ends in a contradiction.
 //!
 //! The tree is that of the proof, whose search tries each open pair as the root and keeps the one whose cases need the
 //! fewest edges; of a log of clauses, which has no tree, one is made of its cycles.
@@ -11,7 +11,7 @@ use crate::history::{History, KeyId, OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most leaves of a tree that is made of a log of clauses.
+/// Maximum number of leaves of a tree built from a log of clauses.
 const MOST_LEAVES: usize = 64;
 
 /// What is assumed in a case.
@@ -21,11 +21,11 @@ pub enum Supposition {
     Nothing,
     /// This assumed edge of the violation holds.
     Order(EdgeIndex),
-    /// This of what was read or of what committed.
+    /// This about what was read or what committed.
     Answer(Supposed),
 }
 
-/// What is open in a case, and decided by each of the cases inside it.
+/// What is open in a case and decided by each case inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Which of two transactions wrote a key first.
@@ -35,12 +35,12 @@ pub enum Question {
         /// The transactions.
         transactions: [TransactionId; 2],
     },
-    /// Who wrote what was read.
+    /// Which transaction wrote the value read.
     Writer {
         /// The read.
         read: OperationId,
     },
-    /// What made an element of a list.
+    /// Which append made an element of a list.
     Append {
         /// The read of the list.
         read: OperationId,
@@ -59,9 +59,9 @@ pub enum Question {
 pub struct CaseNode {
     /// `1`, `1.2`; empty at the root.
     pub label: String,
-    /// The case it is inside of, a place in [`CaseTree::nodes`].
+    /// The enclosing case, a place in [`CaseTree::nodes`].
     pub parent: Option<usize>,
-    /// What is assumed in addition to what the cases around it assume.
+    /// What is assumed in addition to the assumptions of the enclosing cases.
     pub supposes: Supposition,
     /// What is open; nothing where the case ends.
     pub open: Option<Question>,
@@ -69,9 +69,10 @@ pub struct CaseNode {
     pub children: Vec<usize>,
     /// Where the case ends in a cycle: its edges, each ends where the next begins.
     pub cycle: Vec<EdgeIndex>,
-    /// Where it ends in reads that cannot be: these.
+    /// Where it ends in impossible reads: these.
     pub reads: Vec<(Pattern, OperationId)>,
-    /// Edges of the violation that the end of this case rests on, the cycle included, ascending; empty where it goes on.
+    /// Edges of the violation that the end of this case rests on, the cycle included, ascending; empty where it goes
+    /// on.
     pub edges: Vec<EdgeIndex>,
     /// "Suppose that T1's version of key 4 is older than T2's." or what is open at the root; whole sentences.
     pub text: String,
@@ -80,7 +81,7 @@ pub struct CaseNode {
 /// A tree of cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseTree {
-    /// The root first, every case after the one it is inside of.
+    /// The root first, every case after its enclosing one.
     pub nodes: Vec<CaseNode>,
 }
 
@@ -110,8 +111,8 @@ impl CaseTree {
         std::iter::successors(Some(place), |&place| self.nodes.get(place)?.parent).collect()
     }
 
-    /// All edges that a case and those inside it speak of: what their ends rest on, and what is supposed there and in the
-    /// cases around it. O(nodes · edges).
+    /// All edges that a case and those inside it mention: what their ends rest on, and what is supposed there and in
+    /// the enclosing cases. O(nodes · edges).
     pub fn edges_of(&self, violation: &Violation, place: usize) -> BTreeSet<EdgeIndex> {
         let edges = &violation.edges;
         let around = self.around(place).into_iter().filter_map(|place| self.nodes.get(place));
@@ -149,7 +150,8 @@ impl CaseTree {
         edges.into_iter().collect()
     }
 
-    /// The wrong reads in which a case and those inside it end, and the reads whose writers are open around it, ascending.
+    /// The wrong reads in which a case and those inside it end, and the reads whose writers are open around it,
+    /// ascending.
     pub fn reads_of(&self, place: usize) -> Vec<OperationId> {
         let ends = self.inside(place);
         let around = self.around(place).into_iter().filter_map(|place| match self.nodes.get(place)?.supposes {
@@ -162,8 +164,8 @@ impl CaseTree {
     }
 }
 
-/// The cases of a violation; `None` where a single cycle or read explains it, or where there would be too many (of a log
-/// of clauses, more than 64 ends; of combinations, always). O(size of the proof · edges).
+/// The cases of a violation; `None` where a single cycle or read explains it, or where there would be too many (more
+/// than 64 leaves for a log of clauses; always for combinations). O(size of the proof · edges).
 pub fn case_tree(history: &History, violation: &Violation) -> Option<CaseTree> {
     let words = Words::new(history, &violation.edges);
     let mut maker = Maker { words: &words, violation, nodes: Vec::new() };
@@ -279,7 +281,7 @@ impl Maker<'_> {
                 }
                 Proof::Cycle(cycle) => self.ends(place, cycle, Vec::new()),
                 Proof::Clauses { lemmas, .. } => self.ends(place, lemmas.first()?, Vec::new()),
-                // Too many to tell, as in a case of its own.
+                // Too many to list, as in a separate case.
                 Proof::Combinations { .. } => return None,
                 Proof::Split { first, second, .. } => {
                     self.asks(place, self.order(first.0)?);
@@ -318,7 +320,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// New cases inside a case, a case for each answer, the last one first.
+    /// New cases inside a case, one for each answer, the last one first.
     fn answers<'p>(
         &mut self,
         place: usize,
@@ -328,8 +330,8 @@ impl Maker<'_> {
         answers.map(node).collect::<Vec<_>>().into_iter().rev()
     }
 
-    /// A tree of the orders that the cycles rest on: in each case the order that most of the shortest open cycles need
-    /// is decided both ways.
+    /// A tree of the orders that the cycles rest on: each case branches on the order that most of the shortest open
+    /// cycles need.
     fn divide(&mut self, lemmas: &[Vec<EdgeIndex>]) -> Option<()> {
         let edges = &self.violation.edges;
         // By unordered pair and key: its two assumed edges.
@@ -373,7 +375,7 @@ impl Maker<'_> {
                     left.iter().for_each(|&e| *weight.entry(pair(e).0).or_default() += 1);
                 }
             }
-            // No cycle is left to close: then the log did not rest on these cycles alone.
+            // No cycle is left: then the log did not rest on these cycles alone.
             let (&chosen, _) = weight.iter().max_by_key(|(pair, n)| (**n, std::cmp::Reverse(**pair)))?;
             let [Some(first), Some(second)] = sides[&chosen] else { return None };
             self.asks(place, self.order(first)?);

@@ -1,8 +1,8 @@
 //! What a counterexample claims, as data: its headline follows from the listed facts and says no more than they do.
 //!
 //! A pattern names how a violation was found; two violations of one pattern may show quite different things. A read is
-//! called stale only where a newer version was seen and *observed* to be newer: by session order, reads and lists alone,
-//! without what the read itself forces. Where that is not so, several reads contradict together, and the claim says that.
+//! called stale only where a newer version was seen and *observed* to be newer: by session order, reads and lists
+//! alone, without what the read itself forces. Otherwise several reads contradict together, and the claim says that.
 
 use super::involved_operations;
 use crate::checkers::{Pattern, Proof, Violation};
@@ -12,22 +12,22 @@ use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation, last_write, lis
 /// How a reader is known to see another transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// It comes before it in its session.
+    /// The transaction precedes it in its session.
     OwnSession,
-    /// It read from it before the stale read.
+    /// The reader read from it before the stale read.
     ReadBefore(OperationId),
-    /// It read from it.
+    /// The reader read from it.
     Read(OperationId),
-    /// It could see it through others.
+    /// The reader could see it through others.
     Through,
-    /// It comes before it: the rest of the cycle says so, and no other write was missed on it.
+    /// The rest of the cycle orders it before the reader, and no other write was missed on it.
     Order,
 }
 
 /// What is wrong, in one of few ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// A read returned what may not be returned, whatever the order.
+    /// A read returned a value that is wrong in any order.
     WrongValue {
         /// In which way.
         pattern: Pattern,
@@ -38,27 +38,27 @@ pub enum Claim {
     StaleRead {
         /// The read.
         read: OperationId,
-        /// Who wrote what it returned; ⊥ for the initial version.
+        /// The writer of the version it returned; ⊥ for the initial version.
         older: TransactionId,
-        /// Who wrote the newer version, and with what operation.
+        /// The writer of the newer version, and its write.
         newer: (TransactionId, Option<OperationId>),
         /// How the reader saw that transaction.
         sight: Sight,
     },
-    /// Each of these edges, which reads put there, is possible alone; together with what was observed they close a cycle.
+    /// Each of these edges, which reads force, is possible alone; together with what was observed they close a cycle.
     TwoReads {
         /// Edges of the violation.
         forced: Vec<EdgeIndex>,
     },
     /// What was observed closes a cycle by itself.
     Observed,
-    /// Two writers of a key overwrote one version, or one of them overwrote what it had not read.
+    /// Two writers of a key overwrote one version, or one of them overwrote a version that it had not read.
     LostWrite {
         /// The key.
         key: KeyId,
-        /// Who wrote the version; ⊥ for the initial one.
+        /// The writer of the version; ⊥ for the initial one.
         writer: TransactionId,
-        /// Who read it and wrote the key.
+        /// The transactions that read it and wrote the key.
         readers: Vec<TransactionId>,
     },
     /// Two readers saw one of two writes each, and not the other one.
@@ -73,7 +73,7 @@ pub enum Claim {
     },
     /// Transactions each missed a write, and together leave no order.
     Ring {
-        /// Who missed one, in the order of the cycle; none where a cycle needs no miss.
+        /// The transactions that missed one, in the order of the cycle; none where a cycle needs no miss.
         missing: Vec<TransactionId>,
     },
     /// A dependency runs against real time.
@@ -83,7 +83,7 @@ pub enum Claim {
         /// The anti-dependency back, where the cycle is only these two.
         missed: Option<EdgeIndex>,
     },
-    /// A read returned a value although another one was written after all writes of that value had ended and before the
+    /// A read returned a value although another was written after all writes of that value had ended and before the
     /// read began.
     OverwrittenBefore {
         /// The read.
@@ -91,7 +91,7 @@ pub enum Claim {
         /// The write between.
         by: OperationId,
     },
-    /// Several answers are possible to an open question, and each contradicts.
+    /// An open question has several possible answers, and each leads to a contradiction.
     Cases,
 }
 
@@ -161,7 +161,7 @@ pub(super) fn is_known(history: &History, edge: &Edge) -> bool {
     is_observed(edge) || is_in_its_list(history, edge)
 }
 
-/// Whether the list that an edge rests on has both versions: that it puts one before the other is then observed.
+/// Whether the list that an edge rests on has both versions: their order is then observed.
 pub(super) fn is_in_its_list(history: &History, edge: &Edge) -> bool {
     let (Reason::Visible { read, .. }, Some(append)) = (&edge.because, edge.from_operation) else { return false };
     let element = history.operation(append);
@@ -170,7 +170,7 @@ pub(super) fn is_in_its_list(history: &History, edge: &Edge) -> bool {
     !edge.to.is_initial() && list.contains(&element.value) && !is_repeated()
 }
 
-/// The reads that are wrong, without those that only show which transactions took part.
+/// The reads that are wrong, without those that only show which transactions committed.
 fn wrong_value(history: &History, violation: &Violation) -> Claim {
     let pattern = match &violation.proof {
         Proof::Reads { pattern, reads } if !reads.is_empty() => {
@@ -182,7 +182,7 @@ fn wrong_value(history: &History, violation: &Violation) -> Claim {
     let involved = involved_operations(violation);
     let is_read = |o: &OperationId| history.operation(*o).kind == OperationKind::Read;
     let all: Vec<OperationId> = involved.iter().copied().filter(is_read).collect();
-    // Of one read there is no question, and the answer may take a look at all operations.
+    // A single read is certain to be wrong, and checking may scan all operations.
     let is_open = all.len() > 1;
     let mut wrong: Vec<OperationId> =
         all.iter().copied().filter(|&read| is_open && is_wrong(history, pattern, read, &involved)).collect();
@@ -192,8 +192,8 @@ fn wrong_value(history: &History, violation: &Violation) -> Claim {
     Claim::WrongValue { pattern, reads: if wrong.is_empty() { all } else { wrong } }
 }
 
-/// A read among operations that no order explains whose value was overwritten for certain before it began. O(operations)
-/// for each read of the violation.
+/// A read among operations that no order explains whose value was overwritten for certain before it began.
+/// O(operations) for each read of the violation.
 fn overwritten_before(history: &History, violation: &Violation) -> Option<Claim> {
     if violation.id.pattern != Pattern::NoLinearOrder {
         return None;
@@ -235,7 +235,7 @@ pub(super) fn writes_of(history: &History, key: KeyId, value: Value) -> impl Ite
     all.filter(|&o| history.outcome(history.transaction_of(o)) != Outcome::Aborted)
 }
 
-/// What a read returned of other transactions: a value, and of a list all elements as far as they are theirs.
+/// What a read returned from other transactions: a value, and for a list all elements that are theirs.
 fn found_outside(history: &History, read: OperationId) -> (Value, Option<&[Value]>) {
     let t = history.transaction_of(read);
     let list = list_from_outside(history, t, read).or_else(|| history.lists().read_by(read));
@@ -266,7 +266,7 @@ fn is_wrong(history: &History, pattern: Pattern, read: OperationId, involved: &[
             let last = last_write(history, writer, returned.key, |_| true);
             writer != reader && is_returned(w) && last.is_some_and(|last| last != w && !is_returned(last))
         }),
-        // Another pair of such reads may show who took part.
+        // Another pair of such reads may show which transactions committed.
         Pattern::NonRepeatableRead => involved.iter().any(|&other| {
             let again = history.operation(other);
             history.transaction_of(other) == reader
@@ -314,7 +314,7 @@ fn stale_read(history: &History, violation: &Violation, cycle: &[EdgeIndex], ind
     Some(Claim::StaleRead { read: *read, older: edge.to, newer: (edge.from, edge.from_operation), sight })
 }
 
-/// Whether the observed edges of a violation, which are told, lead from one transaction to another.
+/// Whether the observed edges of a violation, which are shown, lead from one transaction to another.
 fn observed_before(history: &History, violation: &Violation, from: TransactionId, to: TransactionId) -> bool {
     let mut reached = vec![from];
     let mut next = 0;
@@ -329,7 +329,7 @@ fn observed_before(history: &History, violation: &Violation, from: TransactionId
     from.is_initial() || reached.contains(&to)
 }
 
-/// Of readers of several versions only those on the cycle count.
+/// Among readers of several versions only those on the cycle count.
 fn lost_write(history: &History, violation: &Violation, cycle: &[EdgeIndex]) -> Option<Claim> {
     let key = violation.key?;
     let writes = |t: TransactionId| {
@@ -358,7 +358,7 @@ fn lost_write(history: &History, violation: &Violation, cycle: &[EdgeIndex]) -> 
     })
 }
 
-/// A cycle with exactly two anti-dependencies: that of a long fork or, where one follows the other both ways, a write skew.
+/// A cycle with exactly two anti-dependencies: a long fork or, where each directly follows the other, a write skew.
 fn two_missed(violation: &Violation, cycle: &[EdgeIndex]) -> Option<Claim> {
     let relation = |e: EdgeIndex| violation.edges.get(e).map(|edge| edge.relation);
     let missed: Vec<EdgeIndex> =
@@ -397,7 +397,7 @@ fn ring(edges: &[(EdgeIndex, &Edge)]) -> Claim {
         return Claim::StaleRead { read: *read, older: *older, newer: *newer, sight: Sight::Order };
     }
     let of_reads = |edge: &Edge| matches!(edge.because, Reason::Overwrites { .. } | Reason::Visible { .. });
-    // Who saw a write and read another version may have read a newer one: it need not have missed any.
+    // A reader that saw a write but read another version may have read a newer one: it need not have missed any.
     if edges.iter().any(|(_, edge)| matches!(edge.because, Reason::Visible { .. })) {
         let forced = edges.iter().filter(|(_, edge)| of_reads(edge)).map(|&(e, _)| e).collect();
         return Claim::TwoReads { forced };

@@ -32,7 +32,7 @@ impl Extent {
         Extent { weakest, transactions, reads, causes: causes.collect(), forced, is_wrong_read }
     }
 
-    /// What a violation that this one contains has in common with it, one of these at least.
+    /// What a contained violation shares with this one: at least one of these.
     fn links(&self) -> impl Iterator<Item = Link<'_>> {
         let causes = self.causes.iter().map(|cause| Link::Cause(*cause));
         let reads = self.reads.iter().map(|read| Link::Read(*read));
@@ -41,9 +41,9 @@ impl Extent {
         causes.chain(reads).chain(transactions)
     }
 
-    /// Whether this contains a violation of a level that is no stronger: it has the same transactions, or more and rests on
-    /// the same reads or on the same inferred order of two transactions; or it rests on several orders, of which one cannot
-    /// be for what was observed, as the simpler one shows.
+    /// Whether this contains a violation of a level that is no stronger: it has the same transactions, or more and
+    /// rests on the same reads or on the same inferred order of two transactions; or it rests on several orders, one of
+    /// which what was observed rules out, as the simpler one shows.
     fn contains(&self, simpler: &Extent) -> bool {
         let has_same = simpler.transactions == self.transactions && !self.is_wrong_read;
         let has_reads = || !simpler.reads.is_empty() && is_within(&simpler.reads, &self.reads);
@@ -72,10 +72,9 @@ fn is_within<T: Ord>(part: &[T], whole: &[T]) -> bool {
 }
 
 /// By place in a list of violations: the place of the simplest one that it contains. A violation contains another that
-/// breaks a weaker level, or the same one, if its transactions are the same, or if they are more and the reads or the order
-/// that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone. The
-/// simplest ones contain none. O(violations · those that
-/// share a read or an inferred order).
+/// breaks a weaker level, or the same one, if its transactions are the same, or if they are more and the reads or the
+/// order that it rests on are the same; or if it needs several inferred orders, and the other needs one of them alone.
+/// The simplest ones contain none. O(violations · those that share a read or an inferred order).
 pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<usize>> {
     let extents: Vec<Extent> = violations.iter().map(|violation| Extent::of(history, violation)).collect();
     let mut order: Vec<usize> = (0..violations.len()).collect();
@@ -95,11 +94,11 @@ pub fn simpler_ones(history: &History, violations: &[Violation]) -> Vec<Option<u
         let extent = &extents[place];
         let candidates = extent.links().filter_map(|link| sharing.get(&link)).flatten().copied();
         let contained = candidates.filter(|&other| extent.contains(&extents[other]));
-        // What refutes a part may have nothing to do with the whole.
+        // A refutation of a part may be unrelated to the whole.
         let simplest = contained.map(|other| simpler[other].unwrap_or(other));
         let simplest = simplest.filter(|&other| extent.contains(&extents[other]));
         simpler[place] = simplest.min_by_key(|&other| rank[other]);
-        // Of those with the same transactions the first will do.
+        // The first of those with the same transactions will do.
         for link in extent.links().filter(|link| simpler[place].is_none() || !matches!(link, Link::Transactions(_))) {
             sharing.entry(link).or_default().push(place);
         }

@@ -128,10 +128,10 @@ impl Words<'_> {
         }
     }
 
-    /// "not the newer 4 of T39, which ran after T24" for the missed version of a value, given who wrote the one that was read;
-    /// none where it is newer for another reason.
+    /// "not the newer 4 of T39, which ran after T24" for the missed version of a value, given the writer of the one
+    /// that was read; none where it is newer for another reason.
     fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<String> {
-        /// Most transactions that are named on the way.
+        /// Maximum number of transactions named on the way.
         const TOLD: usize = 4;
         let write = edge.to_operation.filter(|_| !writer.is_initial())?;
         let operation = self.history.operation(write);
@@ -214,7 +214,7 @@ impl Words<'_> {
     }
 }
 
-/// What transactions of which one precedes the other did: at serializability and above they ran one after the other.
+/// The verb for a transaction that precedes another: at serializability and above it ran before it.
 pub(super) fn verb(level: Level) -> &'static str {
     if level >= Level::Serializability { "ran" } else { "came" }
 }
@@ -240,7 +240,7 @@ pub(super) fn moments(edge: &Edge, level: Level) -> Option<[Moment; 2]> {
     }
 }
 
-/// The same with a capital letter where it begins with words, not with a name, which stays as it is in the file.
+/// The same with a capital letter where it begins with a word; a name stays as in the file.
 pub(super) fn sentence(text: &str) -> String {
     match ["the initial state", "in this case"].iter().any(|words| text.starts_with(words)) {
         true => capitalized(text),

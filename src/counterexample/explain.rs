@@ -1,6 +1,7 @@
-//! The argument for a counterexample, as data: what was observed, what follows, and why that cannot be.
+//! The argument for a counterexample, as data: what was observed, what follows, and why that is impossible.
 //!
-//! The claim is chosen in `claim` and worded in `headline`, the steps are made in `tell`, the sentences about edges in `edge_words`.
+//! The claim is chosen in `claim` and worded in `headline`, the steps are built in `tell`, the sentences about edges in
+//! `edge_words`.
 
 use super::reasons;
 use super::tell::Teller;

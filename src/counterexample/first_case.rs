@@ -1,5 +1,5 @@
-//! The part of an argument that a picture can show: one case of those that suppose the writers of reads, one cycle of
-//! those that exclude all orders of many pairs of writers.
+//! The part of an argument that a picture can show: one of the cases that suppose the writers of reads, or one of the
+//! cycles that exclude all orders of many pairs of writers.
 
 use crate::checkers::{Proof, Supposed, Violation};
 use crate::history::TransactionId;
@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 /// With more edges than this only the first case is drawn.
 const MOST_EDGES: usize = 16;
 
-/// The edges to draw: all of them, but of a large tree of cases only those of the first one, in which every read has its
-/// first possible writer, and of a log of clauses only its first cycle with the assumptions it rests on. O(edges²).
+/// The edges to draw: all of them, but for a large tree of cases only those of the first case, in which every read has
+/// its first possible writer, and for a log of clauses only its first cycle with the assumptions it rests on.
+/// O(edges²).
 pub fn edges_to_draw(violation: &Violation) -> BTreeSet<EdgeIndex> {
     let edges = &violation.edges;
     let is_divided = matches!(

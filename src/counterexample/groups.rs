@@ -1,4 +1,4 @@
-//! Instances by root cause and by component, and the next violation that has another one.
+//! Instances by root cause and by component, and the next violation with another root cause.
 
 use super::translate::translate_back;
 use super::{Counterexample, involved_operations};
@@ -18,7 +18,7 @@ pub struct Group {
     pub patterns: Vec<Pattern>,
     /// The weakest level that any of them violates.
     pub weakest: Option<Level>,
-    /// All transactions that they speak of, ascending, without ⊥.
+    /// All transactions that they mention, ascending, without ⊥.
     pub transactions: Vec<TransactionId>,
 }
 
@@ -29,10 +29,10 @@ impl Group {
     }
 }
 
-/// What makes two violations have one root cause when they share it.
+/// A root cause: two violations that share it have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
-    /// What the checker put together: a component, or a pair of writers.
+    /// What the checker grouped: a component, or a pair of writers.
     Listed(Pattern, u32),
     /// Two transactions that each have to come before the other.
     Pair(TransactionId, TransactionId),
@@ -40,8 +40,8 @@ pub(super) enum Cause {
     Version(KeyId, Value),
 }
 
-/// Violations by root cause: instances of one pattern that the checker put together, instances of any pattern that order
-/// the same two transactions by an inference on their cycle, and wrong reads of the same value. The group with the most
+/// Violations by root cause: instances of one pattern that the checker grouped, instances of any pattern that order the
+/// same two transactions by an inference on their cycle, and wrong reads of the same value. The group with the most
 /// convincing member comes first. O(size of the violations).
 pub fn groups(history: &History, violations: &[Violation]) -> Vec<Group> {
     grouped_by(violations, |violation| causes(history, violation))
@@ -53,7 +53,7 @@ pub fn components(history: &History, violations: &[Violation]) -> Vec<Group> {
     grouped_by(violations, |violation| touched(history, violation))
 }
 
-/// The transactions that a violation speaks of.
+/// The transactions that a violation mentions.
 pub(super) fn named_transactions(violation: &Violation) -> Vec<TransactionId> {
     let mut named = violation.transactions.clone();
     for edge in &violation.edges {
@@ -146,7 +146,7 @@ pub(super) fn causes(history: &History, violation: &Violation) -> Vec<Cause> {
     let mut causes = vec![Cause::Listed(violation.id.pattern, violation.group)];
     let cycle = violation.proof.cycle_edges();
     for edge in cycle.iter().filter_map(|&e| violation.edges.get(e)) {
-        // What was only observed may be part of any number of arguments.
+        // An observed edge may be part of any number of arguments.
         let is_inferred = !edge.because.premises().is_empty();
         if is_inferred && !edge.from.is_initial() && !edge.to.is_initial() {
             causes.push(Cause::Pair(edge.from.min(edge.to), edge.from.max(edge.to)));
@@ -171,11 +171,11 @@ pub fn next_independent<'v>(
     violations.get(groups.get(group + 1)?.smallest()?)
 }
 
-/// A violation of `level` that has nothing to do with the counterexamples `found`: it shares no transaction with them.
-/// In terms of the whole history; `None` if the rest satisfies the level or is undecided.
+/// A violation of `level` unrelated to the counterexamples `found`: it shares no transaction with them. In terms of the
+/// whole history; `None` if the rest satisfies the level or is undecided.
 ///
-/// Checkers list one refutation where a level is violated in many ways, so more than what is listed may be there. All
-/// levels are closed under leaving transactions out together with the reads of what they wrote, so a violation of the
+/// Checkers list one refutation where a level is violated in many ways, so there may be more violations than listed.
+/// All levels are closed under removing transactions together with the reads of their writes, so a violation of the
 /// rest is one of the whole. Costs one check of the rest.
 pub fn find_next(
     history: &History,

@@ -1,4 +1,4 @@
-//! The words of a [`Claim`]: a headline, and one sentence that says who did what.
+//! The words of a [`Claim`]: a headline, and one sentence that says which transaction did what.
 
 use super::claim::{Claim, Sight, claim, is_in_its_list};
 use super::edge_words::{capitalized, sentence};
@@ -15,7 +15,7 @@ pub struct Headline {
     pub claim: Claim,
     /// What happened, in a few words: "Half of a transaction was seen".
     pub title: String,
-    /// Who did it to which key, in one sentence with a full stop.
+    /// Which transaction did it to which key, in one sentence with a full stop.
     pub summary: String,
 }
 
@@ -37,8 +37,7 @@ pub fn summary(history: &History, violation: &Violation) -> String {
     headline(history, violation).summary
 }
 
-/// The pattern with its codes and where they are from, for those who know them: "Fractured read, TAP-k (Plume), G-single
-/// (Adya)".
+/// The pattern with its codes and their sources, for experts: "Fractured read, TAP-k (Plume), G-single (Adya)".
 pub fn codes(violation: &Violation) -> String {
     let row = violation.called().row();
     let letter = row.pattern.letter().map(|_| format!("{} (Plume)", row.id));
@@ -200,7 +199,7 @@ impl Speaker<'_> {
         let more = clauses.len().saturating_sub(TOLD);
         clauses.truncate(TOLD);
         let more = if more > 0 { format!("; {more} more close the cycle") } else { String::new() };
-        // A name stays as it is in the file.
+        // A name stays as in the file.
         let said = clauses.join("; ");
         let said = if said.starts_with("key ") { capitalized(&said) } else { sentence(&said) };
         format!("{said}{more}.")

@@ -1,9 +1,9 @@
-//! How an argument comes about, as layers to be played one after another: recover, restore, resolve, reduce.
+//! How an argument is built, as layers to be played one after another: recover, restore, resolve, reduce.
 //!
 //! The steps have the names of PolySI (section 5.3 and Fig. 4), not its method, which guesses (and whose lemma on
-//! complete sets of cycles does not hold, see docs/lemma-25.md): everything here is read off a proof. *Recover* shows the
-//! bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be the other way round,
-//! *reduce* takes away all that is not needed again.
+//! complete sets of cycles does not hold, see docs/lemma-25.md): everything here is read off a proof. *Recover* shows
+//! the bare contradiction, *restore* what it rests on, *resolve* why each inferred order cannot be reversed, *reduce*
+//! removes everything that is no longer needed.
 
 use super::words::Words;
 use super::{Counterexample, edges_to_draw, involved_operations};
@@ -19,7 +19,7 @@ pub enum LayerKind {
     Recover,
     /// What each of their edges rests on.
     Restore,
-    /// For each inferred order the other one, with the cycle that it would close.
+    /// For each inferred order its reverse, with the cycle that it would close.
     Resolve,
     /// Without what was only there to be ruled out.
     Reduce,
@@ -36,7 +36,7 @@ impl LayerKind {
         }
     }
 
-    /// What is done in it and why, in one sentence with a full stop.
+    /// What it does and why, in one sentence with a full stop.
     pub fn meaning(self) -> &'static str {
         match self {
             LayerKind::Recover => "First the contradiction alone: what cannot all be true together.",
@@ -59,7 +59,7 @@ pub struct Layer {
     pub kind: LayerKind,
     /// What it shows, in whole sentences.
     pub caption: String,
-    /// Transactions that appear; ⊥ where it takes part.
+    /// Transactions that appear, ⊥ included.
     pub transactions_added: Vec<TransactionId>,
     /// Operations that appear.
     pub operations_added: Vec<OperationId>,
@@ -71,18 +71,18 @@ pub struct Layer {
     pub operations_removed: Vec<OperationId>,
     /// Edges that disappear.
     pub edges_removed: Vec<EdgeIndex>,
-    /// Edges whose direction is from here on known to be the only possible one.
+    /// Edges whose direction is known from here on to be the only possible one.
     pub settled: Vec<EdgeIndex>,
-    /// Edges of which both directions stay open: they are told case by case.
+    /// Edges of which both directions stay open: they are explained case by case.
     pub open: Vec<EdgeIndex>,
 }
 
-/// An inferred order and why it cannot be the other way round.
+/// An inferred order and why it cannot be reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
     /// The edge that holds.
     pub instead_of: EdgeIndex,
-    /// The same the other way round (reason [`Assumed`](Reason::Assumed)), which does not hold.
+    /// Its reverse (reason [`Assumed`](Reason::Assumed)), which does not hold.
     pub edge: EdgeIndex,
     /// The cycle that it would close, beginning with it; empty where an observation contradicts it directly.
     pub cycle: Vec<EdgeIndex>,
@@ -90,7 +90,7 @@ pub struct Alternative {
     pub text: String,
 }
 
-/// A counterexample as it comes about.
+/// A counterexample as it is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpretation {
     /// First the edges of the violation, at their own places; then rejected orders and what follows from them.
@@ -373,7 +373,7 @@ impl Play<'_> {
         self.layer(LayerKind::Reduce, caption, next, Vec::new(), Vec::new());
     }
 
-    /// The whole argument, as far as it is drawn.
+    /// The whole argument, as drawn.
     fn argument(&self, needed: &BTreeSet<EdgeIndex>) -> Shown {
         let violation = self.violation();
         let mut shown = self.around(needed);

@@ -1,8 +1,8 @@
 //! The smallest part of a history that convinces, and why.
 //!
 //! A [`Counterexample`] is a small history of its own plus one violation in terms of that small history; it has been
-//! checked again after minimizing. [`Explanation`] is the argument as data; sentences are made last, in `narrate`.
-//! Colours and coordinates are not known here.
+//! checked again after minimizing. [`Explanation`] is the argument as data; sentences are made last, in `narrate`. This
+//! module knows nothing of colours and coordinates.
 
 mod at_length;
 mod axioms;
@@ -45,26 +45,26 @@ use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};
 use crate::relations::EdgeIndex;
 
-/// Up to so many operations of a counterexample are told and shown without leaving any out.
+/// Up to this many operations of a counterexample are all shown.
 pub(crate) const MOST_TOLD: usize = 16;
 
-/// What is truly known about the size of a counterexample. Said of its transactions and, separately, of its operations.
+/// What is actually known about the size of a counterexample, separately for its transactions and its operations.
 ///
-/// To remove a write means to remove the reads of it, too; to remove a transaction means to remove all its operations.
+/// Removing a write also removes the reads of it; removing a transaction removes all its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimality {
-    /// No part of the whole history with fewer transactions violates the level: follows from a lower bound, or all that
-    /// are smaller were tried. Said of transactions only; they are [`Irreducible`](Self::Irreducible), too.
+    /// No part of the whole history with fewer transactions violates the level: follows from a lower bound, or all
+    /// smaller ones were tried. Only for transactions, which are also [`Irreducible`](Self::Irreducible).
     Smallest,
-    /// Like [`Smallest`](Self::Smallest), but some part with fewer transactions violates the level by another pattern, or
-    /// by one that violates a weaker level, too.
+    /// Like [`Smallest`](Self::Smallest), but some part with fewer transactions violates the level by another pattern,
+    /// or by one that also violates a weaker level.
     SmallestForPattern,
     /// Removing any one makes the rest satisfy the level: each was tried.
     Irreducible,
     /// Removing any one makes the chosen pattern disappear (each was tried), but a part of the rest still violates the
     /// level by another pattern.
     IrreducibleForPattern,
-    /// Not every removal was tried: time ran out, or parts of the history cannot be told from initial state.
+    /// Not every removal was tried: time ran out, or parts of the history cannot be distinguished from initial state.
     Reduced,
 }
 
@@ -91,14 +91,14 @@ impl Minimality {
 pub enum Shows {
     /// That violation.
     Chosen,
-    /// A simpler one, of which that one is a consequence.
+    /// A simpler one that implies it.
     Cause,
     /// Another instance of its pattern among the same transactions.
     AnotherInstance,
 }
 
 impl Shows {
-    /// The same where that is shown of the cause of what was chosen.
+    /// The same where that is shown of the cause of the chosen violation.
     fn of_cause(self) -> Shows {
         if self == Shows::Chosen { Shows::Cause } else { self }
     }
@@ -107,7 +107,7 @@ impl Shows {
 /// A small history that violates a level, and the violation in it.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// The transactions that matter, with those of their operations that do; names and lines are those of the whole.
+    /// The relevant transactions and their relevant operations; names and lines are those of the whole.
     pub history: History,
     /// From the ids of [`history`](Self::history) to those of the whole.
     pub renaming: Renaming,
@@ -128,7 +128,7 @@ pub struct Counterexample {
 }
 
 impl Counterexample {
-    /// The operations to show, ascending: those of the argument, and where there are few, all.
+    /// The operations to show, ascending: those of the argument, or all if there are few.
     pub fn shown_operations(&self) -> Vec<OperationId> {
         match self.history.n_operations() {
             n if n <= MOST_TOLD => (0..n).map(OperationId::new).collect(),
@@ -148,11 +148,11 @@ pub enum StepRole {
     Supposed,
     /// What follows.
     Concluded,
-    /// What cannot be.
+    /// What is impossible.
     Contradiction,
 }
 
-/// One step of an argument, linked to what it speaks of.
+/// One step of an argument, linked to what it mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its part in the argument.
@@ -161,18 +161,18 @@ pub struct Step {
     pub case: String,
     /// The sentence, without a full stop; begins with a capital letter, or with a name as the file has it.
     pub text: String,
-    /// The same at length for those who want to check it: definitions and axioms, word for word. Whole sentences; empty
-    /// where there is nothing to add.
+    /// The same at length for checking: definitions and axioms, word for word. Whole sentences; empty where there is
+    /// nothing to add.
     pub long: String,
     /// The steps that it follows from: their places, ascending.
     pub premises: Vec<usize>,
-    /// Where the file has the operations it speaks of: "line 40, written at line 12".
+    /// Where the operations it mentions are in the file: "line 40, written at line 12".
     pub found_at: String,
-    /// Edges of the violation it speaks of.
+    /// Edges of the violation it mentions.
     pub edges: Vec<EdgeIndex>,
-    /// Transactions it speaks of.
+    /// Transactions it mentions.
     pub transactions: Vec<TransactionId>,
-    /// Operations it speaks of.
+    /// Operations it mentions.
     pub operations: Vec<OperationId>,
 }
 
@@ -187,7 +187,7 @@ impl Step {
         }
     }
 
-    /// How many cases it is inside of.
+    /// How many cases enclose it.
     pub fn depth(&self) -> usize {
         if self.case.is_empty() { 0 } else { self.case.split('.').count() }
     }
@@ -212,8 +212,8 @@ pub struct Explanation {
     pub shows: Shows,
     /// Which simpler violation it contains, in one sentence.
     pub contains: Option<String>,
-    /// Of the whole history, the reads that it rests on outside of cases, each with the writers that it takes them to have
-    /// read from; none where whichever transaction wrote the value will do.
+    /// The reads of the whole history that it rests on outside of cases, each with the writer that it assumes; none
+    /// where any writer of the value will do.
     pub taken: Vec<(OperationId, Option<TransactionId>)>,
     /// What it takes for granted, clauses.
     pub assumptions: Vec<String>,
@@ -223,6 +223,6 @@ pub struct Explanation {
     pub edge_reasons: Vec<String>,
     /// By edge of the violation: why it is there, as data.
     pub reasons: Vec<EdgeReason>,
-    /// Of what it is minimal, in one sentence.
+    /// In what sense it is minimal, in one sentence.
     pub size: String,
 }

@@ -1,6 +1,6 @@
 //! An explanation as text: for terminals and for issue trackers.
 //!
-//! Only puts together what [`explain`](super::explain) has said; ids, lines and names are those of the file.
+//! Only assembles the text of [`explain`](super::explain); ids, lines and names are those of the file.
 
 use super::{Counterexample, Explanation, Step, StepRole, edge_words, edges_to_draw};
 use crate::checkers::Proof;
@@ -8,20 +8,21 @@ use crate::history::{History, OperationId, Outcome, TransactionId, visible};
 use crate::relations::Edge;
 use std::fmt::Write;
 
-/// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1, 3)".
+/// A step as a sentence with its full stop, and the numbers of the steps it follows from: "T1 came before T2. (from 1,
+/// 3)".
 pub fn sentence(step: &Step) -> String {
     format!("{}.{}", edge_words::sentence(&step.text), from(step))
 }
 
-/// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" of the steps before it, or both; empty where it
-/// says so in its own words.
+/// What a step rests on: " (line 40, written at line 12)" in the file, " (from 1, 3)" for earlier steps, or both; empty
+/// where its text says so.
 pub fn from(step: &Step) -> String {
     let premises: Vec<String> = step.premises.iter().map(|place| (place + 1).to_string()).collect();
     let premises = (!premises.is_empty()).then(|| format!("from {}", premises.join(", ")));
     let found_at = Some(step.found_at.clone()).filter(|places| !places.is_empty());
     let rests_on: Vec<String> = match step.role {
         StepRole::Observed | StepRole::Concluded => premises.into_iter().chain(found_at).collect(),
-        // A contradiction of edges names the steps in its own words.
+        // The text of a contradiction of edges names the steps.
         StepRole::Contradiction if !step.edges.is_empty() => Vec::new(),
         StepRole::Supposed | StepRole::Contradiction => premises.into_iter().collect(),
         StepRole::Rule => Vec::new(),
@@ -114,7 +115,8 @@ pub fn markdown(example: &Counterexample, explanation: &Explanation, whole: &His
     out
 }
 
-/// The edges whose reasons are told, with them: of a log of clauses, which has too many, those of its first cycle.
+/// The edges whose reasons are shown, with the reasons: for a log of clauses, which has too many, those of its first
+/// cycle.
 pub fn told_edges<'a>(
     example: &'a Counterexample,
     explanation: &'a Explanation,
@@ -125,7 +127,7 @@ pub fn told_edges<'a>(
     all.filter(move |(e, _)| told.as_ref().is_none_or(|told| told.contains(e))).map(|(_, of_edge)| of_edge)
 }
 
-/// What is to be said of the edges that are not told.
+/// The note on the edges whose reasons are not shown.
 fn untold_edges(example: &Counterexample) -> Option<String> {
     let violation = &example.violation;
     let is_log = matches!(violation.proof, Proof::Clauses { .. });
@@ -180,8 +182,8 @@ fn rows(
     (rows, others)
 }
 
-/// The transactions of the small history: the scenario's in the order of telling, then others, but never against the
-/// session order.
+/// The transactions of the small history: the scenario's in presentation order, then others, but never against session
+/// order.
 pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     let history = &example.history;
     let scenario = example.violation.transactions.iter().copied().filter(|t| !t.is_initial());
@@ -189,7 +191,7 @@ pub(super) fn telling_order(example: &Counterexample) -> Vec<TransactionId> {
     waiting.extend(history.transactions().filter(|t| !example.violation.transactions.contains(t)));
     let mut order = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        // Ids grow along a session, so the first one without an earlier fellow of its session is free to come.
+        // Ids grow along a session, so the first one with no earlier one of its session waiting may come next.
         let free = |t: TransactionId| !waiting.iter().any(|&u| u < t && history.session_of(u) == history.session_of(t));
         let place = waiting.iter().position(|&t| free(t)).unwrap_or(0);
         order.push(waiting.remove(place));
@@ -230,7 +232,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The headline of a bug report: what happened, and the weakest level that it breaks.
+/// The headline of a bug report: what happened, and the weakest level it violates.
 pub fn headline(example: &Counterexample, explanation: &Explanation) -> String {
     format!("{}: {} Breaks {}.", explanation.title, explanation.summary, example.level.spoken())
 }

@@ -1,4 +1,4 @@
-//! Who else wrote a value that was read: the argument takes one writer for granted, and says so.
+//! Other writers of a value that was read: the argument takes one writer for granted, and says so.
 
 use super::words::Words;
 use super::{Counterexample, involved_operations};
@@ -7,13 +7,13 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Transa
 use crate::relations::{Reason, set_up_transactions, value_from_outside};
 use rustc_hash::FxHashMap;
 
-/// Most reads of which it is said one by one.
+/// Maximum number of reads listed one by one.
 const MOST_READS: usize = 3;
 
-/// Most other writers that are named.
+/// Maximum number of other writers named.
 const MOST_WRITERS: usize = 3;
 
-/// A read, and whose value the argument takes it to have returned.
+/// A read, and the writer that the argument assumes for it.
 struct Read {
     read: OperationId,
     /// None where that does not matter.
@@ -24,7 +24,7 @@ struct Read {
     may_be_initial: bool,
 }
 
-/// Of the reads that an argument rests on, in the whole history: whom it takes them to have read from. Cases apart.
+/// The assumed writers of the reads that an argument rests on, in the whole history. Excludes cases.
 pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<TransactionId>)> {
     let (history, violation) = (&example.history, &example.violation);
     let of_edges = violation.edges.iter().filter(|edge| edge.because == Reason::Reads);
@@ -46,7 +46,7 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
     taken.dedup();
     let renaming = &example.renaming;
     let old = |t: TransactionId| if t.is_initial() { t } else { renaming.old_transaction(t) };
-    // Who wrote what the others returned is told case by case.
+    // The writers of the other reads are given case by case.
     let of_cases = violation.proof.parts().into_iter().flat_map(|part| match part {
         Proof::Writers { read, .. } | Proof::Appends { read, .. } => vec![*read],
         Proof::Combinations { options, .. } => options.iter().filter_map(|option| option.read()).collect(),
@@ -59,9 +59,9 @@ pub(super) fn taken(example: &Counterexample) -> Vec<(OperationId, Option<Transa
     of_one.flatten().map(|&(read, from)| (renaming.operations[read.index()], from.map(old))).collect()
 }
 
-/// Of each of these reads that other transactions of the whole history may explain: "the 2 that d1 read of key x is that
-/// of d3, not that of d2 (line 1, aborted)". One general clause where there are many; empty where each value has one writer.
-/// O(operations).
+/// For each of these reads that other transactions of the whole history may explain: "the 2 that d1 read of key x is
+/// that of d3, not that of d2 (line 1, aborted)". One general clause where there are many; empty where each value has
+/// one writer. O(operations).
 pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) -> Vec<String> {
     let mut reads: Vec<Read> = Vec::new();
     let mut readers_of: FxHashMap<(KeyId, Value), Vec<usize>> = FxHashMap::default();
@@ -84,7 +84,7 @@ pub(super) fn other_writers(whole: &History, taken: &[(OperationId, Option<Trans
             let t = whole.transaction_of(write);
             let Read { read, from, others, may_be_initial } = &mut reads[place];
             let is_known = others.last().is_some_and(|&other| whole.transaction_of(other) == t);
-            // What was set up is what the initial version is.
+            // The setup is the initial version.
             let is_set_up = set_up.contains(&t) && (*may_be_initial || from.is_some_and(TransactionId::is_initial));
             if *from != Some(t) && !is_set_up && !is_known && t != whole.transaction_of(*read) {
                 others.push(write);

@@ -1,4 +1,4 @@
-//! Why each edge is there, as data: a sentence, the same at length with the axiom, and what both speak of.
+//! Why each edge is there, as data: a sentence, the same at length with the axiom, and what both mention.
 
 use super::axioms::{self, Quotation};
 use super::words::Words;
@@ -15,13 +15,14 @@ pub struct EdgeReason {
     pub long: String,
     /// The definition or axiom it rests on.
     pub quotation: Quotation,
-    /// Who plays which part in its formula: `t1 = T295, t2 = T297, t3 = T393, x = 4`; empty where that goes without saying.
+    /// The assignment of the variables in its formula: `t1 = T295, t2 = T297, t3 = T393, x = 4`; empty where it is
+    /// obvious.
     pub roles: String,
     /// The edges it rests on directly, in the order of the path; their reasons are reasons of this one.
     pub premises: Vec<EdgeIndex>,
-    /// The transactions it speaks of besides its ends, ascending.
+    /// The transactions it mentions in addition to its ends, ascending.
     pub transactions: Vec<TransactionId>,
-    /// The operations it speaks of, ascending.
+    /// The operations it mentions, ascending.
     pub operations: Vec<OperationId>,
 }
 
@@ -61,7 +62,7 @@ pub(super) fn reason(words: &Words<'_>, edge: &Edge, level: Level) -> EdgeReason
     }
 }
 
-/// Who plays which part in the formula: "t1 = T295, t2 = T297, t3 = T393, x = 4".
+/// The assignment of the variables in the formula: "t1 = T295, t2 = T297, t3 = T393, x = 4".
 fn roles(words: &Words<'_>, edge: &Edge) -> String {
     let key = edge.key.map(|key| format!("x = {}", words.history.key_name(key)));
     let name = |t: TransactionId| words.history.transaction_name(t);

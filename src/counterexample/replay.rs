@@ -1,6 +1,6 @@
-//! A witness as a run that one can step through: which transaction is next, and which version of each of its keys is
-//! there when it reads or writes. Counterexamples, which no such order explains, are stepped through as their clients saw
-//! them: see [`Run`]. The order in which that is done is that of the scripts for databases: see [`interleave()`].
+//! A witness as a run to step through: which transaction is next, and which version of each of its keys is current when
+//! it reads or writes. Counterexamples, which no such order explains, are stepped through as their clients saw them:
+//! see [`Run`]. The order of the steps is that of the scripts for databases: see [`interleave()`].
 
 mod interleave;
 mod isolation;
@@ -22,22 +22,22 @@ use std::collections::HashSet;
 pub enum StepKind {
     /// The whole transaction runs.
     Run,
-    /// It takes its snapshot: it reads.
+    /// The transaction takes its snapshot: it reads.
     Start,
-    /// What it wrote becomes visible.
+    /// Its writes become visible.
     Commit,
 }
 
 /// One step of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayStep {
-    /// Who acts.
+    /// The transaction that acts.
     pub transaction: TransactionId,
-    /// How.
+    /// What it does.
     pub kind: StepKind,
 }
 
-/// A version of a key, as the replay makes them.
+/// A version of a key in the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// ⊥'s.
@@ -51,23 +51,23 @@ pub enum Version {
     },
 }
 
-/// What a replay says of one operation.
+/// What a replay says about one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// A write: it replaces the version that was there.
+    /// A write: it replaces the current version.
     Replaces(Version),
-    /// A read of the version that is there.
+    /// A read of the current version.
     Current(Version),
     /// A read of the transaction's own write.
     Own,
-    /// A read of an older version than the one that is there, as weak levels allow.
+    /// A read of an older version than the current one, as weak levels allow.
     Older {
         /// What it returned.
         read: Version,
-        /// What is there.
+        /// The current version.
         current: Version,
     },
-    /// A read about which the order says nothing: what it returned is not recorded.
+    /// A read about which the order says nothing: its result is not recorded.
     Open,
 }
 
@@ -79,12 +79,13 @@ pub struct Replay {
     first_step: Vec<u32>,
     /// By key: its first version.
     key_begin: Vec<u32>,
-    /// Versions by key, in order: the step that makes it, and the write.
+    /// Versions by key, in order: the step that makes each, and the write.
     versions: Vec<(u32, OperationId)>,
 }
 
 impl Replay {
-    /// The replay of a witness; `None` if the witness orders nothing (CI) or not everything. O(operations + keys) time, 8 bytes a version.
+    /// The replay of a witness; `None` if the witness orders nothing (CI) or not everything. O(operations + keys) time,
+    /// 8 bytes a version.
     pub fn new(history: &History, witness: &Witness, control: &Control) -> Result<Option<Replay>, Interrupt> {
         let steps: Vec<ReplayStep> = match witness {
             Witness::Reads | Witness::Components(_) => return Ok(None),
@@ -145,7 +146,7 @@ impl Replay {
         self.steps.get(place).copied()
     }
 
-    /// The first step of a transaction, if it takes part.
+    /// The first step of a transaction, if it has any.
     pub fn step_of(&self, transaction: TransactionId) -> Option<usize> {
         self.first_step.get(transaction.index()).filter(|&&step| step != u32::MAX).map(|&step| step as usize)
     }
@@ -154,7 +155,7 @@ impl Replay {
         &self.versions[self.key_begin[key.index()] as usize..self.key_begin[key.index() + 1] as usize]
     }
 
-    /// The version of a key that is there before a step. O(log versions).
+    /// The current version of a key before a step. O(log versions).
     pub fn before(&self, key: KeyId, place: usize) -> Version {
         let versions = self.versions_of(key);
         match versions[..versions.partition_point(|&(step, _)| (step as usize) < place)].last() {
@@ -163,7 +164,7 @@ impl Replay {
         }
     }
 
-    /// Number of operations of the transaction that acts at a step: the most rows that there can be.
+    /// Number of operations of the transaction that acts at a step: the maximum number of rows.
     pub fn n_rows(&self, history: &History, place: usize) -> usize {
         self.step(place).map_or(0, |step| history.operation_range(step.transaction).len())
     }
@@ -200,7 +201,7 @@ impl Replay {
         Ok(rows)
     }
 
-    /// What is said of an operation; `own` when its transaction wrote the same before.
+    /// What is said about an operation; `own` when its transaction wrote the same before.
     fn told(&self, history: &History, place: usize, operation: OperationId, own: bool) -> Told {
         let object = history.operation(operation);
         let current = self.before(object.key, place);
@@ -226,7 +227,7 @@ impl Replay {
         let mut earlier = earlier.map(|&(step, write)| Version::Written { write, step: step as usize });
         match (earlier.find(|&version| is_read(version)), current) {
             (Some(read), _) => Told::Older { read, current },
-            // What set the initial state up stands in no step.
+            // The setup of the initial state is in no step.
             (None, Version::Initial) => Told::Current(Version::Initial),
             (None, _) => Told::Older { read: Version::Initial, current },
         }

@@ -1,4 +1,4 @@
-//! What a violation is, without names: the same bug in two histories gives the same signature.
+//! The shape of a violation, without names: the same bug in two histories gives the same signature.
 
 use super::Counterexample;
 use crate::checkers::{Proof, Violation};
@@ -8,9 +8,9 @@ use crate::relations::{Axiom, Edge, EdgeIndex, Reason, Relation};
 /// The signature of a counterexample, such as `RA TAP-k: CM a (WR), SO`: level, pattern and the shape of its cycle,
 /// independent of names, ids, values, sessions, the order in the file and of how long the causal paths are.
 ///
-/// A path of session order and reads of more than one step counts as one step `CO`. An inferred order says in
-/// parentheses by what the older version was seen to be older. Keys are lettered in order of appearance, beginning where
-/// the signature comes first in the alphabet. Cases are separated by `|`, in alphabetical order. O(edges²).
+/// A path of session order and reads of more than one step counts as one step `CO`. An inferred order gives its
+/// evidence for the older version in parentheses. Keys are lettered in order of appearance, starting at the step that
+/// makes the signature alphabetically first. Cases are separated by `|`, in alphabetical order. O(edges²).
 pub fn signature(example: &Counterexample) -> String {
     let violation = &example.violation;
     let mut shapes: Vec<String> = Vec::new();
@@ -19,7 +19,7 @@ pub fn signature(example: &Counterexample) -> String {
             Proof::Read => {}
             Proof::Reads { pattern, reads } => shapes.push(format!("{pattern} of {}", reads.len())),
             Proof::Cycle(cycle) => shapes.push(cycle_shape(violation, cycle)),
-            // Which cycles exclude all orders depends on how they were looked for.
+            // Which cycles exclude all orders depends on the search.
             Proof::Clauses { .. } => shapes.push("many orders".to_owned()),
             Proof::Split { .. }
             | Proof::Writers { .. }
@@ -37,7 +37,7 @@ pub fn signature(example: &Counterexample) -> String {
     }
 }
 
-/// A step of a cycle: what it is, and the key it is about.
+/// A step of a cycle: its kind and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StepShape {
     code: &'static str,
@@ -47,7 +47,7 @@ struct StepShape {
     to_initial: bool,
 }
 
-/// The first in the alphabet of the descriptions that begin at each step.
+/// The alphabetically first of the descriptions that begin at each step.
 fn cycle_shape(violation: &Violation, cycle: &[EdgeIndex]) -> String {
     let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| violation.edges.get(e)).collect();
     // Begin after a step that is inferred, so that no path of observed steps is cut in two.

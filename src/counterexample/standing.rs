@@ -1,5 +1,5 @@
-//! What is said of a counterexample besides its argument: which levels allow it, what it takes for granted, and of what it
-//! is minimal.
+//! Facts about a counterexample in addition to its argument: which levels allow it, what it takes for granted, and in
+//! what sense it is minimal.
 
 use super::other_writers::other_writers;
 use super::{Counterexample, Explanation, Minimality, Shows, summary};
@@ -11,8 +11,8 @@ use crate::relations::{Edge, Reason, Relation, repeated_appends, set_up_transact
 use rustc_hash::FxHashSet;
 
 impl Explanation {
-    /// The same with what is known of the whole history: its own verdicts, the simpler violation that this one contains, by
-    /// place in the list as [`simpler_ones`](super::simpler_ones) says, and the condition that the violation is under.
+    /// The same with what is known of the whole history: its verdicts, the simpler violation that this one contains, by
+    /// place in the list as in [`simpler_ones`](super::simpler_ones), and the condition of the violation.
     pub fn within(
         mut self,
         whole: &History,
@@ -22,7 +22,7 @@ impl Explanation {
     ) -> Explanation {
         let verdicts: Vec<(Level, &Verdict)> =
             findings.levels.iter().map(|result| (result.level, &result.verdict)).collect();
-        // Of a check that is not done yet this would be half the truth.
+        // Before the check is done this would be half the truth.
         if Level::of(whole).iter().all(|level| findings.level(*level).is_some()) {
             let standing = standing(&verdicts);
             let said = self.verdicts.split_once(&format!(": {standing}"));
@@ -91,8 +91,8 @@ impl Explanation {
         self
     }
 
-    /// Short lines that belong to every form of it: the verdicts, those of the whole history where they are known, and what
-    /// is assumed.
+    /// Short lines for every form of the explanation: the verdicts, those of the whole history where known, and the
+    /// assumptions.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
         let told = [Some(self.verdicts.clone()), self.contains.clone(), self.whole.clone(), Some(assumed)];
@@ -196,7 +196,7 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// A level with what it means, where its name is not one that databases use.
+/// A level with its meaning, where databases do not use its name.
 pub fn glossed(level: Level) -> String {
     let name = level.spoken();
     match level {
@@ -212,7 +212,7 @@ pub fn glossed(level: Level) -> String {
     }
 }
 
-/// How many transactions the argument names, and that the others are there because of what it read.
+/// How many transactions the argument names, and that the others are there because of its reads.
 fn with_writers(example: &Counterexample) -> String {
     let (history, violation) = (&example.history, &example.violation);
     let (named, others): (Vec<TransactionId>, Vec<TransactionId>) =
@@ -238,11 +238,11 @@ fn rests_on_writer(pattern: Pattern) -> bool {
     matches!(pattern, Pattern::IntermediateRead | Pattern::NotMyOwnWrite | Pattern::NonRepeatableRead)
 }
 
-/// What the argument takes for granted, besides what holds of the whole history only under a condition.
+/// What the argument takes for granted, apart from what holds for the whole history only under a condition.
 pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let written = match example.violation.proof {
         Proof::Read | Proof::Reads { .. } if rests_on_writer(example.violation.id.pattern) => Some(ONE_WRITER),
-        // What is wrong with such a read is who wrote it.
+        // Such a read is wrong because of its writer.
         Proof::Read | Proof::Reads { .. } => None,
         Proof::Writers { .. } | Proof::Appends { .. } | Proof::Outcomes { .. } | Proof::Combinations { .. } => {
             Some("where several transactions may have written what was read, each of them is a case")
@@ -269,8 +269,8 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).chain(list).collect()
 }
 
-/// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that is
-/// another one than usual.
+/// Which values that were read are initial ones: "0 is the initial value", or "x = 2 is the initial version" where that
+/// is unusual.
 fn initial_values(example: &Counterexample) -> Option<String> {
     let (history, violation) = (&example.history, &example.violation);
     let usual = history.initial_value();
@@ -297,7 +297,7 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     usual.filter(|_| matters).map(|value| format!("{} is the initial value", history.value_name(value)))
 }
 
-/// What goes with a write.
+/// What is removed along with a write.
 fn removed(history: &History) -> &'static str {
     match (history.lists().is_empty(), repeated_appends(history).is_empty()) {
         (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
@@ -329,7 +329,7 @@ fn has_repeated_writes(history: &History) -> bool {
     all.any(|o| o.kind == OperationKind::Write && !written.insert((o.key, o.value)))
 }
 
-/// What is truly known about its size, and of what it is minimal: "Minimal: without any one of these 4 transactions or 7
+/// What is actually known about its size and minimality: "Minimal: without any one of these 4 transactions or 7
 /// operations, read atomic holds (removing a write also removes the reads of its value)."
 pub fn size(example: &Counterexample) -> String {
     let removed = removed(&example.history);

@@ -5,14 +5,14 @@ use crate::history::{KeyId, OperationId, Renaming, TransactionId};
 use crate::relations::{Edge, Reason};
 use rustc_hash::FxHashMap;
 
-/// How ids of one history are told in another.
+/// The mapping of ids of one history to those of another.
 struct Dictionary<'a> {
     transaction: &'a dyn Fn(TransactionId) -> Option<TransactionId>,
     operation: &'a dyn Fn(OperationId) -> Option<OperationId>,
     key: &'a dyn Fn(KeyId) -> Option<KeyId>,
 }
 
-/// A violation in terms of a sub-history, if all that it names is there.
+/// A violation in terms of a sub-history, if everything it names is there.
 pub(super) fn translate(violation: &Violation, renaming: &Renaming) -> Option<Violation> {
     let keys: FxHashMap<_, _> = renaming.keys.iter().enumerate().map(|(new, &old)| (old, KeyId::new(new))).collect();
     translate_by(
@@ -122,7 +122,7 @@ fn translate_proof(proof: &Proof, dictionary: &Dictionary<'_>) -> Option<Proof> 
                 .collect::<Option<_>>()?,
             clauses: clauses.clone(),
         },
-        // The place of an element in a list may be another one there.
+        // An element may have another place in the list there.
         Proof::Appends { .. } => return None,
     })
 }

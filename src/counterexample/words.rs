@@ -1,7 +1,7 @@
-//! Names and phrases: who did what to which key.
+//! Names and phrases: which transaction did what to which key.
 //!
-//! Speaks of one list of edges in terms of one history. Nothing is decided here, and no index is trusted: a premise
-//! that is not in the list is passed over.
+//! Describes one list of edges in terms of one history. Nothing is decided here, and no index is trusted: a premise
+//! that is not in the list is skipped.
 
 use crate::checkers::{Pattern, Supposed};
 use crate::history::{History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -54,7 +54,7 @@ impl<'a> Words<'a> {
         if name.starts_with(|c: char| c.is_ascii_digit() || c == '-') { format!("key {name}") } else { name }
     }
 
-    /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, as lines are.
+    /// `time 120`, or `event 121` where the file has no clock and events are counted: from 1, like lines.
     pub(super) fn time(&self, time: i64) -> String {
         match self.history.origin().times_are_events {
             true => format!("event {}", time.saturating_add(1)),
@@ -80,7 +80,7 @@ impl<'a> Words<'a> {
         format!("{verb} {}", self.content_or_key(operation, key))
     }
 
-    /// What a reader did not see of a write: "not T4's newer 3285", of lists "without the 5 that T4 appended".
+    /// What a reader did not see of a write: "not T4's newer 3285", for lists "without the 5 that T4 appended".
     pub(super) fn missed(&self, write: Option<OperationId>, writer: TransactionId) -> String {
         let writer = self.transaction(writer);
         match write {
@@ -96,7 +96,7 @@ impl<'a> Words<'a> {
         list.zip(write).is_some_and(|(list, write)| list.contains(&self.history.operation(write).value))
     }
 
-    /// `3285 that T297 read of key 4`; of a list its last element, without the reader's own at its end.
+    /// `3285 that T297 read of key 4`; for a list its last element, ignoring the reader's own at its end.
     pub(super) fn value_read(&self, read: OperationId) -> String {
         let value = match self.found(read) {
             Value::INITIAL => "initial value".to_owned(),
@@ -108,12 +108,12 @@ impl<'a> Words<'a> {
         format!("{value} that {reader} read of key {key}{own}")
     }
 
-    /// What a read returned of other transactions.
+    /// What a read returned from other transactions.
     fn found(&self, read: OperationId) -> Value {
         value_from_outside(self.history, self.history.transaction_of(read), read)
     }
 
-    /// Whether a list ends with elements that its reader appended.
+    /// Whether a list ends with elements its reader appended.
     pub(super) fn ends_with_own(&self, read: OperationId) -> bool {
         let outside = list_from_outside(self.history, self.history.transaction_of(read), read);
         outside.zip(self.history.lists().read_by(read)).is_some_and(|(outside, list)| outside.len() < list.len())
@@ -129,8 +129,7 @@ impl<'a> Words<'a> {
         format!("{element} in place {place} of the list that {reader} read of {key}")
     }
 
-    /// The place of an element in a list as the file has it, also where elements of it have been left out: all that are
-    /// equal go together.
+    /// The place of an element in a list in the file, even if elements have been left out: equal ones go together.
     fn recorded_place(&self, read: OperationId, place: usize) -> usize {
         let lists = self.history.lists();
         let (Some(cut), Some(recorded)) = (lists.read_by(read), lists.recorded_by(read)) else { return place };
@@ -151,7 +150,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What is supposed of what was read or of what committed: "T1 wrote the 1 that T3 read of key 4".
+    /// A supposition about what was read or what committed: "T1 wrote the 1 that T3 read of key 4".
     pub(super) fn supposed(&self, supposed: Supposed) -> String {
         match supposed {
             Supposed::Writer { read, writer } => {
@@ -211,7 +210,7 @@ impl<'a> Words<'a> {
         element.is_some_and(|element| list.contains(&element))
     }
 
-    /// Whether a list that was read has what one append made in front of what another one made, as far as values tell.
+    /// Whether a list that was read has the element of one append before that of another, as far as values tell.
     pub(super) fn is_listed_before(
         &self,
         read: OperationId,
@@ -225,7 +224,7 @@ impl<'a> Words<'a> {
         place.is_some_and(|place| list[place + 1..].contains(&then))
     }
 
-    /// `4 = 0, the initial version`, of a list with own appends `4 = [2], its own appends to the initial version`.
+    /// `4 = 0, the initial version`, for a list with own appends `4 = [2], its own appends to the initial version`.
     pub(super) fn initial_read(&self, read: OperationId) -> String {
         let content = self.content(read);
         match self.history.lists().read_by(read) {
@@ -235,7 +234,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// "T2 read x = 3 from T1", of lists "T2 read x = [1 3], whose last element T1 appended".
+    /// "T2 read x = 3 from T1", for lists "T2 read x = [1 3], whose last element T1 appended".
     pub(super) fn has_read(&self, edge: &Edge) -> String {
         let (from, to) = (self.transaction(edge.from), self.transaction(edge.to));
         let what = self.content_or_key(edge.to_operation, edge.key);
@@ -264,7 +263,7 @@ impl<'a> Words<'a> {
         format!("{from}'s version of {} is older than {to}'s", self.key(edge.key))
     }
 
-    /// "wrote 5 to key 4" or "appended 5 to key 4": what a read that is wrong in this way found.
+    /// "wrote 5 to key 4" or "appended 5 to key 4": what a read that is wrong in this way returned.
     pub(super) fn wrong_value(&self, pattern: Pattern, read: OperationId) -> Option<String> {
         let o = self.history.operation(read);
         let Some(list) = self.history.lists().read_by(read) else {
@@ -301,7 +300,7 @@ impl<'a> Words<'a> {
         (0..self.history.n_operations()).filter(|&at| is_append(&self.history.operation(OperationId::new(at)))).count()
     }
 
-    /// The one element of a list that was read and that no operation of this history appended.
+    /// The element of a list that was read that no operation of this history appended, if there is exactly one.
     pub(super) fn never_appended(&self, read: OperationId) -> Option<String> {
         let key = self.history.operation(read).key;
         let list = self.history.lists().read_by(read)?;
@@ -313,7 +312,7 @@ impl<'a> Words<'a> {
         without.all(|other| other == element).then(|| self.history.value_name(*element))
     }
 
-    /// Where the first two of these lists differ, from 1, and what each has there.
+    /// Where the first two of these lists differ, counted from 1, and what each has there.
     pub(super) fn parted(&self, reads: &[OperationId]) -> Option<(usize, [String; 2])> {
         let &[first, second, ..] = reads else { return None };
         let list = |read| self.history.lists().recorded_by(read);

@@ -15,10 +15,10 @@
 //! r 1 0
 //! ```
 //!
-//! Separators may be of any length and stand anywhere behind an event; what is blank between two of them counts for
-//! nothing, but a session of nothing but `-` is one without transactions. Everything committed. No value is initial by
-//! itself: a read of what no transaction wrote, 0 included, is a thin-air read. A transaction that writes initial values is one
-//! like others and not ordered before them; AWDIT gives its verdicts in this understanding. Sessions are called 0, 1, ….
+//! Separators may be of any length and appear anywhere after an event; blank stretches between two of them are ignored,
+//! but a session of only `-` is one without transactions. All transactions committed. No value is implicitly initial: a
+//! read of a value that no transaction wrote, 0 included, is a thin-air read. A transaction that writes initial values
+//! is an ordinary one and not ordered before the others; AWDIT reads it the same way. Sessions are called 0, 1, ….
 
 use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, escape, excerpt};
@@ -62,7 +62,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     reader.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
-/// Lines between two looks at the control.
+/// Lines between two checks of the control.
 const LINES_PER_CHECK: u64 = 4096;
 
 struct Reader<'a> {
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The digits of the next number, which blanks set apart, without zeros in front.
+    /// The digits of the next number, delimited by blanks, without leading zeros.
     fn number(&mut self, expected: &'static str) -> Result<&'a str, ReadError> {
         let rest = &self.bytes[self.at..];
         let blanks = rest.iter().take_while(|&&b| b == b' ' || b == b'\t').count();

@@ -1,4 +1,4 @@
-//! What formats cannot say that know neither aborted transactions nor a number that is initial by itself.
+//! The limits of formats that have neither aborted transactions nor an implicitly initial number.
 
 use super::error::{WriteError, escape};
 use super::name;
@@ -6,7 +6,7 @@ use crate::history::{History, Operation, OperationId, OperationKind, Outcome, Va
 
 /// The limits of such a format.
 pub(super) struct Limits {
-    /// Whether a read may return the initial version by a word for it.
+    /// Whether there is a word for reading the initial version.
     pub(super) initial_word: bool,
     /// Whether a transaction may be marked as setting up the initial state.
     pub(super) set_up: bool,
@@ -21,7 +21,7 @@ pub(super) struct Limits {
 }
 
 /// An error that names the first thing in `history` beyond the limits. `initial` says which operations on an initial
-/// number mean the same in a file of the format; those of set-up transactions are not asked for.
+/// number mean the same in a file of the format; it is not called for those of setup transactions.
 pub(super) fn check(
     history: &History,
     format: &'static str,
@@ -63,7 +63,7 @@ fn beyond_in_general(history: &History, limits: &Limits) -> Option<String> {
     None
 }
 
-/// What of an operation is beyond the limits, apart from initial numbers.
+/// What part of an operation is beyond the limits, except for initial numbers.
 fn beyond(history: &History, o: OperationId, limits: &Limits) -> Option<String> {
     let operation = history.operation(o);
     let is_list = history.lists().is_list(operation.key);
@@ -100,7 +100,7 @@ fn called(history: &History, o: OperationId, kind: OperationKind) -> String {
     format!("the {what} {}", history.operation_text(o))
 }
 
-/// An error if some value, an element of a list included, is no signed number of 64 bits.
+/// An error if some value, including elements of lists, is not a signed 64-bit number.
 pub(super) fn refuse_other_than_integers(history: &History, format: &'static str) -> Result<(), WriteError> {
     let elements = history.lists().iter().flat_map(|(_, elements)| elements);
     let mut values = history.values().iter().chain(elements).filter(|value| value.0 <= Value::MAX_NUMBER);
@@ -113,7 +113,7 @@ pub(super) fn refuse_other_than_integers(history: &History, format: &'static str
     }
 }
 
-/// An error if the name of some key is no signed number of 64 bits.
+/// An error if the name of some key is not a signed 64-bit number.
 pub(super) fn refuse_other_keys_than_integers(history: &History, format: &'static str) -> Result<(), WriteError> {
     let names = history.key_names();
     match (0..names.len()).find(|&key| !name::is_signed(&names.text(key))) {

@@ -6,10 +6,10 @@
 //! | `.zip`, `.tar` | first bytes, or `ustar` at byte 257 | the one file inside, or the files of one run |
 //! | folder | | the files of one run |
 //!
-//! The files of one run are those that a format which keeps histories in folders calls its own
-//! ([`Format::part_name`](super::Format::part_name)). Wrapped twice (`.tar.zst`) is unwrapped twice. What is unpacked is
-//! held in memory; limits keep small files that unpack without end from filling it. Standard input (`-`), pipes and devices
-//! are read as streams (`stream`).
+//! The files of one run are those that a format with folder histories recognizes
+//! ([`Format::part_name`](super::Format::part_name)). Nested packing (`.tar.zst`) is unpacked layer by layer. Unpacked
+//! data is held in memory; limits keep decompression bombs from filling it. Standard input (`-`), pipes and devices are
+//! read as streams (`stream`).
 
 use super::error::{OpenCause, Problem, escape};
 use super::stream::{self, ended};
@@ -22,17 +22,17 @@ use std::path::Path;
 /// Files from this size on are mapped into memory instead of copied.
 const MAP_FROM: u64 = 1 << 20;
 
-/// Most bytes that packed bytes may unpack to: so many times their number, or this many if that is more. Histories pack
-/// well, but not a thousandfold.
+/// Maximum number of bytes that packed bytes may unpack to: this many times their number, or this many if that is more.
+/// Histories compress well, but not a thousandfold.
 const MOST_UNPACKED: (u64, u64) = (1000, 1 << 26);
 
-/// Most wrappings around each other that are looked through.
+/// Maximum number of nested layers unpacked.
 const MOST_LAYERS: usize = 4;
 
-/// Bytes unpacked at once, between two looks at the control.
+/// Bytes unpacked at once, between two checks of the control.
 const STEP: usize = 1 << 16;
 
-/// Bytes as they are kept.
+/// Bytes in memory.
 pub(super) enum Bytes {
     Mapped(memmap2::Mmap),
     Owned(Vec<u8>),
@@ -51,7 +51,7 @@ impl std::ops::Deref for Bytes {
 
 /// The bytes of a history, kept while it is read.
 pub(super) enum Held {
-    /// One file, with its name without the endings of what it was packed in, where it was packed.
+    /// One file, with its name without packing extensions if it was packed.
     File(Option<String>, Bytes),
     /// The files of one run with their names, in the order of the numbers in them.
     Folder(Vec<(String, Bytes)>),
@@ -82,7 +82,7 @@ pub(super) fn is_part(name: &str) -> bool {
     FORMATS.iter().filter_map(|format| format.part_name).any(|belongs| belongs(name))
 }
 
-/// The bytes at a path. Of a stream, `look` sees the first ones early, and may refuse the rest.
+/// The bytes at a path. For a stream, `look` sees the first ones early, and may refuse the rest.
 pub(super) fn load(
     path: &Path,
     look: &dyn Fn(&[u8]) -> Result<(), ReadError>,
@@ -94,7 +94,7 @@ pub(super) fn load(
     unpack(bytes(path, look, control)?, path, control)
 }
 
-/// The bytes of a file or a stream as they are.
+/// The raw bytes of a file or a stream.
 pub(super) fn bytes(
     path: &Path,
     look: &dyn Fn(&[u8]) -> Result<(), ReadError>,
@@ -107,8 +107,7 @@ pub(super) fn bytes(
     }
 }
 
-/// Whether it can be told before reading how much there is to read at a path: of files that are not packed and of folders,
-/// but not of streams.
+/// Whether the amount to read at a path is known beforehand: for unpacked files and folders, but not for streams.
 pub(super) fn has_known_size(path: &Path) -> bool {
     if stream::is_standard_input(path) {
         return false;
@@ -130,7 +129,7 @@ fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
     if file.metadata()?.len() >= MAP_FROM {
         return Ok(Bytes::Mapped(map(&file)?));
     }
-    // Some files of the system are longer than they say.
+    // Some system files are longer than they report.
     inflate(file, OpenCause::from, Most::new(u64::MAX, Because::Memory), control)
 }
 
@@ -138,8 +137,8 @@ fn read_file(path: &Path, control: &Control) -> Result<Bytes, OpenCause> {
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<memmap2::Mmap> {
     // SAFETY: the map is private to this module, read-only, and dropped when reading is done. No process may change a
-    // history file while it is read; should that happen all the same, readers see other bytes and report an error or
-    // another history. They check every index, so no byte of the file can lead outside the map.
+    // history file while it is read; should that happen anyway, readers see other bytes and report an error or another
+    // history. They check every index, so no byte of the file can lead outside the map.
     unsafe { memmap2::Mmap::map(file) }
 }
 
@@ -173,13 +172,13 @@ fn regular(path: &Path) -> Result<(), OpenCause> {
     }
 }
 
-/// The files of one run, `T10.log` behind `T9.log`.
+/// The files of one run, `T10.log` after `T9.log`.
 fn in_order(mut files: Vec<(String, Bytes)>) -> Held {
     files.sort_by_cached_key(|(name, _)| natural(name));
     Held::Folder(files)
 }
 
-/// A name cut into text and numbers, so that numbers sort by size.
+/// A name split into text and numbers, so that numbers sort by value.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut pieces = vec![(String::new(), 0u64)];
     let mut in_number = false;
@@ -277,7 +276,7 @@ struct Most {
 
 #[derive(Clone, Copy)]
 enum Because {
-    /// No history packs better.
+    /// No history compresses better.
     Ratio,
     /// There is no more memory.
     Memory,
@@ -288,7 +287,7 @@ impl Most {
         Most { bytes, left: bytes, because }
     }
 
-    /// Of this many packed bytes.
+    /// The limit for this many packed bytes.
     fn of(packed: u64, control: &Control) -> Most {
         let by_ratio = packed.saturating_mul(MOST_UNPACKED.0).max(MOST_UNPACKED.1);
         match stream::room(control) {
@@ -313,7 +312,7 @@ impl Most {
     }
 }
 
-/// Everything a decoder gives, as far as limits allow.
+/// All output of a decoder, up to the limits.
 fn inflate(
     mut decoder: impl Read,
     failed: impl Fn(io::Error) -> OpenCause,

@@ -1,39 +1,40 @@
 //! Writing a history so that reading it back gives the same verdicts.
 //!
-//! A writer refuses what its format has no words for, but a file can also say something else than was meant: a written
-//! 0 is a version like others here and the initial one there. So what was written is read back, by the default rules,
-//! and compared ([`losses`]); nothing leaves this module that changes a verdict. Where the format is narrower than the history,
-//! the history is put in other words first ([`Fit`]), as few as possible, and that is told.
+//! A writer refuses what its format cannot express, but a file can also mean something other than intended: a written 0
+//! may be an ordinary version here and the initial one there. So the output is read back, by the default rules, and
+//! compared ([`losses`]); nothing that changes a verdict leaves this module. Where the format is narrower than the
+//! history, the history is rewritten first ([`Fit`]), as little as possible, and the result says so.
 
 use super::{Input, Part, WriteError, Writer, container, losses, read, writer};
 use crate::control::Control;
 use crate::history::{History, NameTable};
 use std::io;
 
-/// How sessions, transactions, keys and values are called in what is written.
+/// How sessions, transactions, keys and values are named in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// As in the history.
     Kept,
-    /// By numbers, with a table of what they stand for.
+    /// By numbers, with a table of what they represent.
     Numbers,
 }
 
-/// A history in a format, of which it is known that it says the same.
+/// A history in a format, known to have the same meaning.
 #[derive(Debug)]
 pub struct Converted {
-    /// Names and contents of the files of a folder; one file without a name where the format is one of files.
+    /// Names and contents of the files of a folder; one unnamed file for a single-file format.
     pub files: Vec<(String, Vec<u8>)>,
     /// What another program reads.
     pub history: History,
-    /// What the format cannot say, and what was written instead where that matters: phrases that go on "… cannot say".
+    /// What the format cannot say, and what was written instead where that matters: phrases that continue "… cannot
+    /// say".
     pub words: Vec<String>,
-    /// What the numbers stand for, where names became numbers.
+    /// What the numbers represent, where names became numbers.
     pub names: Option<NameTable>,
 }
 
 impl Converted {
-    /// The bytes, where the format is one of files.
+    /// The bytes, for a single-file format.
     pub fn bytes(&self) -> Option<&[u8]> {
         match self.files.as_slice() {
             [(name, bytes)] if name.is_empty() => Some(bytes),
@@ -57,16 +58,16 @@ impl Converted {
 #[derive(Debug, thiserror::Error)]
 #[error("{why}{}", if *.renumbering_helps { " (--renumber writes numbers in place of names)" } else { "" })]
 pub struct ConversionError {
-    /// What stands in the way.
+    /// The obstacle.
     pub why: Obstacle,
-    /// Whether it is only names.
+    /// Whether the names are the only obstacle.
     pub renumbering_helps: bool,
 }
 
-/// What stands in the way of a conversion.
+/// The obstacle to a conversion.
 #[derive(Debug, thiserror::Error)]
 pub enum Obstacle {
-    /// The format has no words for something.
+    /// The format cannot express something.
     #[error(transparent)]
     Unsayable(#[from] WriteError),
     /// What was written cannot be read.
@@ -87,10 +88,10 @@ pub enum Obstacle {
     },
 }
 
-/// Other words for a history that mean the same.
+/// A rewriting of a history that keeps its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// Set-up transactions become the version before all others.
+    /// Setup transactions become the initial versions.
     SetUpAsInitial,
     /// Transactions without operations are left out.
     NoEmptyTransactions,
@@ -101,7 +102,7 @@ enum Fit {
 impl Fit {
     const ALL: [Fit; 3] = [Fit::SetUpAsInitial, Fit::NoEmptyTransactions, Fit::ZeroInitial];
 
-    /// The history in other words and a phrase for each thing that is said differently; `None` where it stays as it is.
+    /// The rewritten history and a phrase for each difference; `None` where nothing changes.
     fn apply(self, history: &History) -> Option<(History, Vec<String>)> {
         match self {
             Fit::SetUpAsInitial => {
@@ -142,10 +143,10 @@ impl Fit {
     }
 }
 
-/// Writes a history in the format called `format`, as it is if that can be, else in other words that mean the same.
+/// Writes a history in the format called `format`, unchanged if possible, else rewritten with the same meaning.
 ///
 /// # Errors
-/// What stands in the way where no words mean the same.
+/// The obstacle, where no rewriting keeps the meaning.
 pub fn convert(
     history: &History,
     format: &str,
@@ -173,7 +174,7 @@ fn is_interrupted(control: &Control) -> bool {
     control.check().is_err()
 }
 
-/// Where a history is to go.
+/// The target of a conversion.
 struct Target<'a> {
     format: &'static str,
     writer: Writer,
@@ -207,7 +208,7 @@ impl Target<'_> {
                     words.dedup();
                     return Ok(Converted { words, ..converted });
                 }
-                // The one with most fits tells what nothing helps against.
+                // The attempt with the most fits shows the obstacle that none of them removes.
                 Err(why) => obstacle = Some(why),
             }
         }
@@ -218,7 +219,7 @@ impl Target<'_> {
         Obstacle::Changed { format: self.format, what }
     }
 
-    /// The history as it is.
+    /// The history unchanged.
     fn written(&self, history: &History) -> Result<Converted, Obstacle> {
         let plain = history.with_plain_initial_reads();
         let files = match self.writer {

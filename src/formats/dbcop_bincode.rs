@@ -1,7 +1,7 @@
-//! The binary file that dbcop wrote in 2019 (`history.bincode`), and the copies of dbcop and the converters of PolySI and
-//! CobraVerifier after it (amnore/dbcop: src/db/history.rs).
+//! The binary file that dbcop wrote in 2019 (`history.bincode`), and the copies of dbcop and the converters of PolySI
+//! and CobraVerifier after it (amnore/dbcop: src/db/history.rs).
 //!
-//! It is bincode 1 as it comes: little endian, every number in full width, no tags, nothing in front.
+//! It is plain bincode 1: little endian, every number in full width, no tags, no header.
 //!
 //! ```text
 //! file        = id:u64 nodes:u64 variables:u64 transactions:u64 events:u64
@@ -9,15 +9,15 @@
 //!               sessions:u64 session*
 //! text        = bytes:u64 byte*                      UTF-8; the times as in RFC 3339
 //! session     = transactions:u64 transaction*
-//! transaction = events:u64 event* success:u8         the flag stands behind the events
+//! transaction = events:u64 event* success:u8         the flag follows the events
 //! event       = write:u8 variable:u64 value:u64 success:u8
 //! ```
 //!
-//! - The four numbers behind `id` describe the plan of the run: some writers put totals there, so nothing rests on them.
+//! - The four numbers after `id` describe the plan of the run; some writers put totals there: do not rely on them.
 //! - Sessions are called 1, 2, … as in `.hist`; transactions have no names. Keys are numbers of 64 bits.
 //! - 0 is the initial value where no transaction writes it.
-//! - A transaction without success aborted. An event without success is a statement that failed, which says little about
-//!   its transaction: what it means depends on the database, which `info` often names ([`Suggestions`]).
+//! - A transaction without success aborted. An event without success is a statement that failed, which says little
+//!   about its transaction: what it means depends on the database, which `info` often names ([`Suggestions`]).
 //! - Operations are found by the byte at which their event begins.
 //!
 //! Writing loses the names of sessions and transactions; start and end of the run are always the same moment.
@@ -50,7 +50,7 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     match cursor.header() {
         Ok(header) if is_time(header.start) && is_time(header.end) => Likelihood::Likely,
         Ok(_) => Likelihood::No,
-        // Cut off, or an endless text: small numbers in front are typical all the same.
+        // Cut off, or an endless text: small numbers at the beginning are still typical.
         Err(_) => match numbers {
             Ok(numbers) if numbers.iter().all(|&n| n <= u64::from(u32::MAX)) && numbers != [0; 5] => {
                 Likelihood::Perhaps
@@ -67,12 +67,12 @@ fn is_time(text: &str) -> bool {
     (20..=40).contains(&text.len()) && text.as_bytes().iter().zip(shape).all(fits)
 }
 
-/// Least bytes of a session, a transaction, and bytes of an event.
+/// Minimum bytes of a session and a transaction, and bytes of an event.
 const SESSION: usize = 8;
 const TRANSACTION: usize = 9;
 const EVENT: usize = 18;
 
-/// Bytes between two looks at the control.
+/// Bytes between two checks of the control.
 const BYTES_PER_CHECK: usize = 1 << 16;
 
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
@@ -104,8 +104,8 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
 
 /// What a failed statement means to the database that the text names.
 fn suggestions(info: &str) -> Suggestions {
-    /// MySQL and its kin roll back and go on outside of a transaction; PostgreSQL and its kin refuse all further
-    /// statements and roll back when asked to commit.
+    /// MySQL and its relatives roll back and continue outside of a transaction; PostgreSQL and its relatives refuse all
+    /// further statements and roll back at commit.
     const DATABASES: [(&str, FailedRule); 6] = [
         ("Galera", FailedRule::Split),
         ("MySQL", FailedRule::Split),
@@ -124,7 +124,7 @@ fn suggestions(info: &str) -> Suggestions {
     }
 }
 
-/// What stands in front of the sessions.
+/// The fields before the sessions.
 struct Header<'a> {
     info: &'a str,
     start: &'a str,
@@ -198,7 +198,7 @@ impl<'a> Cursor<'a> {
         Ok(text)
     }
 
-    /// A byte that says yes or no; `at` is its place.
+    /// A boolean byte; `at` is its place.
     fn flag(&self, byte: u8, at: usize, expected: &'static str) -> Result<bool, ReadError> {
         match byte {
             0 => Ok(false),
@@ -281,8 +281,8 @@ impl Reading<'_> {
 /// When the runs of all written files began and ended.
 const MOMENT: &str = "2000-01-01T00:00:00+00:00";
 
-/// Keys and values must be numbers of 64 bits. The numbers of the plan are those that dbcop wrote: most transactions of a
-/// session, most events of a transaction.
+/// Keys and values must be numbers of 64 bits. The numbers of the plan are those that dbcop wrote: most transactions of
+/// a session, most events of a transaction.
 fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     limits::check(
         history,

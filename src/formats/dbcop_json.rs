@@ -8,9 +8,9 @@
 //!             | ["w", V, N] | ["r", V, N | null]
 //! ```
 //!
-//! The command line of dbcop reads the object, its web page the bare array; of the object only `data` is history. Both
-//! forms of events may stand side by side. Version `null` is the initial one; so is 0 where no transaction writes it. Sessions
-//! are called 1, 2, … as in dbcop. V and N are numbers of 64 bits there; this reader takes any integer or string.
+//! The command line of dbcop reads the object, its web page the bare array; only `data` of the object is history. Both
+//! forms of events may be mixed. Version `null` is the initial one; so is 0 where no transaction writes it. Sessions
+//! are called 1, 2, … as in dbcop. V and N are 64-bit numbers there; this reader takes any integer or string.
 
 use super::error::{ReadError, WriteError, escape};
 use super::limits::{self, Limits};
@@ -39,7 +39,7 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     let says = |field: &str| memchr::memmem::find(head, field.as_bytes()).is_some();
     match head.split_first() {
         Some((b'[', rest)) => match rest.trim_ascii_start().first() {
-            // No session at all: of the formats that begin so, the one in which this says something.
+            // No session at all: this is the format with such a beginning in which this means something.
             Some(b']') if rest.trim_ascii() == b"]" => Likelihood::Likely,
             Some(b'[') if says("\"events\"") => Likelihood::Likely,
             None | Some(b'[' | b']') => Likelihood::Perhaps,
@@ -145,8 +145,8 @@ fn read_event<'a>(
     Ok(())
 }
 
-/// Writes the object, a line for each transaction, with the short form of events. What the object says besides the
-/// history (when the run began and ended) is not known and filled in.
+/// Writes the object, with a line per transaction and the short form of events. The other fields of the object (when
+/// the run began and ended) are unknown and filled in.
 fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     limits::check(
         history,
@@ -192,7 +192,7 @@ fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// When a run began or ended of which that is not known.
+/// The beginning or end of a run where it is unknown.
 const TIME: &str = "1970-01-01T00:00:00+00:00";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can go wrong between a file and a history, told in one line.
+//! What can go wrong between a file and a history, in one line.
 //!
 //! A reader knows the place in its bytes and what it expected there ([`ReadError`]); the path is attached once, by
 //! [`open`](super::open) ([`OpenError`]). All texts fit on one line: what a file contains is shown shortened and with
@@ -41,12 +41,12 @@ impl fmt::Display for Place {
 /// What is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The grammar asks for something else.
+    /// The grammar requires something else.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What may stand here.
+        /// What may appear here.
         expected: &'static str,
-        /// What does, quoted and shortened, or named ("the end of the file").
+        /// What appears instead, quoted and shortened, or named ("the end of the file").
         found: String,
     },
     /// A number that does not fit.
@@ -59,7 +59,7 @@ pub enum Problem {
         /// The largest number allowed.
         limit: u64,
     },
-    /// A transaction whose operations stand in two sessions.
+    /// A transaction with operations in two sessions.
     #[error("transaction {transaction} is in session {session} here but in session {earlier} on line {line}")]
     TwoSessions {
         /// Its number in the file.
@@ -88,7 +88,7 @@ pub enum Problem {
     /// No format of this name.
     #[error("unknown format `{name}`: known are {known}")]
     UnknownFormat {
-        /// As asked for.
+        /// As requested.
         name: String,
         /// The names of the formats.
         known: String,
@@ -104,7 +104,7 @@ pub enum Problem {
     Interrupted(#[from] Interrupt),
 }
 
-/// Why bytes are no history.
+/// Why bytes are not a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// Name of the format that was tried, empty when none was.
@@ -113,7 +113,7 @@ pub struct ReadError {
     pub place: Place,
     /// What.
     pub problem: Problem,
-    /// When the format was asked for by name: the format that the file looks like instead.
+    /// If the format was requested by name: the format that the file looks like instead.
     pub looks_like: Option<&'static str>,
     /// The file of a folder or archive that it is in; none for a single file.
     pub part: Option<Box<PartName>>,
@@ -192,7 +192,7 @@ pub enum OpenCause {
     /// Compressed or packed data that is damaged, or an archive that holds no history.
     #[error("{0}")]
     Packed(String),
-    /// Something whose size is not known before, and that takes more than there is room for.
+    /// Something of unknown size that takes more than there is room for.
     #[error(
         "{what} that goes on beyond {most} bytes, half of the memory that is free (--memory-limit sets another limit)"
     )]
@@ -202,10 +202,10 @@ pub enum OpenCause {
         /// The limit.
         most: u64,
     },
-    /// The system does not hand it out.
+    /// The system cannot read it.
     #[error("cannot be read: {0}")]
     Unreadable(#[source] io::Error),
-    /// The bytes are no history.
+    /// The bytes are not a history.
     #[error("{0}")]
     Read(#[source] Box<ReadError>),
 }
@@ -276,7 +276,7 @@ impl fmt::Display for OpenError {
     }
 }
 
-/// Its message says all that its cause does, so there is no source to be told after it.
+/// Its message includes that of its cause, so there is no source.
 impl std::error::Error for OpenError {}
 
 /// Why a history could not be written.
@@ -296,7 +296,7 @@ pub enum WriteError {
     /// No format of this name, or one that is only read.
     #[error("no format `{name}` to write: there are {known}")]
     NoWriter {
-        /// As asked for.
+        /// As requested.
         name: String,
         /// The names of the formats that can be written.
         known: String,

@@ -15,10 +15,10 @@
 //! [x==1 y:=4]!
 //! ```
 //!
-//! `x==?` reads the initial version; so does `x==0` where no transaction writes 0. Sessions are called 1, 2, … as in dbcop; a
-//! separator at the beginning or end, or two in a row, make an empty session. Where dbcop's parser is strict without
-//! need, this reader is not: lines may end with CR LF, the last one without anything, comments may be indented or stand
-//! behind transactions, and blanks may stand inside the brackets.
+//! `x==?` reads the initial version; so does `x==0` where no transaction writes 0. Sessions are called 1, 2, … as in
+//! dbcop; a separator at the beginning or end, or two in a row, make an empty session. This reader is lenient where
+//! dbcop's parser is needlessly strict: lines may end with CR LF, the last one may lack a line end, comments may be
+//! indented or follow transactions, and blanks may appear inside the brackets.
 //!
 //! Writing loses the names of sessions and transactions.
 
@@ -53,7 +53,7 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     match lines.find(|line| !line.starts_with(b"//") && !is_separator(line)) {
         Some(line) if line.starts_with(b"[") => {
             let event = memchr::memmem::find(line, b":=").or(memchr::memmem::find(line, b"=="));
-            // Without an event this is JSON rather than a transaction that was cut off.
+            // Without an event this is more likely JSON than a transaction that was cut off.
             if event.is_some() { Likelihood::Likely } else { Likelihood::No }
         }
         Some(_) => Likelihood::No,

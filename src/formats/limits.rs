@@ -1,4 +1,4 @@
-//! What a format cannot say, found before the first byte is written.
+//! What a format cannot express, found before the first byte is written.
 
 use super::{WriteError, name};
 use crate::history::{History, Names, OperationId, OperationKind, Outcome, Value};
@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 /// The limits of formats in which 0 is initial, transactions commit or abort, and every read returned something.
 pub(super) struct Limits {
-    /// Whether there is a word for the initial version apart from 0.
+    /// Whether there is a word for the initial version other than 0.
     pub(super) initial_word: bool,
     /// Whether a transaction may have no operations.
     pub(super) empty_transactions: bool,

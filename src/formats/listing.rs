@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub enum Found {
     /// A file or folder that should be a history.
     History(PathBuf),
-    /// Something that cannot be looked into.
+    /// Something that cannot be read.
     Unusable {
         /// The path.
         path: PathBuf,
@@ -26,8 +26,8 @@ pub fn is_one_history(folder: &Path) -> bool {
     names.into_iter().any(|entry| container::is_part(&entry.file_name().to_string_lossy()) && entry.path().is_file())
 }
 
-/// The histories that paths stand for: files and folders of one run as they are, other folders as every history in them
-/// and in their folders, by name. Links to folders are not followed.
+/// The histories that paths denote: a file or the folder of one run is one history, any other folder all histories in
+/// it and its subfolders, by name. Links to folders are not followed.
 pub fn histories(paths: &[PathBuf], control: &Control) -> Result<Vec<Found>, Interrupt> {
     let mut found = Vec::new();
     for path in paths {
@@ -80,15 +80,15 @@ fn look_into(folder: &Path, found: &mut Vec<Found>, control: &Control) -> Result
     Ok(())
 }
 
-/// Endings that say nothing about what is inside.
+/// Extensions that say nothing about the content.
 const GENERAL: [&str; 3] = ["txt", "json", "log"];
 
-/// Whether what is in a folder and is no folder is meant: by its ending where that is a format's own, else by its first
-/// bytes. A text that is no history but called `.txt` counts, so that a history with a bad first line is not passed over
-/// in silence; what explains a folder (a README, a manifest) does not, nor does a link to a folder.
+/// Whether a non-folder in a folder is meant as a history: by its extension if that is specific to a format, else by
+/// its first bytes. A `.txt` text that is no history counts, so that a history with a bad first line is not silently
+/// skipped; files that describe a folder (a README, a manifest) do not, nor does a link to a folder.
 ///
-/// Errors: what cannot be looked into, which may be a history. A pipe or a device is not opened for a
-/// look, which might wait for ever and takes away what is read.
+/// Errors: unreadable entries, which may be histories. A pipe or a device is not opened: that might block forever and
+/// would consume what is read.
 fn looks_like_a_history(path: &Path) -> Result<bool, String> {
     let metadata = std::fs::metadata(path).map_err(|error| why_not(path, &error))?;
     if metadata.is_dir() {
@@ -111,7 +111,7 @@ fn looks_like_a_history(path: &Path) -> Result<bool, String> {
     if of_a_format && !GENERAL.contains(&extension) {
         return Ok(true);
     }
-    // What is packed is not unpacked for a look.
+    // Packed files are not unpacked for this.
     if packed || extension == "tar" {
         return Ok(!explains);
     }

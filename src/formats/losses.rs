@@ -1,12 +1,12 @@
-//! What a format has no words for: a history compared with what is read back of it.
+//! What a format cannot express: compares a history with what is read back.
 
 use crate::history::{
     History, KeyId, Names, Operation, OperationId, OperationKind, Outcome, SessionId, TransactionId, Value,
 };
 use rustc_hash::FxHashSet;
 
-/// What of `original` is not in `again`, which was written in some format and read back: phrases for people. Nothing of it
-/// changes a verdict at a level that needs no times: the same operations have the same values, and the same of them may be
+/// What `again`, which was written in some format and read back, lacks of `original`: phrases for display. None of it
+/// changes a verdict at a level that needs no times: the same operations have the same values, and the same ones may be
 /// initial. O(operations).
 ///
 /// Errors: what would change a verdict.
@@ -48,7 +48,7 @@ pub fn losses(original: &History, again: &History) -> Result<Vec<String>, String
         losses.push("the names of transactions".to_owned());
     }
     if original.has_times() && transactions().any(|t| original.interval(t) != again.interval(counterpart.of(t))) {
-        // A transaction that writes initial values is no set-up if it ran late, and without times nothing says that it did.
+        // A transaction that writes initial values is no setup if it ran late, which only times can show.
         let writes_initial = original.set_up().is_empty() && !counterpart.written_initial[0].is_empty();
         if writes_initial && !again.has_times() {
             return Err(
@@ -91,7 +91,7 @@ struct Counterpart<'a> {
     written_initial: [FxHashSet<(KeyId, Value)>; 2],
 }
 
-/// The keys and values written that may be initial all the same.
+/// The keys and values written that may also be initial.
 fn written_initial(history: &History) -> FxHashSet<(KeyId, Value)> {
     let operations = history.kinds().iter().zip(history.keys()).zip(history.values());
     let written = operations.filter(|((kind, _), _)| **kind == OperationKind::Write).map(|((_, &k), &v)| (k, v));
@@ -115,7 +115,7 @@ fn same_value_name(one: &History, a: Value, other: &History, b: Value) -> bool {
 }
 
 impl<'a> Counterpart<'a> {
-    /// Sessions go together by name, if the names are the same.
+    /// Matches sessions by name, if the names are the same.
     fn by_name(original: &'a History, again: &'a History) -> Option<Counterpart<'a>> {
         let (mine, theirs) = (used_sessions(original), used_sessions(again));
         let by_name: std::collections::HashMap<String, usize> =
@@ -126,12 +126,12 @@ impl<'a> Counterpart<'a> {
         Some(Counterpart::new(original, again, &places))
     }
 
-    /// Sessions go together by their order.
+    /// Matches sessions by their order.
     fn by_order(original: &'a History, again: &'a History) -> Counterpart<'a> {
         Counterpart::new(original, again, &(0..original.n_sessions()).collect::<Vec<_>>())
     }
 
-    /// The first session of the original goes with that at the first place of the other, and so on.
+    /// Matches the first session of the original with that at the first place of the other, and so on.
     fn new(original: &'a History, again: &'a History, places: &[usize]) -> Counterpart<'a> {
         let (mine, theirs) = (used_sessions(original), used_sessions(again));
         let mut of = vec![TransactionId(0); original.n_transactions()];
@@ -160,7 +160,7 @@ impl<'a> Counterpart<'a> {
         if self.original.outcome(t) != self.again.outcome(other) {
             return Err(format!("the outcome of {} is lost", name()));
         }
-        // What an aborted transaction read constrains nothing; some formats do not keep it.
+        // Reads of an aborted transaction constrain nothing; some formats do not keep them.
         let counts = |history: &History, o: OperationId, outcome: Outcome| {
             outcome != Outcome::Aborted || history.kinds()[o.index()] == OperationKind::Write
         };
@@ -197,7 +197,7 @@ impl<'a> Counterpart<'a> {
         match (is_word(a.value), is_word(b.value)) {
             (true, true) => a.value == b.value && initial[0] == initial[1],
             (false, false) => initial[0] == initial[1] && same_value_name(self.original, a.value, self.again, b.value),
-            // The word for the initial version says nothing else; a value that was also written says two things.
+            // The word for the initial version is unambiguous; a value that was also written has two meanings.
             _ => {
                 initial == [true, true]
                     && !self.written_initial[0].contains(&(a.key, a.value))

@@ -3,9 +3,9 @@
 //! [`FORMATS`] is a table with a row per format: adding one is one file and one row. Readers take named bytes, not
 //! paths; [`open`] is the only function here that reads files, and the only one that attaches a path to an error. It
 //! looks through compression and archives (`container`); a folder whose files together are one history is handed to
-//! the reader as its parts. Which format a file has is decided by looking at its first bytes ([`Likelihood`]), the ending
-//! of its name breaks ties. Readers record what stands in the file; what that leaves open is settled by
-//! [`Rules`] behind them. Nothing here knows what a history means.
+//! the reader as its parts. The format of a file is detected from its first bytes ([`Likelihood`]); the file extension
+//! breaks ties. Readers record what the file says; [`Rules`] then settle what that leaves open. Nothing here knows what
+//! a history means.
 
 pub mod awdit;
 pub mod cobra;
@@ -59,11 +59,11 @@ enum Content<'a> {
     Folder(&'a [Part<'a>]),
 }
 
-/// The bytes of one history and what they are called.
+/// The bytes of one history and their name.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     name: &'a str,
-    /// The name whose ending counts.
+    /// The name whose extension counts.
     ending_of: &'a str,
     content: Content<'a>,
 }
@@ -79,7 +79,7 @@ impl<'a> Input<'a> {
         Input { name, ending_of: name, content: Content::Folder(parts) }
     }
 
-    /// The same input, with the ending of another name: that of a packed file inside its packing.
+    /// The same input, with the extension of another name: that of a packed file inside its packing.
     pub fn looking_like(self, inner: &'a str) -> Input<'a> {
         Input { ending_of: inner, ..self }
     }
@@ -120,7 +120,7 @@ impl<'a> Input<'a> {
         head_of(self.bytes())
     }
 
-    /// The first lines of [`Input::head`] that are not blank, without what surrounds them; the last may be cut off.
+    /// The first non-blank lines of [`Input::head`], trimmed; the last may be cut off.
     fn head_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.head().split(|&b| b == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
     }
@@ -135,7 +135,7 @@ fn head_of(bytes: &[u8]) -> &[u8] {
     without_mark(&bytes[..bytes.len().min(SNIFFED)])
 }
 
-/// How many bytes are looked at to find out the format.
+/// How many bytes are used to detect the format.
 pub const SNIFFED: usize = 4096;
 
 /// How much the first bytes look like a format.
@@ -143,7 +143,7 @@ pub const SNIFFED: usize = 4096;
 pub enum Likelihood {
     /// The reader would fail.
     No,
-    /// The reader can say best what is wrong.
+    /// The reader can best report what is wrong.
     Perhaps,
     /// The first bytes follow the grammar.
     Likely,
@@ -153,7 +153,7 @@ pub enum Likelihood {
 
 /// Turns bytes into a history.
 pub type ReadFunction = fn(&Input<'_>, &Control) -> Result<History, ReadError>;
-/// Writes a history. Says what it cannot write before the first byte.
+/// Writes a history. Reports what it cannot write before the first byte.
 pub type WriteFunction = fn(&History, &mut dyn io::Write) -> Result<(), WriteError>;
 /// Makes the files of a history that is a folder: names and contents.
 pub type WriteFolderFunction = fn(&History) -> Result<Vec<(String, Vec<u8>)>, WriteError>;
@@ -178,7 +178,7 @@ pub struct Format {
     pub about: &'static str,
     /// Usual endings of file names, lower case, without the dot.
     pub extensions: &'static [&'static str],
-    /// Of a format whose histories are folders: which files belong to one.
+    /// For a format whose histories are folders: which files belong to one.
     pub part_name: Option<fn(&str) -> bool>,
     /// Looks at [`Input::head`], or at the heads of [`Input::parts`].
     pub sniff: fn(&Input<'_>) -> Likelihood,
@@ -188,7 +188,7 @@ pub struct Format {
     pub write: Option<Writer>,
 }
 
-/// All formats; of two that are equally likely the earlier one is tried.
+/// All formats; the earlier of two equally likely ones is tried.
 pub const FORMATS: &[Format] = &[
     plume::FORMAT,
     text::FORMAT,
@@ -227,12 +227,12 @@ pub fn recognise(input: &Input<'_>) -> Option<(&'static Format, Likelihood)> {
     ranked.max_by_key(|(f, likelihood)| (*likelihood, by_extension(f))).filter(|(_, l)| *l > Likelihood::No)
 }
 
-/// What a reader is asked for: a format by name, or whatever the bytes look like; and how to understand it.
+/// A request to a reader: a format by name, or whatever the bytes look like; and how to interpret it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Names a row of [`FORMATS`]; none to let the first bytes decide.
     pub format: Option<&'a str>,
-    /// How to understand what the file leaves open; none for the defaults.
+    /// How to resolve what the file leaves open; none for the defaults.
     pub rules: Option<&'a Rules>,
 }
 
@@ -243,7 +243,7 @@ impl<'a> From<Option<&'a str>> for Request<'a> {
     }
 }
 
-/// Reads a history as asked.
+/// Reads a history as requested.
 pub fn read<'a>(input: &Input<'_>, request: impl Into<Request<'a>>, control: &Control) -> Result<History, ReadError> {
     let request = request.into();
     let ended = with_line_feeds(input.bytes());
@@ -290,8 +290,8 @@ fn read_as_recorded(input: &Input<'_>, format: Option<&str>, control: &Control) 
     })
 }
 
-/// What was read. A file in which a reader found nothing wrong and nothing in it is the history without transactions, if
-/// it is certain enough that the file is of this format.
+/// What was read. A file in which a reader found no error and no content is the history without transactions, if it is
+/// certain enough that the file is of this format.
 fn or_empty(
     format: &Format,
     is_certain: bool,
@@ -307,8 +307,8 @@ fn or_empty(
     }
 }
 
-/// The bytes with LF in the place of each CR that no LF follows, which is how old Macs end a line; none where there is no
-/// such CR, or where the bytes are no text. O(bytes).
+/// The bytes with LF in place of each CR that no LF follows, the line end of old Macs; none where there is no such CR,
+/// or where the bytes are no text. O(bytes).
 fn with_line_feeds(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_alone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
     let head = &bytes[..bytes.len().min(SNIFFED)];
@@ -336,7 +336,7 @@ fn unrecognised(input: &Input<'_>) -> ReadError {
     ReadError::at("", line, 0, Problem::Unrecognised { formats: known(|_| true), found })
 }
 
-/// Whether these first bytes are UTF-8, but for a character that the cut may have split.
+/// Whether these first bytes are UTF-8, except for a character that the cut may have split.
 fn is_text(head: &[u8]) -> bool {
     match std::str::from_utf8(head) {
         Ok(_) => true,
@@ -349,8 +349,8 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// Fails if the first bytes of a stream, of which there is more, cannot be the beginning of a history: an endless stream
-/// of anything else need not be read to be refused.
+/// Fails if the first bytes of a stream, of which there is more, cannot be the beginning of a history: an endless
+/// stream of anything else need not be read to be refused.
 fn refuse(head: &Input<'_>, format: Option<&str>) -> Result<(), ReadError> {
     if container::Packing::of(head.bytes()).is_some() {
         return Ok(());
@@ -361,7 +361,7 @@ fn refuse(head: &Input<'_>, format: Option<&str>) -> Result<(), ReadError> {
     if (named.sniff)(head) > Likelihood::No {
         return Ok(());
     }
-    // The reader tells best what is wrong, unless that is where the bytes are cut off.
+    // The reader best reports what is wrong, unless that is where the bytes are cut off.
     match read_as_recorded(head, format, &Control::new()) {
         Err(error) if byte_of(error.place, head.bytes()).is_some_and(|byte| byte < head.len() / 2) => Err(error),
         _ => Ok(()),
@@ -380,14 +380,14 @@ fn byte_of(place: Place, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether it can be told before reading how much there is to read at a path: of files that are not packed and of folders,
-/// but not of streams. A limit of time for what cannot be told should run from the beginning.
+/// Whether the amount to read at a path is known beforehand: for unpacked files and folders, but not for streams. A
+/// time limit for the others should run from the beginning.
 pub fn has_known_size(path: &Path) -> bool {
     container::has_known_size(path)
 }
 
-/// Reads the history at `path` as asked: a file, compressed or not, an archive, a folder whose files together are one
-/// history, or a stream: a named pipe, a device, `-` for standard input.
+/// Reads the history at `path` as requested: a file, compressed or not, an archive, a folder whose files together are
+/// one history, or a stream: a named pipe, a device, `-` for standard input.
 ///
 /// A stream is refused early when its first [`SNIFFED`] bytes cannot be the beginning of a history.
 /// The progress of `control` counts bytes. Errors name the path, the place and what was expected, in one line.
@@ -420,7 +420,8 @@ pub fn text_at(path: &Path, control: &Control) -> Result<String, OpenError> {
     }
 }
 
-/// Reads the history in bytes that came without a file system, looking through compression and archives as [`open`] does.
+/// Reads the history in bytes that came without a file system, looking through compression and archives as [`open`]
+/// does.
 pub fn open_bytes<'a>(
     name: &str,
     bytes: &[u8],
@@ -433,8 +434,8 @@ pub fn open_bytes<'a>(
     held.with_input(path, |input| read(input, request, control)).map_err(|error| fail(error.into()))
 }
 
-/// Writes a history in the format called `format_name`, or says what that format cannot say. A format that keeps
-/// histories in folders is written as a tar archive of one.
+/// Writes a history in the format called `format_name`, or reports what that format cannot say. For a format that keeps
+/// histories in folders, writes a tar archive of one.
 pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> Result<(), WriteError> {
     match writer(format_name)? {
         Writer::File(write) => write(&history.with_plain_initial_reads(), out),
@@ -442,7 +443,7 @@ pub fn write(history: &History, format_name: &str, out: &mut dyn io::Write) -> R
     }
 }
 
-/// The files of the folder that a history is in the format called `format_name`; one file for others.
+/// The files of a history's folder in the format called `format_name`; one file for single-file formats.
 pub fn files(history: &History, format_name: &str) -> Result<Vec<(String, Vec<u8>)>, WriteError> {
     match writer(format_name)? {
         Writer::Folder(files) => files(&history.with_plain_initial_reads()),

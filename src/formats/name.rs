@@ -4,7 +4,7 @@ use super::error::WriteError;
 use crate::history::{Builder, History, KeyId, OperationId, OperationKind, SessionId, Value};
 use std::borrow::Cow;
 
-/// The number that `text` is the usual decimal form of: `7`, but not `07`, `+7` or what exceeds `limit`.
+/// The number whose usual decimal form is `text`: `7`, but not `07`, `+7` or numbers above `limit`.
 ///
 /// Formats that have both numbers and names read such a name as the number, so that no two keys look alike.
 pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
@@ -15,16 +15,16 @@ pub(super) fn number(text: &str, limit: u64) -> Option<u64> {
     text.parse().ok().filter(|&number| number <= limit)
 }
 
-/// Whether this is the usual form of a signed number of 64 bits.
+/// Whether this is the usual form of a signed 64-bit number.
 pub(super) fn is_signed(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     number(digits, u64::MAX).is_some() && text != "-0" && text.parse::<i64>().is_ok()
 }
 
-/// Whether a string looks like a number, or like a string that does, so that it takes quotes to be called.
+/// Whether a string looks like a number, or like the quoted form of such a string, so that its name needs quotes.
 fn takes_quotes(string: &str) -> bool {
     let is_number = |text: &str| number(text, u64::MAX).is_some() || is_signed(text);
-    // As often unquoted as there are quotes: without recursion, since files may hold anything.
+    // Unquoted as often as there are quotes: without recursion, since files may hold anything.
     let mut inner = Cow::Borrowed(string);
     while let Some(unquoted) = unquoted(&inner) {
         inner = Cow::Owned(unquoted);
@@ -32,7 +32,7 @@ fn takes_quotes(string: &str) -> bool {
     is_number(&inner)
 }
 
-/// The string that `text` is in quotes, as JSON writes it; none where it is no such text.
+/// The string whose quoted form, as in JSON, is `text`; none where it is no such text.
 fn unquoted(text: &str) -> Option<String> {
     if !(text.len() > 1 && text.starts_with('"') && text.ends_with('"')) {
         return None;
@@ -47,8 +47,8 @@ fn in_quotes(string: &str) -> String {
     serde_json::Value::from(string).to_string()
 }
 
-/// The name of what a format that has both numbers and strings calls by this string: the string itself, but in quotes
-/// where it looks like a number, so that `5` and `"5"` are two names. No two strings have one name.
+/// The name for this string in a format that has both numbers and strings: the string itself, but in quotes where it
+/// looks like a number, so that `5` and `"5"` are two names. No two strings share a name.
 pub(super) fn of_string(string: &str) -> Cow<'_, str> {
     match takes_quotes(string) {
         true => Cow::Owned(in_quotes(string)),
@@ -56,17 +56,17 @@ pub(super) fn of_string(string: &str) -> Cow<'_, str> {
     }
 }
 
-/// What such a format calls by this name: the other direction of [`of_string`].
+/// What this name denotes in such a format: the inverse of [`of_string`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Called<'a> {
-    /// By the number that the name is, in its usual form.
+    /// A number, in its usual form.
     Number,
-    /// By a string.
+    /// A string.
     String(Cow<'a, str>),
 }
 
 impl Called<'_> {
-    /// How to call this.
+    /// What this name denotes.
     pub(super) fn by(name: &str) -> Called<'_> {
         if number(name, u64::MAX).is_some() || is_signed(name) {
             return Called::Number;
@@ -102,8 +102,8 @@ pub(super) fn value(builder: &mut Builder, text: &str) -> Value {
     }
 }
 
-/// The values called so, in this order. A name that is no number may change what numbers stand for, so values must not
-/// be kept while others are looked up; here that is seen to.
+/// The values with these names, in this order. A name that is no number may change what numbers represent, so values
+/// must not be kept while others are looked up; this function ensures that.
 pub(super) fn values(builder: &mut Builder, texts: &[impl AsRef<str>]) -> Vec<Value> {
     if let Some(text) = texts.iter().find(|text| number(text.as_ref(), Value::MAX_NUMBER).is_none()) {
         value(builder, text.as_ref());
@@ -119,7 +119,7 @@ pub(super) fn of_value(history: &History, value: Value) -> Cow<'_, str> {
     }
 }
 
-/// The number that a value stands for, if it is one.
+/// The number that a value represents, if it is one.
 pub(super) fn number_of_value(history: &History, value: Value) -> Option<u64> {
     match history.value_names() {
         Some(names) => number(&names.text(value.0 as usize), Value::MAX_NUMBER),
@@ -127,7 +127,7 @@ pub(super) fn number_of_value(history: &History, value: Value) -> Option<u64> {
     }
 }
 
-/// An error if some write or element of a list has no value: no format can say that.
+/// An error if some write or element of a list has no value: no format can express that.
 pub(super) fn refuse_writes_of_nothing(history: &History, format: &'static str) -> Result<(), WriteError> {
     let nothing =
         |(&kind, &value): (&OperationKind, &Value)| kind == OperationKind::Write && value.0 > Value::MAX_NUMBER;

@@ -1,4 +1,4 @@
-//! What stands in the file where operations were read from.
+//! The raw content of the file at the places operations were read from.
 
 use super::container::{Held, Packing, load};
 use super::with_line_feeds;
@@ -8,24 +8,24 @@ use std::fs::File;
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
-/// Longest line that [`raw_spot`] returns, in bytes.
+/// Maximum length of a line that [`raw_spot`] returns, in bytes.
 const RAW_LINE: u64 = 1 << 16;
 
-/// Lines between two looks at the control.
+/// Lines between two checks of the control.
 const STRIDE: u32 = 4096;
 
 /// Bytes of a binary file that [`raw_spot`] shows.
 const RAW_BYTES: usize = 40;
 
-/// What stands at `spot` of the history at `path`: a line without its end (bytes that are no UTF-8 are replaced, and of a
-/// line longer than 64 KiB the beginning is returned), or bytes in hexadecimal. O(bytes before it), packed files
+/// The content at `spot` of the history at `path`: a line without its end (invalid UTF-8 is replaced, and only the
+/// beginning of a line longer than 64 KiB is returned), or bytes in hexadecimal. O(bytes before it), packed files
 /// O(file).
 pub fn raw_spot(path: &Path, origin: &Origin, spot: Spot) -> io::Result<String> {
     raw_spots(path, origin, &[spot], &Control::new())?.pop().unwrap_or_else(|| Err(missing(spot.number)))
 }
 
-/// What stands at each of `spots`, as [`raw_spot`], in one pass over the file. Errors: of a spot that is not there; of the
-/// whole when the file cannot be read or the work is stopped. O(bytes before the last spot + spots · log spots).
+/// The content at each of `spots`, as [`raw_spot`], in one pass over the file. Errors: per spot if it is not there;
+/// overall if the file cannot be read or the work is stopped. O(bytes before the last spot + spots · log spots).
 pub fn raw_spots(
     path: &Path,
     origin: &Origin,
@@ -70,7 +70,7 @@ pub fn raw_spots(
     Ok(found)
 }
 
-/// What stands at each of `spots` of these bytes of a single file, as [`raw_spots`].
+/// The content at each of `spots` of these bytes of a single file, as [`raw_spots`].
 pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Result<Vec<io::Result<String>>> {
     if spots.iter().all(|spot| spot.unit == Unit::Line) {
         let numbers: Vec<u32> = spots.iter().map(|spot| spot.number).collect();
@@ -80,7 +80,7 @@ pub fn raw_spots_in(bytes: &[u8], spots: &[Spot], control: &Control) -> io::Resu
     Ok(spots.iter().map(|&spot| raw_spot_in(bytes, spot)).collect())
 }
 
-/// What stands at `spot` of these bytes of a single file, as [`raw_spot`].
+/// The content at `spot` of these bytes of a single file, as [`raw_spot`].
 pub fn raw_spot_in(bytes: &[u8], spot: Spot) -> io::Result<String> {
     match spot.unit {
         Unit::Line => {
@@ -99,12 +99,12 @@ fn missing(number: u32) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, format!("the file has no line {number}"))
 }
 
-/// The lines of these numbers, in the order asked for, in one pass.
+/// The lines with these numbers, in the order requested, in one pass.
 fn lines(mut reader: impl BufRead, numbers: &[u32], control: &Control) -> io::Result<Vec<io::Result<String>>> {
     let mut wanted: Vec<(u32, usize)> = numbers.iter().copied().zip(0..).collect();
     wanted.sort_unstable();
     let mut found: Vec<io::Result<String>> = numbers.iter().map(|&number| Err(missing(number))).collect();
-    // The line that comes next, and the text of the one read last.
+    // The number of the next line, and the text of the last one read.
     let (mut next, mut last) = (1, None);
     for (number, place) in wanted.into_iter().filter(|(number, _)| *number > 0) {
         while next < number {

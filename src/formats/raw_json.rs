@@ -1,8 +1,8 @@
-//! What the readers of other programs' JSON share: pieces of a text that know their place.
+//! Shared by the readers of other programs' JSON: pieces of a text that know their place.
 //!
-//! serde_json hands out a part of a text as a [`RawValue`] that borrows it, so the address of a piece says where it
-//! stands. A text is looked through once as a whole ([`Text::value`]), which finds every error of syntax; then pieces are
-//! taken apart one by one, without keeping their neighbours. Neither step recurses into what is nested.
+//! serde_json hands out a part of a text as a [`RawValue`] that borrows it, so the address of a piece gives its byte
+//! offset. A text is scanned once as a whole ([`Text::value`]), which finds every syntax error; then pieces are parsed
+//! one by one, without keeping their neighbours. Neither step recurses into nested values.
 
 use super::error::{ReadError, escape, excerpt};
 use super::{Place, Problem};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-/// A text whose pieces are looked at more or less in their order.
+/// A text whose pieces are visited more or less in order.
 pub(super) struct Text<'a> {
     format: &'static str,
     bytes: &'a [u8],
@@ -25,7 +25,7 @@ pub(super) struct Text<'a> {
     reported: Cell<usize>,
 }
 
-/// Bytes between two looks at the control.
+/// Bytes between two checks of the control.
 const BYTES_PER_CHECK: usize = 1 << 16;
 
 /// Longest message of the JSON parser that is passed on, in characters: it may quote the file.
@@ -37,8 +37,8 @@ impl<'a> Text<'a> {
         Text { format, bytes, control, counted: Cell::new((0, 1)), reported: Cell::new(0) }
     }
 
-    /// The one JSON value in `bytes`, which are a part of the text that begins with a line. Errors: bytes that are no
-    /// JSON or no UTF-8, or something behind the value. O(bytes).
+    /// The one JSON value in `bytes`, a part of the text that begins with a line. Errors: invalid JSON or UTF-8, or
+    /// something after the value. O(bytes).
     pub(super) fn value(&self, bytes: &'a [u8]) -> Result<&'a RawValue, ReadError> {
         if bytes.trim_ascii().is_empty() {
             return Err(ReadError::whole(self.format, Problem::Empty));
@@ -57,7 +57,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Hands each element of an array to `work`, in their order. Errors: no array, whatever `work` says, a stop.
+    /// Passes each element of an array to `work`, in order. Errors: no array, those of `work`, a stop.
     pub(super) fn elements(
         &self,
         array: &'a RawValue,
@@ -110,7 +110,7 @@ impl<'a> Text<'a> {
         serde_json::from_str(piece.get()).map_err(|error| self.problem(piece, Problem::Other(message(&error))))
     }
 
-    /// The text of an integer as it stands there, of any size and sign, or of a string.
+    /// The verbatim text of an integer, of any size and sign, or of a string.
     pub(super) fn name(&self, piece: &'a RawValue, expected: &'static str) -> Result<Cow<'a, str>, ReadError> {
         let text = piece.get();
         match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
@@ -124,7 +124,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// An integer of 64 bits, or a string that says one.
+    /// A 64-bit integer, or a string with one.
     pub(super) fn integer(&self, piece: &'a RawValue, expected: &'static str) -> Result<i64, ReadError> {
         self.name(piece, expected)?.parse().map_err(|_| self.expected(piece, expected))
     }
@@ -134,12 +134,12 @@ impl<'a> Text<'a> {
         piece.get().parse().map_err(|_| self.expected(piece, expected))
     }
 
-    /// The line on which a piece begins, from 1. O(bytes since the piece that was asked for before).
+    /// The line on which a piece begins, from 1. O(bytes since the piece of the previous call).
     pub(super) fn line(&self, piece: &RawValue) -> u32 {
         self.line_at(self.offset(piece.get().as_bytes()))
     }
 
-    /// An error at a piece: something else should stand there.
+    /// An error at a piece: something else was expected there.
     pub(super) fn expected(&self, piece: &RawValue, expected: &'static str) -> ReadError {
         self.problem(piece, Problem::Expected { expected, found: excerpt(piece.get().as_bytes()) })
     }
@@ -167,7 +167,7 @@ impl<'a> Text<'a> {
         line
     }
 
-    /// Tells the control how far the reading is.
+    /// Reports progress to the control.
     fn report(&self, piece: &RawValue) -> Result<(), ReadError> {
         let offset = self.offset(piece.get().as_bytes());
         let done = offset.saturating_sub(self.reported.get());
@@ -186,7 +186,7 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// What the JSON parser says, without the place, on one line and not too long.
+/// The message of the JSON parser, without the place, on one line and shortened.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -198,10 +198,10 @@ fn message(error: &serde_json::Error) -> String {
     escape(&shown)
 }
 
-/// Hands out the elements of an array.
+/// Yields the elements of an array.
 struct Elements<'f, F> {
     work: F,
-    /// What `work` said when it failed.
+    /// The error of `work`.
     failed: &'f mut Option<ReadError>,
 }
 

@@ -1,6 +1,6 @@
-//! Bytes whose end cannot be foreseen: standard input, pipes, devices.
+//! Bytes of unknown length: standard input, pipes, devices.
 //!
-//! Such a source may never end, and may never give anything. A thread of its own waits for it, so that limits hold
+//! Such a source may never end, and may never yield anything. A separate thread waits for it, so that limits hold
 //! meanwhile; when they end the reading, the thread is left waiting until the process ends.
 
 use super::error::OpenCause;
@@ -17,10 +17,10 @@ const STANDARD_INPUT: &str = "-";
 /// Bytes read at once: as much as a pipe holds.
 const CHUNK: usize = 1 << 16;
 
-/// Chunks that wait to be taken.
+/// Maximum number of buffered chunks.
 const WAITING: usize = 4;
 
-/// Between two looks at the control while nothing comes.
+/// The time between two checks of the control while nothing arrives.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Whether a path means standard input.
@@ -28,7 +28,7 @@ pub(super) fn is_standard_input(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
 }
 
-/// All bytes of a stream. `look` sees the first [`SNIFFED`] of them as soon as they are there, and may refuse the rest.
+/// All bytes of a stream. `look` sees the first [`SNIFFED`] of them as soon as they arrive, and may refuse the rest.
 ///
 /// Errors: of the system; of `look`; the limits of `control`, or of the [room](room) without them.
 pub(super) fn gather(
@@ -88,15 +88,15 @@ fn pass_on(source: io::Result<impl Read>, sender: &SyncSender<io::Result<Vec<u8>
 
 /// Appends bytes, or says that there is no memory for them.
 pub(super) fn extend(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), OpenCause> {
-    // Where twice as much is too much at once, what is needed may still be had.
+    // Where doubling fails, the exact amount may still be available.
     let reserved = bytes.try_reserve(more.len()).or_else(|_| bytes.try_reserve_exact(more.len()));
     reserved.map_err(|_| ended(Interrupt::MemoryLimit))?;
     bytes.extend_from_slice(more);
     Ok(())
 }
 
-/// Most bytes that one source may take whose size is not known before: without a limit of memory half of what is free, since
-/// the history made of them takes room, too.
+/// Maximum number of bytes for a source of unknown size: without a memory limit half of the free memory, since the
+/// history built from them takes room, too.
 pub(super) fn room(control: &Control) -> u64 {
     match control.limits_memory() {
         true => u64::MAX,
@@ -104,7 +104,7 @@ pub(super) fn room(control: &Control) -> u64 {
     }
 }
 
-/// That reading was ended.
+/// The error that reading was ended.
 pub(super) fn ended(interrupt: Interrupt) -> OpenCause {
     ReadError::whole("", interrupt).into()
 }

@@ -1,4 +1,5 @@
-//! The list-append text of VeriStrong, its `elle-list-append` (CzxingcHen/VeriStrong: veristrong/src/history/history.cpp).
+//! The list-append text of VeriStrong, its `elle-list-append` (CzxingcHen/VeriStrong:
+//! veristrong/src/history/history.cpp).
 //!
 //! ```text
 //! history   = n line end { operation line end }             n is the number of operations
@@ -10,10 +11,10 @@
 //! 1 8 R 1 1 5
 //! ```
 //!
-//! All numbers are signed and have 64 bits; blanks stand between. Transaction numbers are global. The lines of one
-//! transaction may stand apart; the order of a session is the order in which its transactions first appear. A
-//! transaction with lines in two sessions is an error, as is another number of operations than the first line says.
-//! Everything committed; the initial version of every key is the empty list.
+//! All numbers are signed 64-bit integers, separated by blanks. Transaction numbers are global. The lines of one
+//! transaction need not be adjacent; the order of a session is the order in which its transactions first appear. A
+//! transaction with lines in two sessions is an error, as is a number of operations other than the first line gives.
+//! All transactions committed; the initial version of every key is the empty list.
 
 use super::committed_only::{self, Limits};
 use super::error::{ReadError, WriteError, excerpt};
@@ -96,7 +97,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     }
 }
 
-/// Lines between two looks at the control.
+/// Lines between two checks of the control.
 const LINES_PER_CHECK: u64 = 4096;
 
 /// Where a transaction began.
@@ -184,7 +185,7 @@ impl<'a> Line<'a> {
         &self.bytes[self.at..]
     }
 
-    /// Takes what stands up to the next blank; empty at the end of the line.
+    /// Takes the text up to the next blank; empty at the end of the line.
     fn word(&mut self) -> &'a [u8] {
         self.at += self.rest().iter().take_while(|b| b.is_ascii_whitespace()).count();
         let rest = self.rest();
@@ -231,8 +232,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Writes session after session. Sessions and transactions keep their numbers where all have one of their own, else they
-/// are numbered through.
+/// Writes session after session. Sessions and transactions keep their numbers where all have their own, else they are
+/// numbered consecutively.
 fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     let limits = Limits {
         initial_word: false,

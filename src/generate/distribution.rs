@@ -1,4 +1,4 @@
-//! Which keys are touched how often.
+//! How often each key is accessed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,18 +14,18 @@ pub enum Distribution {
     Hotspot,
     /// Weights fall exponentially, with a mean at a tenth of the keys.
     Exponential,
-    /// Each transaction mostly touches what the ones just before it touched: long chains of reads.
+    /// Each transaction mostly accesses the keys of the ones just before it: long chains of reads.
     Latest,
 }
 
-/// Exponent where none is given: that of the Yahoo! Cloud Serving Benchmark.
+/// Default exponent: that of the Yahoo! Cloud Serving Benchmark.
 const ZIPF_EXPONENT: f64 = 0.99;
 const HOT_KEYS: f64 = 0.2;
 const HOT_OPERATIONS: f64 = 0.8;
 const EXPONENTIAL_MEAN: f64 = 0.1;
 
 impl Distribution {
-    /// Ready to draw from `n` keys, at least one. O(n) for Zipf, else O(1).
+    /// A sampler of `n` keys, at least one. O(n) for Zipf, else O(1).
     pub fn sampler(self, n: u64) -> Sampler {
         let cumulative = match self {
             Distribution::Zipf(exponent) => {
@@ -71,7 +71,7 @@ impl Sampler {
                 }
             }
             Distribution::Exponential => {
-                // 1 - u is in (0, 1], so the logarithm is finite. What lies behind the last key wraps around.
+                // 1 - u is in (0, 1], so the logarithm is finite. Places beyond the last key wrap around.
                 let place = -(1.0 - random.f64()).ln() * EXPONENTIAL_MEAN;
                 ((place.fract() * self.n as f64) as u64).min(self.n - 1)
             }

@@ -1,16 +1,17 @@
-//! Faults: small groups of transactions that show one anomaly, put into a history of which the rest is untouched.
+//! Faults: small groups of transactions that show one anomaly, inserted into an otherwise unchanged history.
 //!
-//! The transactions of a fault run at one place of the log, each in a session of its own unless they need one session, on
-//! keys that no other transaction touches. Their sessions have seen all that came before and go on having seen them, so no edge
-//! between them and the rest points backwards: nothing else becomes an anomaly. Where times are recorded they overlap.
+//! The transactions of a fault run at one place of the log, each in its own session unless they need one session, on
+//! keys that no other transaction accesses. Their sessions have seen everything before and afterwards continue from
+//! them, so no edge between them and the rest points backwards: nothing else becomes an anomaly. Where times are
+//! recorded they overlap.
 
 use super::plan::Key;
 use crate::history::Outcome;
 use std::fmt;
 use std::str::FromStr;
 
-/// An operation of a sketch: a key and the number of a version; 0 is the initial one, others are written in the sketch or,
-/// in [`THIN_AIR`], nowhere.
+/// An operation of a sketch: a key and the number of a version; 0 is the initial one, others are written in the sketch
+/// or, in [`THIN_AIR`], nowhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     R(u8, u8),
@@ -23,7 +24,7 @@ const THIN_AIR: u8 = 255;
 /// A transaction of a sketch: the session (places among those of the fault), the outcome and the operations.
 pub(super) type Sketched = (u8, Outcome, &'static [Act]);
 
-/// A fault that can be put into a history.
+/// A fault that can be injected into a history.
 #[derive(Clone, Copy)]
 pub struct Fault {
     /// Its name on the command line.
@@ -35,7 +36,7 @@ pub struct Fault {
     /// What happens, in one sentence.
     pub about: &'static str,
     pub(super) transactions: &'static [Sketched],
-    /// Whether the transactions run one after the other and times are needed to see it.
+    /// Whether the transactions run one after the other and the anomaly only shows with times.
     pub in_real_time: bool,
 }
 
@@ -108,12 +109,12 @@ impl Fault {
         FAULTS.iter().find(|fault| called(&fault.name) || fault.aliases.iter().any(called))
     }
 
-    /// Sessions that it takes.
+    /// The number of sessions it needs.
     pub fn n_sessions(&self) -> u32 {
         self.transactions.iter().map(|(session, ..)| u32::from(*session) + 1).max().unwrap_or(0)
     }
 
-    /// How many keys it touches.
+    /// How many keys it accesses.
     pub(super) fn n_keys(&self) -> u64 {
         let key = |act: &Act| match *act {
             R(key, _) | W(key, _) => u64::from(key) + 1,
@@ -166,7 +167,7 @@ pub(super) fn values_of(fault: &Fault, mut fresh: impl FnMut(u8) -> u64) -> Vec<
     values
 }
 
-/// The keys of the fault of this number: behind the workload's own where those are numbers.
+/// The keys of the fault with this number: after the workload's own where those are numbers.
 pub(super) fn keys_of(first: u64, are_numbers: bool, n: u64) -> Vec<Key> {
     let key = |number| if are_numbers { Key::number(number) } else { Key::of("fault", number) };
     (first..first + n).map(key).collect()

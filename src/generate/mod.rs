@@ -1,11 +1,12 @@
 //! Histories from a workload and a store in memory, with faults to inject.
 //!
-//! A [`Workload`] says what clients ask ([`Client`] is the stream of one session), a [`Model`] what their store promises, a
-//! [`Fault`] what goes wrong all the same. [`Generation::each`] runs them: one transaction at a time, sessions taking turns
-//! at random, all randomness from one seed. The same parameters give the same history on every machine.
+//! A [`Workload`] defines the requests of clients ([`Client`] is the stream of one session), a [`Model`] what their
+//! store promises, a [`Fault`] what goes wrong anyway. [`Generation::each`] runs them: one transaction at a time,
+//! sessions taking turns at random, all randomness from one seed. The same parameters give the same history on every
+//! machine.
 //!
-//! Workloads are also what `collect` runs against real databases. Nothing here knows how histories are checked: what made
-//! a history must not judge it.
+//! `collect` runs the same workloads against real databases. Nothing here knows how histories are checked: the
+//! generator of a history must not judge it.
 
 mod applications;
 mod distribution;
@@ -30,14 +31,14 @@ use workload::mixed;
 
 /// Nanoseconds between two commits.
 const STEP: i64 = 1000;
-/// Part of the seed for whose turn it is and what the store does, and for where faults happen; sessions have their numbers.
+/// Part of the seed for the turns of sessions, the store and the places of faults; sessions use their numbers.
 const TURNS: u64 = u64::MAX;
 const PLACES: u64 = u64::MAX - 1;
 
 /// What to generate. The same value gives the same history.
 #[derive(Clone, Debug)]
 pub struct Generation {
-    /// What clients ask.
+    /// The requests of clients.
     pub workload: Workload,
     /// What the store promises.
     pub store: Model,
@@ -53,11 +54,11 @@ pub struct Generation {
     pub faults: Vec<Injection>,
 }
 
-/// Transactions that a view may lag behind where nothing else is said.
+/// The default number of transactions that a view may lag behind.
 pub const LAG: u64 = 20;
 
 impl Generation {
-    /// A workload on a store that works.
+    /// A workload on a store without faults.
     pub fn new(workload: Workload, store: Model) -> Generation {
         let times = store == Model::Strict;
         Generation { workload, store, lag: LAG, aborted: 0.0, unknown: 0.0, times, faults: Vec::new() }
@@ -80,7 +81,7 @@ pub enum GenerateError {
     /// The store model does not keep one order of appends.
     #[error("the store {0} cannot hold lists: replicas that show their own appends early do not agree on their order")]
     NoLists(Model),
-    /// The work was ended from outside.
+    /// The work was interrupted.
     #[error(transparent)]
     Interrupted(#[from] Interrupt),
     /// The history is too large.
@@ -104,8 +105,8 @@ pub struct Executed {
 }
 
 impl Generation {
-    /// Hands out the transactions in the order in which they ran; those of one session in session order. Time: linear in
-    /// the operations, times the logarithm of the versions alive.
+    /// Yields the transactions in the order in which they ran; those of one session in session order. Time: linear in
+    /// the operations, times the logarithm of the live versions.
     pub fn each(&self, control: &Control, visit: &mut dyn FnMut(Executed)) -> Result<(), GenerateError> {
         self.possible()?;
         control.phase("generating", self.workload.n_transactions());
@@ -158,7 +159,7 @@ impl Generation {
         }
     }
 
-    /// Behind how many transactions each fault happens, ascending.
+    /// After how many transactions each fault happens, ascending.
     fn places(&self) -> Vec<(u64, &'static Fault)> {
         let mut random = Rng::with_seed(mixed(self.workload.seed, PLACES));
         let all = self.faults.iter().flat_map(|i| std::iter::repeat_n(i.fault, i.times as usize));
@@ -194,7 +195,7 @@ fn add(builder: &mut Builder, executed: &Executed, with_times: bool) {
     }
 }
 
-/// A generation at work.
+/// A running generation.
 struct Run {
     clients: Vec<Client>,
     memories: Vec<Memory>,
@@ -231,7 +232,7 @@ impl Run {
         }
     }
 
-    /// Runs the next transaction of some session; whether there was one.
+    /// Runs the next transaction of some session; returns whether there was one.
     fn ordinary(&mut self, generation: &Generation, visit: &mut dyn FnMut(Executed)) -> bool {
         let Some((place, session)) = self.turn() else { return false };
         let at = session as usize;
@@ -256,7 +257,7 @@ impl Run {
         true
     }
 
-    /// Whose turn it is: a session that waits for no answer, and its place among the busy ones. The clock goes on.
+    /// The next session: one that waits for no answer, and its place among the busy ones. Advances the clock.
     fn turn(&mut self) -> Option<(usize, u32)> {
         let n = self.busy.len();
         if n == 0 {
@@ -305,7 +306,7 @@ impl Run {
     }
 }
 
-/// When the transactions of a fault run: those of different sessions at the same time, or all one after the other.
+/// When the transactions of a fault run: those of different sessions concurrently, or all one after the other.
 fn intervals(fault: &Fault, begin: i64) -> Vec<Interval> {
     let number = |n: usize| n as i64;
     if fault.in_real_time {

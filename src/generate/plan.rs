@@ -61,8 +61,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// A step of a transaction. The values to write are made by [`Values`] when the step is taken, so that a transaction that
-/// is tried again writes other ones.
+/// A step of a transaction. [`Values`] generates the values to write when the step is taken, so that a retried
+/// transaction writes different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Reads a register.
@@ -73,14 +73,14 @@ pub enum Step {
     ReadList(Key),
     /// Appends a new element to a list.
     Append(Key),
-    /// Reads a register, and writes a new value if it holds what the client saw there last.
+    /// Reads a register, and writes a new value if it holds the value the client last saw there.
     CompareAndSet(Key),
     /// Reads a register, and writes a new value if no transaction has written it.
     Insert(Key),
 }
 
 impl Step {
-    /// The key it touches.
+    /// The key it accesses.
     pub fn key(self) -> Key {
         match self {
             Step::Read(key) | Step::Write(key) | Step::ReadList(key) | Step::Append(key) => key,
@@ -121,7 +121,7 @@ impl Values {
         Values { session: u64::from(session), n_sessions: u64::from(n_sessions).max(1), counter: 0 }
     }
 
-    /// The next value: of the counter and the session, so that no other session makes it.
+    /// The next value: from the counter and the session, so that no other session generates it.
     pub fn fresh(&mut self) -> u64 {
         self.counter += 1;
         (self.counter - 1) * self.n_sessions + self.session + 1

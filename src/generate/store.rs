@@ -1,7 +1,7 @@
 //! Stores in memory that keep exactly one promise.
 //!
-//! A store is a log of transactions, run one at a time, with all versions of every key in the order of the log. What a
-//! model promises is settled by what its transactions see of the log:
+//! A store is a log of transactions, run one at a time, with all versions of every key in log order. The promise of a
+//! model is determined by what its transactions see of the log:
 //!
 //! | model | sees | breaks |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | ra | of each key any version that tears no transaction it read from, and nothing older than its session's own | causality |
 //! | rc | with each read a prefix at least as long as with the one before | read atomicity |
 //!
-//! The order of the log is a commit order that explains every history: a prefix of it is closed under causality, because
-//! transactions see earlier ones only.
+//! The log order is a commit order that explains every history: a prefix of it is closed under causality, because
+//! transactions only see earlier ones.
 
 use super::plan::{Key, Observed, Step, Values};
 use fastrand::Rng;
@@ -33,7 +33,7 @@ pub enum Model {
     Serial,
     /// Snapshot isolation.
     Snapshot,
-    /// Prefix consistency: snapshots without a look at conflicts.
+    /// Prefix consistency: snapshots without conflict detection.
     Prefix,
     /// Transactional causal consistency, from replicas that lag behind.
     Causal,
@@ -74,7 +74,8 @@ impl Model {
         }
     }
 
-    /// Whether reads of lists agree on one order of their elements: a replica that shows its own appends early does not.
+    /// Whether reads of lists agree on one order of their elements: a replica that shows its own appends early does
+    /// not.
     pub fn can_hold_lists(self) -> bool {
         self != Model::Causal
     }
@@ -112,7 +113,7 @@ struct Version {
     place: u64,
     session: u32,
     value: u64,
-    /// All keys that its transaction wrote; kept where views need it only.
+    /// All keys that its transaction wrote; kept only where views need it.
     together: Option<Arc<[Key]>>,
 }
 
@@ -121,11 +122,11 @@ struct Version {
 struct Horizon {
     /// Transactions of the log that it has seen.
     seen: u64,
-    /// One after its own last transaction.
+    /// The place after its own last transaction.
     own: u64,
 }
 
-/// A client of the store: the values it writes, and what it saw last of each key it may compare with.
+/// A client of the store: the values it writes, and the value it last saw of each key, for comparisons.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) values: Values,
@@ -150,9 +151,9 @@ struct View {
     /// It sees the log up to here.
     upto: u64,
     writes: Vec<(Key, u64)>,
-    /// Of read atomicity: one after the place of the version read of each key, 0 for the initial one.
+    /// For read atomicity: the place after that of the version read of each key, 0 for the initial one.
     read: FxHashMap<Key, u64>,
-    /// Of read atomicity: the place of the oldest version that may be read of each key.
+    /// For read atomicity: the place of the oldest version that may be read of each key.
     floor: FxHashMap<Key, u64>,
 }
 
@@ -162,7 +163,7 @@ impl Store {
         Store { model, lag, has_lists, versions: FxHashMap::default(), horizons, length: 0 }
     }
 
-    /// Makes a session see all there is and the next `n` places of the log, which are taken by others than this store.
+    /// Makes sessions see the whole log and its next `n` places, which this store does not fill.
     pub(super) fn leap(&mut self, sessions: &[u32], n: u64) {
         self.length += n;
         for &session in sessions {
@@ -170,8 +171,8 @@ impl Store {
         }
     }
 
-    /// Runs a transaction and, where it may, commits it. Answers what it did and whether it committed; `commits` is false for
-    /// those that roll back in any case.
+    /// Runs a transaction and, where allowed, commits it. Returns what it did and whether it committed; `commits` is
+    /// false for those that always roll back.
     pub(super) fn transact(
         &mut self,
         session: u32,
@@ -230,7 +231,7 @@ impl Store {
         }
     }
 
-    /// The versions of a key that a transaction sees: how many of them, in the order of the log.
+    /// The number of versions of a key that a transaction sees, in log order.
     fn visible(&self, key: Key, view: &mut View, random: &mut Rng) -> usize {
         let Some(versions) = self.versions.get(&key) else { return 0 };
         match self.model {
@@ -243,7 +244,7 @@ impl Store {
         }
     }
 
-    /// Any recent version that does not tear a transaction which was read from, and none older than the session's own.
+    /// Any recent version that does not tear a transaction that was read from, and none older than the session's own.
     fn untorn(&self, key: Key, versions: &VecDeque<Version>, view: &mut View, random: &mut Rng) -> usize {
         if let Some(&place) = view.read.get(&key) {
             return versions.partition_point(|v| v.place < place);
@@ -252,7 +253,7 @@ impl Store {
         let floor = view.floor.get(&key).map_or(0, |&floor| versions.partition_point(|v| v.place <= floor)).max(own);
         let recent = self.length.saturating_sub(random.u64(..=self.lag));
         let mut newest = versions.partition_point(|v| v.place < recent).max(floor);
-        // A version is torn off if another key, which its transaction wrote too, was read in an older version.
+        // A version is torn if another key that its transaction also wrote was read in an older version.
         let is_torn = |version: &Version| {
             let together = version.together.iter().flat_map(|keys| keys.iter());
             together.filter_map(|key| view.read.get(key)).any(|&after| after <= version.place)
@@ -286,7 +287,7 @@ impl Store {
         versions.chain(own).collect()
     }
 
-    /// Whether another transaction has written since what a transaction at a snapshot writes.
+    /// Whether another transaction has since written a key that a transaction at a snapshot writes.
     fn conflicts(&self, view: &View) -> bool {
         let is_newer = |key: &Key| {
             let newest = self.versions.get(key).and_then(VecDeque::back);
@@ -308,7 +309,7 @@ impl Store {
                 Some(newest) if newest.place == place && !self.has_lists => *newest = version,
                 _ => versions.push_back(version),
             }
-            // Of the versions that all see, none is read but the newest.
+            // Of the versions that all sessions see, only the newest is read.
             while !self.has_lists && versions.get(1).is_some_and(|next| next.place < all_see) {
                 versions.pop_front();
             }

@@ -1,4 +1,4 @@
-//! What clients ask of a store: a stream of transactions for each session.
+//! The requests of clients: a stream of transactions for each session.
 
 use super::applications;
 use super::distribution::{Distribution, Sampler};
@@ -17,7 +17,8 @@ pub enum Kind {
     Mini,
     /// One read, write, compare-and-set or insert-if-not-exists (MTC, section IV-E).
     Lightweight,
-    /// As general, but no two sessions write the same key (Biswas & Enea 2019, section 6): takes a key for each session.
+    /// As general, but no two sessions write the same key (Biswas & Enea 2019, section 6): needs a key for each
+    /// session.
     DisjointWrites,
     /// Reads of whole lists and appends (Elle, section 3).
     ListAppend,
@@ -80,12 +81,12 @@ impl FromStr for Kind {
     }
 }
 
-/// How many operations a transaction has: as many each time, or anything between two numbers.
+/// How many operations a transaction has: a fixed number, or a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Length {
-    /// The fewest.
+    /// The minimum.
     pub least: u32,
-    /// The most.
+    /// The maximum.
     pub most: u32,
 }
 
@@ -120,12 +121,12 @@ impl FromStr for Length {
     }
 }
 
-/// What clients do. The same workload is the same transactions.
+/// What clients do. The same workload gives the same transactions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Workload {
     /// What kind of transactions.
     pub kind: Kind,
-    /// Of the random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// Sessions, at least one.
     pub sessions: u32,
@@ -135,7 +136,7 @@ pub struct Workload {
     pub operations: Length,
     /// Distinct keys, at least one; in applications users, items or warehouses.
     pub keys: u64,
-    /// How often each key is touched.
+    /// How often each key is accessed.
     pub distribution: Distribution,
     /// Share of reads among the operations, 0 to 1.
     pub read_share: f64,
@@ -144,7 +145,7 @@ pub struct Workload {
 }
 
 impl Default for Workload {
-    /// Small enough to look at, busy enough that transactions meet.
+    /// Small enough to inspect, busy enough that transactions interact.
     fn default() -> Workload {
         Workload {
             kind: Kind::General,
@@ -161,7 +162,7 @@ impl Default for Workload {
 }
 
 impl Workload {
-    /// The transactions of all sessions together.
+    /// The number of transactions of all sessions together.
     pub fn n_transactions(&self) -> u64 {
         self.transactions.saturating_mul(u64::from(self.sessions))
     }
@@ -184,7 +185,7 @@ impl Workload {
     }
 }
 
-/// One session: a stream of transactions that depends on the workload and the number of the session only.
+/// One session: a stream of transactions that depends only on the workload and the number of the session.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(super) workload: Workload,
@@ -206,7 +207,7 @@ impl Client {
         self.workload.transactions - self.begun
     }
 
-    /// A key by the distribution.
+    /// A key drawn from the distribution.
     pub(super) fn draw(&mut self) -> u64 {
         self.sampler.draw(self.begun * u64::from(self.workload.sessions), &mut self.random)
     }
@@ -258,7 +259,7 @@ impl Client {
         let mut steps: Vec<Step> = keys.iter().map(|&key| Step::Read(key)).collect();
         for key in keys {
             if !self.reads() {
-                // A key is written right behind its read or behind all reads.
+                // A key is written right after its read or after all reads.
                 let read = steps.iter().position(|step| *step == Step::Read(key)).unwrap_or_default();
                 let at = if self.random.bool() { read + 1 } else { steps.len() };
                 steps.insert(at, Step::Write(key));
@@ -300,7 +301,7 @@ impl Iterator for Client {
     }
 }
 
-/// A seed for a part of the work, from the seed of all of it.
+/// A seed for a part of the work, derived from the overall seed.
 pub(super) fn mixed(seed: u64, part: u64) -> u64 {
     // Odd multipliers of SplitMix64 (Steele, Lea, Flood 2014); neighbouring parts get unrelated seeds.
     let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part.wrapping_mul(0xBF58_476D_1CE4_E5B9));

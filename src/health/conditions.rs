@@ -1,4 +1,4 @@
-//! What checkers demand of a history, and how much of the version order can be inferred.
+//! What checkers require of a history, and how much of the version order can be inferred.
 
 use super::survey::{MINI_KEYS, MINI_OPERATIONS, Survey};
 use super::words::{by_number, counted, percent};

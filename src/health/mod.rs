@@ -1,9 +1,9 @@
 //! Can the history be trusted?
 //!
-//! A verdict is about a database only as far as the log tells what happened there. [`examine`] looks for signs that it
-//! does not (values that no transaction wrote, values written twice, sessions that overlap in time, …) and says in plain words
-//! what is likely to be the cause and which [rule](crate::history::Rules) would change it. It also says which conditions
-//! of other checkers hold. It knows no isolation level, and no verdict depends on it.
+//! A verdict is about a database only as far as the log records what happened there. [`examine`] looks for signs that
+//! it does not (values that no transaction wrote, values written twice, sessions that overlap in time, …) and explains
+//! the likely cause and which [rule](crate::history::Rules) would change it. It also lists which conditions of other
+//! checkers hold. It knows no isolation level, and no verdict depends on it.
 
 mod conditions;
 mod set_up;
@@ -23,7 +23,7 @@ use crate::history::{History, OperationId, TransactionId};
 use crate::relations::Resolution;
 use survey::Survey;
 
-/// Most transactions, and most operations, that a finding names.
+/// Maximum number of transactions, and of operations, that a finding names.
 pub const LISTED: usize = 100;
 
 /// How much a finding matters.
@@ -33,7 +33,7 @@ pub enum Severity {
     Warning,
     /// Some verdicts rest on a choice, or may stay open.
     Caution,
-    /// Good to know.
+    /// For information.
     Note,
 }
 
@@ -56,7 +56,7 @@ macro_rules! kinds {
         pub enum Kind { $($(#[$doc])* $variant,)* }
 
         impl Kind {
-            /// All kinds, in the order in which findings of equal severity are told.
+            /// All kinds, in the order in which findings of equal severity are listed.
             pub const ALL: &'static [Kind] = &[$(Kind::$variant,)*];
 
             /// The word for it in reports.
@@ -64,7 +64,7 @@ macro_rules! kinds {
                 match self { $(Kind::$variant => $word,)* }
             }
 
-            /// Title for people.
+            /// Title for display.
             pub fn title(self) -> &'static str {
                 match self { $(Kind::$variant => $title,)* }
             }
@@ -73,7 +73,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Values that no transaction wrote, in all likelihood for real.
+    /// Values that no transaction wrote, most likely real anomalies.
     ThinAir = "unwritten-thin-air", "Reads out of thin air";
     /// Values that no transaction wrote, since the log lacks their writers.
     CutOff = "unwritten-cut-off", "Writers missing in the log";
@@ -89,7 +89,7 @@ kinds! {
     SessionsOverlap = "sessions-overlap", "Sessions overlap in time";
     /// A transaction begins before the one before it in its session began, or ends before it begins.
     ClockAgainstOrder = "clock-against-session-order", "Clock against session order";
-    /// Transactions that look like the set-up of the initial state.
+    /// Transactions that look like the setup of the initial state.
     SetUp = "set-up-not-initial", "A set-up that counts as part of the run";
     /// Transactions of unknown outcome.
     UnknownOutcome = "unknown-outcome", "Unknown outcomes";
@@ -114,7 +114,7 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether it is about what checkers demand of a history, not about something that may be wrong with it.
+    /// Whether it is a requirement of checkers, not something that may be wrong with the history.
     pub fn is_condition(self) -> bool {
         self >= Kind::UniqueValues
     }
@@ -149,7 +149,7 @@ pub struct Finding {
     pub severity: Severity,
     /// In plain words.
     pub text: String,
-    /// How many there are, exactly; of a condition, how many break it (0: it holds).
+    /// The exact number of occurrences; for a condition, of violations (0: it holds).
     pub count: u64,
     /// The first transactions it is about, ascending, at most [`LISTED`].
     pub transactions: Vec<TransactionId>,
@@ -186,17 +186,17 @@ impl Finding {
     }
 }
 
-/// Everything found out about the health of one history.
+/// All findings about the health of one history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// What is worth knowing, the worst first.
+    /// The findings, the worst first.
     pub findings: Vec<Finding>,
     /// How much of the version order can be inferred.
     pub version_order: VersionOrder,
 }
 
 impl Health {
-    /// Findings that shed doubt on verdicts: warnings and cautions.
+    /// Findings that cast doubt on verdicts: warnings and cautions.
     pub fn doubts(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity < Severity::Note)
     }
@@ -210,8 +210,8 @@ impl Health {
 /// Examines a history whose reads are resolved.
 ///
 /// O(operations), in parallel in the current rayon pool; the result is the same for any number of threads. About a
-/// quarter of a byte an operation, and 20 bytes a key and thread while there are several operations a key. Errors: only
-/// when `control` says to stop.
+/// quarter of a byte per operation, and 20 bytes per key and thread while there are several operations per key. Errors:
+/// only when `control` says to stop.
 pub fn examine(history: &History, resolution: &Resolution, control: &Control) -> Result<Health, Interrupt> {
     control.check()?;
     let survey = Survey::of(history, resolution, control)?;

@@ -7,10 +7,10 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Sessio
 use crate::relations::{Resolution, Standing};
 use rustc_hash::FxHashSet;
 
-/// Fewest keys that a set-up is worth mentioning for.
+/// Minimum number of keys for which a setup is worth mentioning.
 const FEWEST_KEYS: usize = 5;
 
-/// Findings about the initial state. O(keys + transactions + operations of those that only write first).
+/// Findings about the initial state. O(keys + transactions + operations of initial write-only transactions).
 pub(super) fn findings(history: &History, resolution: &Resolution, survey: &Survey) -> Vec<Finding> {
     [uncounted_set_up(history, resolution, survey), never_written(history, survey), never_read(history, survey)]
         .into_iter()
@@ -18,9 +18,9 @@ pub(super) fn findings(history: &History, resolution: &Resolution, survey: &Surv
         .collect()
 }
 
-/// Transactions at the beginning of a session that only write, write at least nine tenths of all keys that are read, no
-/// key in two of them, and whose keys are not read in their initial version: a set-up written as part of the run. Without
-/// being told, checkers may let it come late.
+/// Write-only transactions at the beginning of a session that write at least nine tenths of all keys that are read, no
+/// key in two of them, and whose keys are not read in their initial version: a setup written as part of the run. Unless
+/// told, checkers may order it late.
 fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey) -> Option<Finding> {
     let some = history.transactions().any(|t| resolution.standing(t) == Standing::Initial);
     let read = survey.keys.iter().filter(|key| key.is_read).count();
@@ -55,7 +55,7 @@ fn uncounted_set_up(history: &History, resolution: &Resolution, survey: &Survey)
     Some(if transactions.len() <= LISTED { finding.remedy("init", format!("txn={flag}")) } else { finding })
 }
 
-/// The committed transactions that only write at the beginning of a session and how many keys they cover that are read.
+/// The committed write-only transactions at the beginning of a session and how many of the keys read they cover.
 fn covering(history: &History, survey: &Survey, session: SessionId) -> Option<(SessionId, Vec<TransactionId>, usize)> {
     let mut transactions = Vec::new();
     let mut keys: FxHashSet<KeyId> = FxHashSet::default();

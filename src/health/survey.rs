@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most operations of a mini-transaction.
+/// Maximum number of operations of a mini-transaction.
 pub(super) const MINI_OPERATIONS: usize = 4;
-/// Most keys of a mini-transaction.
+/// Maximum number of keys of a mini-transaction.
 pub(super) const MINI_KEYS: u32 = 2;
 
-/// Transactions between two looks at the control.
+/// Transactions between two checks of the control.
 const STEP: usize = 1 << 14;
 
 /// A set of operations that threads fill together.
@@ -24,7 +24,7 @@ impl OperationSet {
         OperationSet((0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Adds an operation; whether it is new.
+    /// Adds an operation; returns whether it is new.
     fn insert(&self, operation: usize) -> bool {
         let bit = 1u64 << (operation % 64);
         self.0[operation / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
@@ -35,12 +35,12 @@ impl OperationSet {
     }
 }
 
-/// What is known of a key.
+/// What is known about a key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeyTally {
-    /// Versions of transactions that take part: each counts once for all its writes of the key.
+    /// Versions written by participants: each counts once for all its writes of the key.
     pub(super) versions: u32,
-    /// Those of them, the initial one included, that a transaction read and then wrote the key.
+    /// Those of them, the initial one included, that a transaction read before it wrote the key.
     pub(super) followed: u32,
     /// A transaction, an aborted one included, reads or writes it.
     pub(super) is_read: bool,
@@ -49,7 +49,7 @@ pub(super) struct KeyTally {
     pub(super) initial_is_read: bool,
     /// The initial version is among those followed.
     initial_is_followed: bool,
-    /// One more than the last read and the last write of it so far.
+    /// The last read and the last write of it so far, plus one.
     last_read: u32,
     last_write: u32,
 }
@@ -66,7 +66,7 @@ impl KeyTally {
     }
 }
 
-/// An exact number and the first of those counted.
+/// An exact number and the first items counted.
 #[derive(Clone, Debug)]
 pub(super) struct Tally<T> {
     pub(super) count: u64,
@@ -94,7 +94,7 @@ impl<T> Tally<T> {
     }
 }
 
-/// What one pass over all operations tells. Only transactions that take part count, unless said otherwise.
+/// The results of one pass over all operations. Only participants count, unless stated otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// By key.
@@ -109,7 +109,7 @@ pub(super) struct Survey {
     pub(super) first_writes: u64,
     /// Transactions that are no mini-transactions.
     pub(super) large: Tally<TransactionId>,
-    /// On keys that hold lists: the last element of a list that a transaction read and then appended to.
+    /// For keys that hold lists: the last element of a list that a transaction read and then appended to.
     pub(super) followed_elements: Vec<(KeyId, Value)>,
 }
 
@@ -149,7 +149,7 @@ impl Survey {
     }
 }
 
-/// Ranges of transactions with about equally many operations, few enough that a table of keys for each is worth it.
+/// Ranges of transactions with about equal numbers of operations, few enough that a table of keys for each pays off.
 fn parts(history: &History) -> Vec<Range<usize>> {
     let (n, operations) = (history.n_transactions(), history.n_operations());
     let most = operations / (4 * history.n_keys().max(1));
@@ -175,7 +175,7 @@ fn takes_part(standing: Standing) -> bool {
     matches!(standing, Standing::Committed | Standing::Promoted)
 }
 
-/// Marks the writes of transactions that take part.
+/// Marks the writes of participants.
 fn mark_versions(
     history: &History,
     resolution: &Resolution,
@@ -197,7 +197,7 @@ fn mark_versions(
     Ok(())
 }
 
-/// Looks at one transaction after another.
+/// Examines one transaction after another.
 struct Looker<'a> {
     history: &'a History,
     resolution: &'a Resolution,
@@ -260,7 +260,8 @@ impl Looker<'_> {
         }
     }
 
-    /// The version that `read` returns is followed by one that the reader, whose operations are given, writes.
+    /// Records that the version that `read` returns is followed by one written by the reader, whose operations are
+    /// given.
     fn follow(&self, key: KeyId, read: OperationId, reader: &Range<usize>, survey: &mut Survey) {
         let is_list = self.history.lists().is_list(key);
         let tally = &mut survey.keys[key.index()];

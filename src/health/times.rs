@@ -20,7 +20,7 @@ pub(super) fn findings(history: &History) -> Vec<Finding> {
             } else if before.is_some_and(|(_, end)| interval.start < end) {
                 overlapping.push(t);
             }
-            // It is not known when a transaction of unknown outcome ended.
+            // The end of a transaction of unknown outcome is unknown.
             let end = if history.outcome(t) == Outcome::Unknown { interval.start } else { interval.end };
             before = Some((interval.start, end));
         }

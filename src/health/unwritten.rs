@@ -1,6 +1,6 @@
 //! Reads of values that no transaction wrote, and why.
 //!
-//! Three things can be behind them: the database made the value up (thin air), the log lacks the writer, or the value
+//! There are three possible causes: the database made the value up (thin air), the log lacks the writer, or the value
 //! was there before the log began. Each value is judged by itself, in this order:
 //!
 //! | likeliest | because |
@@ -9,11 +9,11 @@
 //! | cut off | it is larger than all values logged for its key, and it is only read near the end of sessions; or several sessions read it |
 //! | thin air | neither |
 //!
-//! One cause for many values is likelier than many causes. So none is left over unless half of the keys with such values
-//! look so, and more keys than those whose recorded initial version is read (the state before the log is known
-//! then, and it is another one), and not if all of them are larger than what was written later, unless they are equal.
-//! And where at least [`MANY`] reads are not left over, all are cut off if a quarter of
-//! them are, else none is for being large and late alone.
+//! One cause for many values is likelier than many causes. So none is left over unless half of the keys with such
+//! values look so, and more keys than those whose recorded initial version is read (then the state before the log is
+//! known and differs), and not if all of them are larger than what was written later, unless they are equal. And where
+//! at least [`MANY`] reads are not left over, all are cut off if a quarter of them are; else none is merely for being
+//! large and late.
 
 use super::survey::Survey;
 use super::words::{by_number, counted};
@@ -23,7 +23,7 @@ use crate::history::{History, KeyId, OperationId, OperationKind, SessionId, Valu
 use crate::relations::{Glance, Resolution};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Reads from which on they are taken to have one cause.
+/// From this many reads on they are assumed to have one cause.
 const MANY: usize = 20;
 
 /// The likeliest cause.
@@ -79,7 +79,7 @@ pub(super) fn findings(
     Ok(findings.into_iter().flatten().collect())
 }
 
-/// Whether it helps to take unwritten values as initial: not where the initial versions of their keys are known.
+/// Whether it helps to treat unwritten values as initial: not where the initial versions of their keys are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flag {
     Helps,
@@ -109,7 +109,7 @@ impl Flag {
     }
 }
 
-/// What is known of a key some of whose read values no transaction wrote.
+/// What is known about a key some of whose read values no transaction wrote.
 #[derive(Default)]
 struct KeyStory {
     key: KeyId,
@@ -133,7 +133,7 @@ fn keys_with_phantoms(
             stories.push(KeyStory { key, ..KeyStory::default() });
         }
     }
-    // By story: one more than the last session that has seen a logged version of the key.
+    // By story: the last session that has seen a logged version of the key, plus one.
     let mut seen_by = vec![0u32; stories.len()];
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
     let mut next = survey.unwritten.iter().copied().peekable();
@@ -173,8 +173,8 @@ fn number(history: &History, value: Value) -> Option<u64> {
 }
 
 impl KeyStory {
-    /// Its values, each judged by itself, in the order of their first reads. `is_known`: its recorded initial version is
-    /// read.
+    /// Its values, each judged by itself, in the order of their first reads. `is_known`: its recorded initial version
+    /// is read.
     fn phantoms(self, history: &History, is_known: bool) -> Vec<Phantom> {
         let is_only = self.reads.len() == 1 && !is_known;
         let mut phantoms: Vec<Phantom> = Vec::with_capacity(self.reads.len());
@@ -199,15 +199,15 @@ impl KeyStory {
     }
 }
 
-/// Whether a read stands in the last tenth of its session, where that is long enough to have an end.
+/// Whether a read is in the last tenth of its session, provided the session is long enough.
 fn is_late(history: &History, read: OperationId) -> bool {
     let t = history.transaction_of(read);
     let n = history.transactions_of(history.session_of(t)).len();
     n > 2 && (n - 1 - history.position_of(t)) * 10 < n
 }
 
-/// Takes values as left over where that explains most keys, and lets few follow many, see the module documentation.
-/// `known` is the number of keys whose recorded initial version is read.
+/// Treats values as left over where that explains most keys, and makes the minority follow the majority, see the module
+/// documentation. `known` is the number of keys whose recorded initial version is read.
 fn agree(phantoms: &mut [Phantom], known: usize) {
     let keys = phantoms.iter().map(|phantom| phantom.key).collect::<FxHashSet<KeyId>>().len();
     let first: Vec<&Phantom> = phantoms.iter().filter(|phantom| phantom.is_first).collect();
@@ -284,7 +284,7 @@ fn cut_off(history: &History, phantoms: &[&Phantom], flag: Flag) -> Option<Findi
     Some(flag.on(finding.about_operations(history, reads.into_iter())))
 }
 
-/// `may_be_one`: nothing else is known to be initial, so that one value may be for all keys.
+/// `may_be_one`: nothing else is known to be initial, so one value may be initial for all keys.
 fn left_over(history: &History, phantoms: &[&Phantom], may_be_one: bool) -> Option<Finding> {
     let first = phantoms.first()?;
     let (n, beginning, reads) = beginning(phantoms);

@@ -4,15 +4,15 @@ use super::survey::Survey;
 use crate::history::{History, KeyId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How much of the order of versions is known without a search.
+/// How much of the version order is known without a search.
 ///
-/// A key of which transactions that take part wrote n versions has n pairs of neighbours in whatever order the versions
-/// come, the pair of the initial version and the first one included. A pair counts as known if
+/// A key with n versions written by participants has n pairs of neighbours in any version order, including the pair of
+/// the initial version and the first one. A pair counts as known if
 ///
-/// * a transaction read the one version and then wrote the other (a version that several read-modify-writes follow counts
-///   once, for at most one of them can be its neighbour),
-/// * a list was read in which the one element stands right behind the other, or at the beginning (of each key the longest
-///   list counts), or
+/// * a transaction read the one version and then wrote the other (a version that several read-modify-writes follow
+///   counts once, for at most one of them can be its neighbour),
+/// * a list was read in which the one element directly follows the other, or is first (the longest list of each key
+///   counts), or
 /// * n is 1: there is nothing to order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VersionOrder {
@@ -23,7 +23,7 @@ pub struct VersionOrder {
 }
 
 impl VersionOrder {
-    /// The share of pairs that is known; 1 where there are none.
+    /// The share of known pairs; 1 if there are none.
     pub fn share(self) -> f64 {
         if self.pairs == 0 { 1.0 } else { self.known as f64 / self.pairs as f64 }
     }

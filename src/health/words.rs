@@ -10,7 +10,7 @@ pub(super) fn counted(number: u64, thing: &str) -> String {
     }
 }
 
-/// One word for one thing, another for more.
+/// The singular or plural word.
 pub(super) fn by_number<'a>(number: u64, one: &'a str, more: &'a str) -> &'a str {
     if number == 1 { one } else { more }
 }
@@ -25,7 +25,7 @@ pub(super) fn names(history: &History, transactions: &[TransactionId], number: u
     }
 }
 
-/// A share in percent, rounded so that only all is 100 and only nothing is 0.
+/// A share in percent, rounded so that only everything is 100 and only nothing is 0.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 || part == 0 {
         return "0 %".to_owned();

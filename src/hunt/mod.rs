@@ -1,9 +1,9 @@
-//! Rounds of a workload: each is run and recorded with the next seed, and what was recorded is checked, until a violation
+//! Rounds of a workload: each is run and recorded with the next seed, and the recording is checked, until a violation
 //! appears.
 //!
-//! A [`Target`] says where to run, a real database or a store model; [`Opened`] is one that answers, at an isolation level
-//! with what it promises there. [`Hunt`] hands out [`Round`]s; the caller [records](Hunt::record) and
-//! [judges](judge) each and lets it be [settled](Hunt::settle), telling between these steps how it goes.
+//! A [`Target`] says where to run, a real database or a store model; [`Opened`] is one that responds, at an isolation
+//! level with its promise. [`Hunt`] yields [`Round`]s; the caller [records](Hunt::record), [judges](judge) and
+//! [settles](Hunt::settle) each, reporting progress between these steps.
 
 mod rounds;
 mod target;
@@ -14,13 +14,13 @@ pub use target::{Opened, Target};
 use crate::collect::CollectError;
 use crate::formats::OpenError;
 
-/// Why a hunt cannot begin or go on.
+/// Why a hunt cannot begin or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum HuntError {
-    /// The database cannot be used as asked for.
+    /// The database cannot be used as requested.
     #[error(transparent)]
     Target(#[from] CollectError),
-    /// The database does not answer.
+    /// The database does not respond.
     #[error("{url}: {failure}")]
     NoAnswer {
         /// Its address, without the password.
@@ -28,15 +28,15 @@ pub enum HuntError {
         /// What happened.
         failure: String,
     },
-    /// A file cannot be made or taken away.
+    /// A file cannot be created or removed.
     #[error("{path}: {problem}")]
     File {
-        /// Which.
+        /// Its path.
         path: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The run broke off.
+    /// The run was aborted.
     #[error("{path} (what was recorded until then is kept): {error}")]
     BrokenOff {
         /// Where it was recorded.
@@ -44,7 +44,7 @@ pub enum HuntError {
         /// Why.
         error: CollectError,
     },
-    /// What was recorded cannot be read.
+    /// The recording cannot be read.
     #[error(transparent)]
     Unreadable(#[from] OpenError),
 }

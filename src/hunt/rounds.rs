@@ -1,4 +1,4 @@
-//! Round after round.
+//! The rounds of a hunt.
 
 use super::{HuntError, Opened};
 use crate::audit;
@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 pub struct Plan {
     /// The workload of the first round.
     pub workload: Workload,
-    /// Most rounds, each with the next seed.
+    /// Maximum number of rounds, each with the next seed.
     pub rounds: u64,
-    /// After this no round begins, and a running one is cut short.
+    /// After this time no round begins, and a running one is cut short.
     pub time: Option<Duration>,
     /// Keep the histories of rounds without violation.
     pub keep: bool,
 }
 
-/// A hunt at work.
+/// A running hunt.
 #[derive(Debug)]
 pub struct Hunt {
     plan: Plan,
@@ -35,7 +35,7 @@ pub struct Hunt {
 /// One round.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// What is run: the seed is its own.
+    /// The workload, with this round's seed.
     pub workload: Workload,
     /// Where it is recorded.
     pub path: PathBuf,
@@ -43,12 +43,12 @@ pub struct Round {
     pub control: Control,
 }
 
-/// What checking a history has found.
+/// The result of checking a history.
 #[derive(Debug)]
 pub struct Judged {
-    /// What was recorded.
+    /// The history recorded.
     pub history: History,
-    /// What was found in it.
+    /// The findings in it.
     pub findings: Findings,
     /// Reading and checking, wall time.
     pub seconds: f64,
@@ -61,8 +61,8 @@ impl Hunt {
         Hunt { plan, begun: 0, end }
     }
 
-    /// The next round, recorded in the file that `path` names for its seed; none when rounds or time are used up, or when
-    /// `control` says so.
+    /// The next round, recorded in the file that `path` gives for its seed; none when rounds or time are used up, or
+    /// when `control` says so.
     pub fn begin(&mut self, control: &Control, path: impl Fn(u64) -> PathBuf) -> Option<Round> {
         let left = self.end.map(|end| end.saturating_duration_since(Instant::now()));
         if self.begun == self.plan.rounds || left.is_some_and(|left| left.is_zero()) || control.check().is_err() {
@@ -89,7 +89,8 @@ impl Hunt {
         Ok(Some(snapshot))
     }
 
-    /// Ends a round: the history of one without violation goes, unless it is to be kept. Whether its file is there.
+    /// Ends a round: deletes the history of one without violation, unless it is to be kept. Returns whether its file
+    /// remains.
     pub fn settle(&self, round: &Round, findings: &Findings) -> Result<bool, HuntError> {
         let satisfied = |verdict: &Verdict| matches!(verdict, Verdict::Satisfied(_));
         if self.plan.keep || !findings.levels.iter().all(|result| satisfied(&result.verdict)) {
@@ -105,7 +106,7 @@ fn remove(path: &Path) -> Result<(), HuntError> {
     std::fs::remove_file(path).map_err(say)
 }
 
-/// Reads and checks what was recorded, possibly while it still grows: at `levels`, or at all that mean anything there.
+/// Reads and checks a recording, possibly while it still grows: at `levels`, or at all that apply to it.
 pub fn judge(path: &Path, levels: Option<&[Level]>, control: &Control) -> Result<Judged, HuntError> {
     let begin = Instant::now();
     let history = formats::open(path, Request { format: None, rules: None }, control)?;

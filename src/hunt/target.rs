@@ -15,18 +15,18 @@ pub enum Target {
     Database {
         /// Its address.
         url: String,
-        /// Isolation level; the strongest where none is named.
+        /// Isolation level; the strongest if none is named.
         isolation: Option<String>,
-        /// How often a transaction that aborted is tried again.
+        /// How often an aborted transaction is retried.
         retries: u32,
-        /// How long a client tries to reach a database again that it has lost.
+        /// How long a client tries to reconnect to a lost database.
         patience: Duration,
     },
     /// A store in memory.
     Store {
         /// What it promises.
         model: Model,
-        /// What goes wrong all the same.
+        /// What goes wrong anyway.
         faults: Vec<Injection>,
     },
 }
@@ -35,11 +35,11 @@ pub enum Target {
 pub struct Opened {
     /// Name of the product.
     pub name: &'static str,
-    /// Product and version, as the server tells it.
+    /// Product and version, as reported by the server.
     pub version: String,
     /// Name of the isolation level.
     pub isolation: &'static str,
-    /// The strongest level that is promised there, if it is one of those that are checked.
+    /// The strongest level promised there, if it can be checked.
     pub promise: Option<Level>,
     place: Place,
 }
@@ -50,7 +50,7 @@ enum Place {
 }
 
 impl Target {
-    /// Reaches the database. Errors: it does not answer, or there is no such database or level.
+    /// Connects to the database. Errors: it does not respond, or there is no such database or level.
     pub fn open(&self) -> Result<Opened, HuntError> {
         let (url, isolation, retries, patience) = match self {
             Target::Database { url, isolation, retries, patience } => (url, isolation, *retries, *patience),
@@ -82,8 +82,8 @@ impl Target {
 }
 
 impl Opened {
-    /// Runs a workload and records it in a file that is not there yet. `statistics` tell how it goes meanwhile; when
-    /// `control` says so it ends early, and what was recorded until then is a history.
+    /// Runs a workload and records it in a new file. `statistics` show its progress; it ends early when `control` says
+    /// so, and what was recorded until then is a history.
     pub fn record(
         &self,
         workload: Workload,
@@ -108,7 +108,7 @@ impl Opened {
         Ok(statistics.snapshot())
     }
 
-    /// What the first line of a recording says.
+    /// The first line of a recording.
     fn about(&self, workload: &Workload) -> String {
         let place = match &self.place {
             Place::Database { url, .. } => format!("{} on {url}", self.name),

@@ -10,7 +10,7 @@ use crate::history::{History, OperationId, TransactionId};
 use crate::relations::{Axiom, Reason};
 use std::collections::BTreeMap;
 
-/// What to put into a report besides the findings.
+/// What to put into a report in addition to the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Seconds it took to read the history.
@@ -20,7 +20,7 @@ pub struct Settings {
 }
 
 impl Report {
-    /// The report on what was found in `history`. O(transactions + size of the findings, witnesses if asked for).
+    /// The report on the findings in `history`. O(transactions + size of the findings, witnesses if requested).
     pub fn new(history: &History, findings: &Findings, settings: Settings) -> Report {
         Report {
             schema: SCHEMA.to_owned(),
@@ -42,7 +42,7 @@ impl Report {
         }
     }
 
-    /// The same report with what is known of the history's health.
+    /// The same report with what is known about the history's health.
     pub fn with_health(self, history: &History, health: &Health) -> Report {
         Report { health: health::entries(history, health), ..self }
     }
@@ -53,7 +53,7 @@ fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// Figures of the file, whatever the rules made of it.
+/// Figures of the file, regardless of the rules.
 pub(super) fn facts(history: &History) -> HistoryFacts {
     let figures = history.recorded();
     HistoryFacts {
@@ -69,8 +69,8 @@ pub(super) fn facts(history: &History) -> HistoryFacts {
     }
 }
 
-/// A pattern is listed when it occurs, or with 0 when a level that forbids it was asked for and decided.
-/// A checker that knows other patterns, or none, counts no others.
+/// A pattern is listed when it occurs, or with 0 when a level that forbids it was requested and decided. A checker that
+/// knows other patterns, or none, counts no others.
 fn counts(findings: &Findings) -> Counts {
     if findings.checker.is_c4() {
         let decided = findings.levels.iter().any(|result| !matches!(result.verdict, Verdict::Undecided(_)));
@@ -81,7 +81,7 @@ fn counts(findings: &Findings) -> Counts {
     if !findings.is_counted() {
         return Counts(Vec::new());
     }
-    // What satisfies components says nothing of the whole history.
+    // Verdicts on components say nothing about the whole history.
     let decided = |result: &&LevelResult| {
         !matches!(result.verdict, Verdict::Undecided(_) | Verdict::Satisfied(Witness::Components(_)))
     };
@@ -177,7 +177,7 @@ fn transaction_entry(history: &History, t: TransactionId) -> TransactionEntry {
         return TransactionEntry { session: None, index: None, id: "⊥".to_owned(), name: None };
     }
     let name = history.exact_session_name(history.session_of(t));
-    // Only a number that prints as it was written may stand as a number: `007` is a name.
+    // Only a number that prints as it was written is given as a number: `007` is a name.
     let session = match name.parse::<u64>() {
         Ok(number) if number.to_string() == name => SessionName::Number(number),
         _ => SessionName::Name(name),
@@ -254,7 +254,7 @@ fn violation_entries(history: &History, findings: &Findings) -> Vec<ViolationEnt
     entries
 }
 
-/// What a report says of one instance, but for its component, and the transactions that the entry names by place.
+/// The entry of one instance, without its component, and the transactions that it names by place.
 pub fn violation(
     history: &History,
     findings: &Findings,
@@ -263,7 +263,7 @@ pub fn violation(
     violation_entry(history, violation, levels_of(findings, violation))
 }
 
-/// The entry of one instance, but for its component, and its transactions.
+/// The entry of one instance, without its component, and its transactions.
 fn violation_entry(
     history: &History,
     violation: &Violation,

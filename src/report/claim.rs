@@ -24,7 +24,7 @@ pub struct ClaimEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ClaimKind {
-    /// These reads may not return what they returned, whatever the order.
+    /// These reads returned values that are wrong in any order.
     WrongValue {
         /// The pattern that says why.
         pattern: String,
@@ -35,11 +35,11 @@ pub enum ClaimKind {
     StaleRead {
         /// The read.
         read: OperationEntry,
-        /// Who wrote what it returned.
+        /// The writer of the version it returned.
         older: usize,
-        /// Who wrote the newer version.
+        /// The writer of the newer version.
         newer: usize,
-        /// With what.
+        /// Its write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         write: Option<OperationEntry>,
         /// How the reader saw it.
@@ -55,13 +55,13 @@ pub enum ClaimKind {
     },
     /// What was observed closes a cycle by itself.
     Observed,
-    /// Who read one version of a key and wrote the key: only one of the updates can survive.
+    /// Transactions read one version of a key and wrote the key: only one of the updates can survive.
     LostWrite {
         /// The key.
         key: String,
-        /// Who wrote that version.
+        /// The writer of that version.
         writer: usize,
-        /// Who read it and wrote the key.
+        /// The transactions that read it and wrote the key.
         readers: Vec<usize>,
     },
     /// Two readers saw one of two writes each, and not the other one.
@@ -69,7 +69,7 @@ pub enum ClaimKind {
         /// What they missed.
         missed: Vec<MissedEntry>,
     },
-    /// Two transactions each missed what the other wrote.
+    /// Two transactions each missed the other's write.
     MissedEachOther {
         /// What they missed.
         missed: Vec<MissedEntry>,
@@ -79,13 +79,13 @@ pub enum ClaimKind {
         /// The transactions.
         missing: Vec<usize>,
     },
-    /// What was read contradicts real time.
+    /// The reads contradict real time.
     AgainstTheClock {
         /// This one had ended…
         ended: usize,
         /// … before this one began.
         began: usize,
-        /// What the later one missed, where that is all.
+        /// What the later one missed, if nothing else is involved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missed: Option<MissedEntry>,
     },
@@ -96,7 +96,7 @@ pub enum ClaimKind {
         /// The write between.
         write: OperationEntry,
     },
-    /// Several answers are possible to an open question, and each contradicts.
+    /// An open question has several possible answers, and each leads to a contradiction.
     Cases,
 }
 
@@ -122,7 +122,7 @@ impl ClaimEntry {
 pub struct MissedEntry {
     /// The reader.
     pub reader: usize,
-    /// Who wrote the newer version.
+    /// The writer of the newer version.
     pub writer: usize,
     /// The read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,15 +136,15 @@ pub struct MissedEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SightWord {
-    /// It comes before it in its session.
+    /// The transaction precedes the reader in its session.
     OwnSession,
-    /// It read from it before the stale read.
+    /// The reader read from it before the stale read.
     ReadBefore,
-    /// It read from it.
+    /// The reader read from it.
     Read,
     /// A path of sessions and reads leads from it to the reader.
     Through,
-    /// It comes before it in every order: the rest of the cycle says so.
+    /// It precedes the reader in every order: the rest of the cycle shows it.
     Order,
 }
 
@@ -160,11 +160,11 @@ pub struct StatementEntry {
     pub case: Option<String>,
     /// The sentence.
     pub text: String,
-    /// Places of the transactions it speaks of.
+    /// Places of the transactions it mentions.
     pub transactions: Vec<usize>,
-    /// The operations it speaks of.
+    /// The operations it mentions.
     pub operations: Vec<OperationEntry>,
-    /// The edges it speaks of, by place.
+    /// The edges it mentions, by place.
     pub edges: Vec<usize>,
     /// Numbers of the statements that it follows from.
     pub premises: Vec<usize>,

@@ -14,7 +14,7 @@ pub struct HealthEntry {
     pub severity: String,
     /// In plain words.
     pub text: String,
-    /// How many there are, exactly; of a condition of checkers, how many break it.
+    /// The exact number of occurrences; for a condition of checkers, of violations.
     pub count: u64,
     /// The first transactions it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,7 +27,7 @@ pub struct HealthEntry {
     pub flag: Option<String>,
 }
 
-/// Most transactions, and most operations, that a finding which sheds no doubt on verdicts names here.
+/// Maximum number of transactions, and of operations, that a finding that casts no doubt on verdicts names here.
 const LISTED_IN_NOTES: usize = 10;
 
 /// The findings as data, in their order.
@@ -39,7 +39,7 @@ fn entry(history: &History, finding: &Finding) -> HealthEntry {
     let listed = if finding.severity == Severity::Note { LISTED_IN_NOTES } else { usize::MAX };
     let transactions = match finding.operations.is_empty() {
         true => finding.transactions.iter().copied().take(listed).collect(),
-        // The operations bring their transactions along.
+        // The operations include their transactions.
         false => Vec::new(),
     };
     let mut places = Places::new(history, transactions);

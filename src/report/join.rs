@@ -1,4 +1,4 @@
-//! Orders of components, as reports tell them, joined into one order of the history.
+//! Orders of components, as reports give them, joined into one order of the history.
 
 use super::{OrderEntry, SessionName, TransactionEntry};
 use crate::graph::{Digraph, topological_order};
@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 /// A commit order, and for PC and SI the number of commits before each one's start.
 pub(super) type Joined = (Vec<TransactionEntry>, Option<Vec<u32>>);
 
-/// The transactions of all orders, each once, in an order in which they and the order of sessions are kept. `None` if
-/// there is none or an entry lacks its session. O(length of the orders, and sorting sessions).
+/// The transactions of all orders, each once, in an order that respects them and session order. `None` if there is none
+/// or an entry lacks its session. O(length of the orders, and sorting sessions).
 pub(super) fn join(orders: &[&OrderEntry]) -> Option<Joined> {
     let split = orders.iter().any(|order| order.snapshots.is_some());
     let steps = if split { 2 } else { 1 };

@@ -1,4 +1,4 @@
-//! JSON form of reports: one object a history, one history a line.
+//! JSON form of reports: one object per history, one history per line.
 
 use super::{Counts, Document};
 use crate::history::is_hidden;
@@ -13,14 +13,14 @@ pub fn to_line(document: &Document, out: &mut dyn io::Write) -> io::Result<()> {
     write_line(document, out)
 }
 
-/// Writes a value as one line of JSON, newline included. What would act on a terminal is written by its number, which
-/// readers of JSON take for the character itself.
+/// Writes a value as one line of JSON, newline included. Characters that would act on a terminal are escaped by number,
+/// which JSON parsers read as the character itself.
 pub(super) fn write_line(value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Seen)).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 
-/// Compact JSON in which every character is seen.
+/// Compact JSON in which every character is visible.
 struct Seen;
 
 impl serde_json::ser::Formatter for Seen {

@@ -10,13 +10,12 @@ pub struct ListingEntry {
     pub counted: String,
     /// What is listed under `violations`.
     pub listed: String,
-    /// Most instances listed of a pattern.
+    /// Maximum number of instances listed per pattern.
     pub max_instances: usize,
-    /// The pattern whose instances were asked for, with how many come before and how many were asked for. Listed are
-    /// these only.
+    /// The requested window of one pattern's instances. Only these are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowEntry>,
-    /// How many instances have something in common, where that was asked for.
+    /// How many instances have something in common, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tally: Option<super::Tally>,
 }
@@ -26,14 +25,14 @@ pub struct ListingEntry {
 pub struct WindowEntry {
     /// Its id.
     pub pattern: String,
-    /// How many instances come before.
+    /// How many instances precede it.
     pub offset: u64,
-    /// Most instances.
+    /// Maximum number of instances.
     pub limit: u64,
 }
 
 impl ListingEntry {
-    /// At most so many instances of each pattern, or those of a page only.
+    /// At most `max_instances` instances of each pattern, or only those of a page.
     pub fn new(max_instances: usize, page: Option<Page>) -> ListingEntry {
         let window =
             page.map(|Page { pattern, offset, limit }| WindowEntry { pattern: pattern.id().to_owned(), offset, limit });

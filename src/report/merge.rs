@@ -15,16 +15,16 @@ pub struct MergeError {
     pub message: String,
 }
 
-/// Joins what shards say, one document for each history, in the order in which they are first named. Reports that are
-/// not of a shard stay as they are.
+/// Joins the reports of shards, one document per history, in the order in which they are first named. Reports not from
+/// a shard are unchanged.
 ///
-/// A level is violated if a shard says so, satisfied if the shards together say so of every component, else undecided;
-/// where shards are missing the reason names them. Violations and counts are those of the shard that knows of most
+/// A level is violated if a shard says so, satisfied if the shards together say so for every component, else undecided;
+/// where shards are missing the reason names them. Violations and counts are those of the shard that knows the most
 /// violated levels, which looked for them in the whole history. Seconds are added up.
 ///
 /// # Errors
-/// Reports on one history that differ in the history, the levels asked for or the number of shards, and a shard that
-/// comes twice.
+/// Reports on one history that differ in the history, the levels requested or the number of shards, and a shard that
+/// appears twice.
 pub fn merge(documents: Vec<Document>) -> Result<Vec<Document>, MergeError> {
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut groups: Vec<(String, Vec<Document>)> = Vec::new();
@@ -40,7 +40,7 @@ pub fn merge(documents: Vec<Document>) -> Result<Vec<Document>, MergeError> {
     groups.into_iter().map(one).collect()
 }
 
-/// What all documents on one history say.
+/// All documents on one history as one.
 fn one(group: Vec<Document>) -> Result<Document, String> {
     let mut reports: Vec<Report> = Vec::new();
     let mut elsewhere = None;
@@ -87,7 +87,7 @@ fn undecided(level: &str, reason: String, seconds: f64) -> LevelEntry {
     }
 }
 
-/// The reports on one history that has been spread.
+/// The reports on one history spread over shards.
 struct Shards {
     /// By shard, ascending, with what they are about.
     reports: Vec<(PartEntry, Report)>,
@@ -149,7 +149,7 @@ impl Shards {
         if !is_one {
             report.patterns = counts(&report.patterns, &levels);
         }
-        // Some are about what is violated, so those of the shard that knows most of that come first.
+        // Some are about violations, so those of the shard that knows the most of them come first.
         let assumptions = match report.assumptions.is_empty() {
             true => any_assumptions,
             false => std::mem::take(&mut report.assumptions),
@@ -157,7 +157,7 @@ impl Shards {
         Ok(Report { part: None, levels, timings, assumptions, health, ..report })
     }
 
-    /// What the shards together say of a level.
+    /// The verdict of all shards together on a level.
     fn level(&self, level: &str) -> LevelEntry {
         let is_spread = matches!(level, "PC" | "SI" | "SER") && self.n_components > 1;
         let entries: Vec<(&PartEntry, &LevelEntry)> = self
@@ -188,7 +188,7 @@ impl Shards {
         }
     }
 
-    /// Number of components of which no shard says anything.
+    /// Number of components on which no shard has a verdict.
     fn n_undecided(&self, entries: &[(&PartEntry, &LevelEntry)]) -> usize {
         let mut is_decided = vec![false; self.n_components];
         for component in entries.iter().filter_map(|(part, _)| part.mine.as_ref()).flatten() {
@@ -197,7 +197,7 @@ impl Shards {
         is_decided.iter().filter(|decided| !**decided).count()
     }
 
-    /// Which shards would have to say something of a level and are missing.
+    /// The missing shards needed for a verdict on a level.
     fn missing(&self, is_spread: bool, entries: &[(&PartEntry, &LevelEntry)]) -> Option<String> {
         let shards = self.reports.first().map_or(0, |(part, _)| part.shards);
         let is_there = |shard: &usize| self.reports.iter().any(|(part, _)| part.shard == *shard);
@@ -229,7 +229,7 @@ fn joined(first: &LevelEntry, entries: &[(&PartEntry, &LevelEntry)], seconds: f6
     }
 }
 
-/// The counts of a report with 0 for what the merged levels have been checked for.
+/// The counts of a report, with 0 for patterns that the merged levels have been checked for.
 fn counts(found: &Counts, levels: &[LevelEntry]) -> Counts {
     let decided = levels.iter().filter(|entry| entry.verdict != VerdictWord::Undecided);
     let decided: Vec<Level> = decided.filter_map(|entry| entry.level.parse().ok()).collect();

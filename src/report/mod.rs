@@ -106,14 +106,14 @@ pub struct Report {
     pub schema: String,
     /// The history's figures.
     pub history: HistoryFacts,
-    /// Which share of the work it is about; all of it where there is none.
+    /// The share of the work it is about; all of it if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartEntry>,
-    /// A verdict per level asked for, in the order asked.
+    /// A verdict per requested level, in the order requested.
     pub levels: Vec<LevelEntry>,
     /// Exact number of instances by pattern id: those looked for, in the order of the pattern table.
     pub patterns: Counts,
-    /// The same by the rule of Plume's published program, where that was asked for; the letters that occur.
+    /// The same by the rule of Plume's published program, if requested; the letters that occur.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_patterns: Option<Counts>,
     /// Which instances are listed.
@@ -123,7 +123,7 @@ pub struct Report {
     pub violations: Vec<ViolationEntry>,
     /// Wall time, seconds.
     pub timings: Timings,
-    /// How what the file leaves open was understood: the choice made for each rule, by the name of its flag.
+    /// How ambiguities of the file were resolved: the choice made for each rule, by the name of its flag.
     #[serde(default)]
     pub rules: BTreeMap<String, String>,
     /// Choices made on the input that the verdicts rest on.
@@ -134,7 +134,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The rules by which the history was understood. Errors: the report names a rule or choice that is not known.
+    /// The rules by which the history was interpreted. Errors: the report names an unknown rule or choice.
     pub fn rules(&self) -> Result<Rules, String> {
         let mut rules = Rules::default();
         for (name, word) in &self.rules {
@@ -144,7 +144,7 @@ impl Report {
     }
 }
 
-/// Figures that also tell whether a report belongs to a history.
+/// Figures that also show whether a report belongs to a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryFacts {
     /// As given.
@@ -193,7 +193,7 @@ pub struct LevelEntry {
     /// Why it is undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only if so.
+    /// What the verdict takes for granted: "T1 set up the initial state" where it is violated only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assuming: Option<String>,
     /// On request: the commit order that explains the history. Empty at CI, where nothing needs an order.
@@ -206,20 +206,20 @@ pub struct LevelEntry {
     /// In place of a witness where the report is about some components of the history: an order for each of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orders: Option<Vec<OrderEntry>>,
-    /// With a witness of RC, RA or TCC: who wrote what each read returned that has several possible writers. At the
-    /// other levels the order says it.
+    /// With a witness of RC, RA or TCC: the writer of each read that has several possible ones. At the other levels the
+    /// order determines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<SourceEntry>>,
 }
 
-/// The writer that a read is taken to have.
+/// The assumed writer of a read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceEntry {
     /// The transaction of the read.
     pub reader: TransactionEntry,
     /// The position of the read in its transaction, from 0.
     pub operation: usize,
-    /// Whose version it returned.
+    /// The writer of the version it returned.
     pub writer: TransactionEntry,
 }
 
@@ -242,7 +242,7 @@ pub struct TransactionEntry {
     pub index: Option<usize>,
     /// Its id.
     pub id: String,
-    /// What people call it, where that differs from its id: `S4#1` for `4.1`.
+    /// Its display name, where that differs from its id: `S4#1` for `4.1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -264,17 +264,17 @@ pub struct ViolationEntry {
     pub also: Vec<String>,
     /// Codes of the levels it violates.
     pub levels: Vec<String>,
-    /// What it claims: the headline, in words and as data. None in reports that do not say.
+    /// What it claims: the headline, in words and as data. None in reports without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<ClaimEntry>,
     /// The key on which the contradiction shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The scenario's transactions, in order of telling.
+    /// The scenario's transactions, in presentation order.
     pub transactions: Vec<TransactionEntry>,
     /// The edges of the argument, premises first.
     pub edges: Vec<EdgeEntry>,
-    /// Operations the argument is about, apart from those of the edges.
+    /// Operations the argument is about, in addition to those of the edges.
     pub operations: Vec<OperationEntry>,
     /// How the edges contradict each other.
     pub proof: ProofEntry,
@@ -283,14 +283,14 @@ pub struct ViolationEntry {
     pub statements: Vec<StatementEntry>,
     /// The inferred edge already holds causally, so this instance adds nothing.
     pub implied: bool,
-    /// The simplest listed violation that this one contains: one of a level that is no stronger, by the same reads or the
-    /// same order of two transactions, or in the same transactions.
+    /// The simplest listed violation that this one contains: one of a level that is no stronger, by the same reads or
+    /// the same order of two transactions, or in the same transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
-    /// Root cause: equal numbers belong together.
+    /// Root cause: instances with equal numbers share one.
     pub group: u32,
     /// Instances of any pattern that share transactions, directly or through others, have the same number: from 1, the
-    /// component with the most convincing instance first. 0 in reports that do not say.
+    /// component with the most convincing instance first. 0 in reports without it.
     #[serde(default)]
     pub component: u32,
 }
@@ -304,7 +304,7 @@ pub struct OperationEntry {
     pub index: usize,
     /// `r(x) = 3`.
     pub text: String,
-    /// Its line in the file, where known; of a binary file the byte, from 1.
+    /// Its line in the file, where known; for a binary file the byte, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Where it is in the file, in words: `line 12`, `byte 3660`, `T3.log byte 90`.
@@ -424,7 +424,7 @@ pub enum AxiomWord {
 pub enum ProofEntry {
     /// The operations alone do.
     Read,
-    /// These reads alone do, given the writers that the cases around fix.
+    /// These reads alone do, given the writers that the enclosing cases fix.
     Reads {
         /// What they are an instance of: TAP-a to f one read, TAP-j two that can share no writer.
         pattern: String,
@@ -460,11 +460,11 @@ pub enum ProofEntry {
         /// The place of the element in the list, from 0.
         place: usize,
         /// A case for every append that may have made it: of another transaction that did not abort and all of whose
-        /// appends to the key stand around the place in their order. None where no append can have made it.
+        /// appends to the key surround the place in their order. None where no append can have made it.
         cases: Vec<AppendEntry>,
     },
-    /// Whether a transaction of unknown outcome committed or not, a contradiction follows. If it did, it takes part with all
-    /// that it read; if not, it is like one that aborted.
+    /// Whether a transaction of unknown outcome committed or not, a contradiction follows. If it did, it counts with
+    /// all its reads; if not, it is like an aborted one.
     Outcomes {
         /// Place of the transaction.
         transaction: usize,
@@ -478,26 +478,25 @@ pub enum ProofEntry {
     Clauses {
         /// Each a cycle, smallest first.
         lemmas: Vec<Vec<usize>>,
-        /// Of each of these lists not all assumed edges hold.
+        /// In each of these lists not all assumed edges hold.
         clauses: Vec<Vec<usize>>,
     },
-    /// Whatever is supposed of many reads, or of many places of lists and outcomes, one of these combinations is there, and
-    /// each contradicts. That none is left follows by unit propagation: of the options of each read, place or outcome one
-    /// holds, not all of a combination do; then each clause in turn, and the contradiction.
+    /// Whatever is supposed about many reads, or about many places of lists and outcomes, one of these combinations
+    /// holds, and each is contradictory. That none is left follows by unit propagation: one option of each read, place
+    /// or outcome holds, not all of a combination do; then each clause in turn, and the contradiction.
     Combinations {
-        /// All that may be supposed: of a read every writer that does not violate read committed by itself, of a place
-        /// of a list every append as in `appends`, of a transaction of unknown outcome that it committed and that not.
+        /// All possible suppositions: every writer of a read that does not violate read committed by itself, every
+        /// append for a place of a list as in `appends`, both outcomes of a transaction of unknown outcome.
         options: Vec<OptionEntry>,
         /// Each with what follows.
         excluded: Vec<CombinationEntry>,
-        /// Options by number from 1. Of each list it is not so that all options hold that are positive and none that is
-        /// negative.
+        /// Options by number from 1. In each list, not all positive options hold while no negative one does.
         clauses: Vec<Vec<i64>>,
     },
 }
 
-/// What may be supposed where it is open: who wrote what a read returned, what appended an element of a list, or whether a
-/// transaction committed.
+/// A supposition about an open question: the writer of what a read returned, the append that made an element of a list,
+/// or whether a transaction committed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum OptionEntry {
@@ -526,7 +525,7 @@ pub enum OptionEntry {
     },
 }
 
-/// A combination of options that contradicts.
+/// A contradictory combination of options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CombinationEntry {
     /// Options by number from 1, in the order in which they are supposed.

@@ -4,21 +4,21 @@ use super::{FailedHistory, LevelEntry, SCHEMA, TransactionEntry};
 use crate::checkers::{ShardAssignment, Share};
 use serde::{Deserialize, Serialize};
 
-/// What a report is about, where it is about a share of the work only.
+/// What a report is about, if only a share of the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartEntry {
     /// Which shard made it, from 0.
     pub shard: usize,
     /// How many shards there are.
     pub shards: usize,
-    /// What was dealt out to the shards.
+    /// What was distributed to the shards.
     pub of: Dealt,
-    /// Codes of the levels asked for. A shard says nothing of levels that others decide.
+    /// Codes of the levels requested. A shard says nothing about levels that others decide.
     pub levels: Vec<String>,
-    /// Number of components of the history; 1 where it is not spread, 0 where that is not known.
+    /// Number of components of the history; 1 if it is not spread, 0 if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub components: Option<usize>,
-    /// The components that this shard has, which the verdicts at PC, SI and SER are about.
+    /// The components of this shard, which the verdicts at PC, SI and SER are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mine: Option<Vec<usize>>,
 }
@@ -34,7 +34,7 @@ pub enum Dealt {
 }
 
 impl PartEntry {
-    /// Of a whole history among several.
+    /// For a whole history among several.
     pub fn of_histories(share: Share, levels: Vec<String>) -> PartEntry {
         let Share { shard, shards } = share;
         PartEntry { shard, shards, of: Dealt::Histories, levels, components: None, mine: None }
@@ -53,16 +53,16 @@ impl PartEntry {
     }
 }
 
-/// A history that another shard has to look at. When reports have been merged, one that no shard has looked at.
+/// A history that another shard checks. In merged reports, one that no shard has checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Elsewhere {
     /// [`SCHEMA`].
     pub schema: String,
     /// The history.
     pub history: FailedHistory,
-    /// Who has it.
+    /// The shard that has it.
     pub part: PartEntry,
-    /// In merged reports: the levels asked for, all undecided.
+    /// In merged reports: the levels requested, all undecided.
     pub levels: Vec<LevelEntry>,
 }
 
@@ -81,7 +81,7 @@ pub struct OrderEntry {
     pub component: usize,
     /// The commit order of its transactions.
     pub witness: Vec<TransactionEntry>,
-    /// As beside a whole witness of PC or SI.
+    /// As with a whole witness of PC or SI.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<Vec<u32>>,
 }

@@ -29,27 +29,27 @@ pub struct StatisticsReport {
     pub hot_tenth_share: f64,
     /// Estimated exponent of a Zipf distribution over keys.
     pub zipf_exponent: Option<f64>,
-    /// Transactions of a session.
+    /// Transactions per session.
     pub transactions_of_session: SpreadEntry,
-    /// Operations of a transaction.
+    /// Operations per transaction.
     pub operations_of_transaction: SpreadEntry,
-    /// Transactions by what they consist of.
+    /// Transactions by composition.
     pub shapes: ShapesEntry,
     /// Pairs of transactions of different sessions that write a common key, once for each such key.
     pub write_conflicts: u64,
-    /// Those of them that ran at the same time, where there are times.
+    /// Those of them that ran concurrently, where there are times.
     pub concurrent_write_conflicts: Option<u64>,
     /// Distinct pairs of key and value that were written.
     pub distinct_values: usize,
     /// Those of them that several transactions wrote.
     pub repeated_values: usize,
-    /// What is known of lists.
+    /// Figures about lists.
     pub lists: ListsEntry,
-    /// What is known of times, where there are any.
+    /// Figures about times, where there are any.
     pub times: Option<TimesEntry>,
     /// How much of the version order can be inferred.
     pub version_order: VersionOrderEntry,
-    /// Sessions that committed something: the width of the history (Biswas & Enea 2019, Corollary 4.3).
+    /// Sessions with committed transactions: the width of the history (Biswas & Enea 2019, Corollary 4.3).
     pub width: usize,
     /// The biconnected components of sessions that share keys (their section 5), the largest first.
     pub components: Vec<ComponentEntry>,
@@ -62,18 +62,18 @@ pub struct StatisticsReport {
 pub struct ComponentEntry {
     /// Its sessions.
     pub sessions: usize,
-    /// Their transactions that committed.
+    /// Their committed transactions.
     pub transactions: usize,
 }
 
-/// Least, mean and most.
+/// Minimum, mean and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpreadEntry {
-    /// The least.
+    /// The minimum.
     pub min: usize,
     /// The mean.
     pub mean: f64,
-    /// The most.
+    /// The maximum.
     pub max: usize,
 }
 
@@ -83,7 +83,7 @@ impl From<Spread> for SpreadEntry {
     }
 }
 
-/// Transactions by what they consist of.
+/// Transactions by composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ShapesEntry {
     /// Nothing.
@@ -98,7 +98,7 @@ pub struct ShapesEntry {
     pub mixed: usize,
 }
 
-/// What is known of lists.
+/// Figures about lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ListsEntry {
     /// Keys that hold lists.
@@ -109,7 +109,7 @@ pub struct ListsEntry {
     pub longest: usize,
 }
 
-/// What is known of times.
+/// Figures about times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TimesEntry {
     /// Transactions that have them.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Instances that are made at once.
+/// Instances generated at once.
 const AT_ONCE: u64 = 100_000;
 
 /// What instances are counted by.
@@ -17,14 +17,14 @@ pub enum TallyBy {
     Level,
     /// The key on which the contradiction shows.
     Key,
-    /// The sessions that take part.
+    /// The sessions involved.
     Session,
     /// The root cause, named after the first listed instance that has it.
     Cause,
 }
 
 impl TallyBy {
-    /// As it is asked for: "key".
+    /// Its name in requests: "key".
     pub fn word(self) -> &'static str {
         match self {
             TallyBy::Level => "level",
@@ -69,8 +69,8 @@ impl std::str::FromStr for TallyBy {
 }
 
 impl Tally {
-    /// Looks at all instances that were counted, listed or not, some at a time; of a pattern at most 2³² - 1. Takes as long as counting them for each
-    /// 100,000 of a pattern.
+    /// Goes through all instances that were counted, listed or not, in batches; at most 2³² - 1 per pattern. Takes as
+    /// long as counting them for each 100,000 of a pattern.
     pub fn new(history: &History, findings: &Findings, by: TallyBy, control: &Control) -> Tally {
         control.phase("grouping instances", 0);
         let mut names = Names::new(history, findings, by);
@@ -141,7 +141,7 @@ pub fn key_of(history: &History, violation: &Violation) -> String {
     key.map_or_else(|| "no key".to_owned(), |key| format!("key {}", history.key_name(key)))
 }
 
-/// The sessions that take part in a contradiction: "session 1", "sessions 1, 2", or "no session".
+/// The sessions involved in a contradiction: "session 1", "sessions 1, 2", or "no session".
 pub fn sessions_of(history: &History, violation: &Violation) -> String {
     let own: BTreeSet<SessionId> =
         violation.transactions.iter().filter(|t| !t.is_initial()).map(|t| history.session_of(*t)).collect();

@@ -5,9 +5,9 @@ use super::resolution::Resolution;
 use crate::history::History;
 use crate::report::{LevelEntry, VerdictWord};
 
-/// Whether a verdict can be right whatever its evidence is. LIN is about lightweight transactions with times: of others it
-/// is neither satisfied nor violated. SSER is satisfied in real time only; where no times order anything it is still violated
-/// if SER is, and the evidence must show that.
+/// Whether a verdict can be right whatever its evidence. LIN is about lightweight transactions with times: other
+/// histories neither satisfy nor violate it. SSER is satisfied in real time only; where no times order anything it is
+/// still violated if SER is, and the evidence must show that.
 pub(super) fn check(history: &History, resolution: &Resolution<'_>, level: &LevelEntry) -> Result<(), String> {
     let needs_time = match (level.level.as_str(), level.verdict) {
         (_, VerdictWord::Undecided) => false,

@@ -1,7 +1,7 @@
 //! Replay of a commit order at TCC: what each transaction sees is its causal past.
 //!
-//! The past of a transaction is a vector with one entry a session: how many of its transactions are in the past. The
-//! vectors are computed for a block of sessions at a time, so memory stays small whatever the number of sessions.
+//! The past of a transaction is a vector with one entry per session: how many of its transactions are in the past. The
+//! vectors are computed for one block of sessions at a time, so memory stays small whatever the number of sessions.
 
 use super::replay::Flaw;
 use super::weak::{Read, Story, Suspect};
@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A place in a session, from 1; 0 for none. Signed numbers are quicker to compare many at a time, and so are short ones.
+/// A place in a session, from 1; 0 for none. Signed and short numbers are faster to compare many at a time.
 trait Entry: Copy + Default + Ord + Send + Sync {
-    /// Of a number that fits.
+    /// From a number that fits.
     fn of(position: i32) -> Self;
 }
 
@@ -29,10 +29,10 @@ impl Entry for i32 {
     }
 }
 
-/// Blocks looked at side by side: each takes memory.
+/// Blocks processed in parallel: each takes memory.
 const ABREAST: usize = 4;
 
-/// Up to so many newer versions of a key are looked at one by one.
+/// Up to this many newer versions of a key are looked at one by one.
 const FEW: usize = 64;
 
 /// Whether no stale read returns a version older than a write of its key in its reader's causal past.
@@ -47,7 +47,7 @@ pub(super) fn replay(story: &Story<'_>) -> Result<(), Flaw> {
     }
 }
 
-/// The same with so many sessions per block.
+/// The same with `BLOCK` sessions per block.
 fn replay_in<E: Entry, const BLOCK: usize>(story: &Story<'_>, seats: &[Seat]) -> Result<(), Flaw> {
     let n_sessions = story.history.n_sessions();
     let in_order = OnceLock::new();
@@ -81,7 +81,7 @@ fn replay_in<E: Entry, const BLOCK: usize>(story: &Story<'_>, seats: &[Seat]) ->
         }
         story.stale.par_iter().with_min_len(4096).try_for_each(look)
     };
-    // Memory that is fresh from the system costs as much as what is done with it: each thread keeps its own.
+    // Fresh memory from the system costs as much as the work on it: each thread keeps its own.
     let mut pasts = vec![Vec::new(); rayon::current_num_threads().min(ABREAST)];
     blocks
         .chunks(pasts.len())
@@ -118,13 +118,13 @@ impl Writers {
         Writers { begin, writers }
     }
 
-    /// Of the key of a read; who writes it several times comes several times.
+    /// The writers of the key of a read; one that writes it several times appears several times.
     fn of(&self, read: Read) -> &[TransactionId] {
         &self.writers[self.begin[read.key.index()] as usize..self.begin[read.key.index() + 1] as usize]
     }
 }
 
-/// Of the writers of a key in the order of commits those between the source of a read and its reader.
+/// The writers of a key between the source of a read and its reader, in commit order.
 fn newer<'a>(story: &Story<'_>, writers: &'a [TransactionId], number: u32, read: Read) -> &'a [TransactionId] {
     let place = |t: &TransactionId| story.number[t.index()];
     let after = &writers[writers.partition_point(|t| place(t) <= read.from)..];
@@ -173,7 +173,7 @@ fn past_of_block<E: Entry, const BLOCK: usize>(
         let seat = seats[seen as usize - 1];
         let position = E::of(seat.position);
         let entry = match block.contains(&(seat.session as usize)) {
-            // With a transaction its past is in the past.
+            // The past includes the past of each of its transactions.
             true if own[seat.session as usize - block.start] >= position => return,
             inside => inside.then(|| seat.session as usize - block.start),
         };
@@ -201,8 +201,8 @@ fn past_of_block<E: Entry, const BLOCK: usize>(
     Ok(())
 }
 
-/// A writer of the key of a read that is in the past and comes after the read's source: of each session of the block the
-/// last one in the past, as the ones before it stand before it in the order, too.
+/// A writer in the past of the key of a read that comes after the read's source: only the last one in the past of each
+/// session of the block, since the earlier ones precede it in the order, too.
 fn last_past<E: Entry, const BLOCK: usize>(
     story: &Story<'_>,
     writers: &[TransactionId],

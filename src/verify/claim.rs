@@ -1,4 +1,4 @@
-//! What a violation is said to show: does it follow from the history and from the edges, which hold by the time this is asked?
+//! The claim of a violation: does it follow from the history and from the edges, which have been checked already?
 
 use super::read::operation;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
@@ -23,7 +23,7 @@ pub(super) fn check(
         }
         ClaimKind::TwoReads { reads } => scene.two_reads(reads),
         ClaimKind::Observed => {
-            // What real time contradicts is said of the clock.
+            // A contradiction of real time is claimed of the clock.
             let holds = |e: &&EdgeEntry| scene.is_known(e) && e.kind != "RT";
             expect(scene.cycle()?.iter().all(holds), "it rests on more than sessions, reads and lists")
         }
@@ -40,7 +40,7 @@ pub(super) fn check(
     checked.map_err(|message| format!("its claim does not hold: {message}"))
 }
 
-/// Whether each statement has its number, follows from earlier ones, and speaks of what there is.
+/// Whether each statement has its number, follows from earlier ones, and mentions only what exists.
 pub(super) fn statements(violation: &ViolationEntry) -> Result<(), String> {
     for (place, statement) in violation.statements.iter().enumerate() {
         let number = statement.number;
@@ -74,7 +74,7 @@ fn is_observed(edge: &EdgeEntry) -> bool {
     matches!(edge.reason, SessionOrder | Reads | Path { .. } | Listed { .. } | ReadModifyWrite { .. })
 }
 
-/// A read that did not return the newer of two versions: by place the reader, its read, and who wrote the two.
+/// A read that did not return the newer of two versions: by place the reader, its read, and the two writers.
 struct Choice {
     reader: usize,
     read: Option<usize>,
@@ -113,7 +113,8 @@ impl Shown<'_> {
         }
     }
 
-    /// Whether an edge follows from sessions, reads and lists, or from both versions in the list that its reader returned.
+    /// Whether an edge follows from sessions, reads and lists, or from both versions in the list that its reader
+    /// returned.
     fn is_known(&self, edge: &EdgeEntry) -> bool {
         is_observed(edge) || self.is_in_its_list(edge) == Ok(true)
     }
@@ -157,7 +158,7 @@ impl Shown<'_> {
         expect(pattern == known, "it is of another pattern")?;
         let reads =
             reads.iter().map(|read| self.operation(read, OperationKind::Read)).collect::<Result<Vec<_>, _>>()?;
-        // Of two different versions in one transaction all reads of the key may be told.
+        // For two different versions in one transaction all reads of the key may be listed.
         let is_told = match pattern {
             _ if wrong.is_empty() => true,
             "TAP-j" => wrong.iter().all(|read| reads.contains(read)),
@@ -202,7 +203,7 @@ impl Shown<'_> {
         };
         match (sight, seen) {
             (SightWord::OwnSession, None) => {
-                // ⊥, which is of no session, writes no key.
+                // ⊥, which has no session, writes no key.
                 let one = self.history.session_of(writer) == self.history.session_of(reader);
                 let before = self.history.position_of(writer) < self.history.position_of(reader);
                 expect(one && before, "the newer version was not written before in its session")?;
@@ -245,7 +246,7 @@ impl Shown<'_> {
         let are_it = |edges: &mut dyn Iterator<Item = &&EdgeEntry>| {
             edges.filter_map(|edge| choice(edge)).map(|made| (made.reader, made.read)).eq(said.iter().copied())
         };
-        // What a list has in order by itself need not be counted as a read that forces an order.
+        // An order that a list shows by itself need not count as a read that forces an order.
         let holds = are_it(&mut cycle.iter()) || are_it(&mut cycle.iter().filter(|edge| !self.is_known(edge)));
         expect(!said.is_empty() && holds, "other reads close the cycle")
     }
@@ -333,8 +334,8 @@ impl Shown<'_> {
         })
     }
 
-    /// Whether every write of what was read had ended before another write began, or began after the read, which began after
-    /// that other write.
+    /// Whether every write of the value read ended before another write began or began after the read, which began
+    /// after that other write.
     fn overwritten_before(&self, read: &OperationEntry, write: &OperationEntry) -> Result<(), String> {
         let history = self.history;
         let (read, by) = (self.operation(read, OperationKind::Read)?, self.operation(write, OperationKind::Write)?);

@@ -1,4 +1,4 @@
-//! Violations that show as a log of clauses: many orders of two writers are open, and cycles exclude all combinations.
+//! Violations shown by a log of clauses: many orders of two writers are open, and cycles exclude all combinations.
 
 use super::cycle::Argument;
 use super::propagation::Propagation;
@@ -9,9 +9,9 @@ use crate::report::ReasonEntry;
 use rustc_hash::FxHashMap;
 
 impl Argument<'_> {
-    /// Whether no choice of the assumed edges is left, given those of the cases around (`assumed`). Of the two orders of
-    /// two writers of a key exactly one holds, whatever key the edge names: it is the order of their commits. A legal
-    /// cycle excludes that all assumptions it rests on hold. Near linear in the log, but for the propagation.
+    /// Whether no choice of the assumed edges is left, given those of the enclosing cases (`assumed`). Exactly one of
+    /// the two orders of two writers of a key holds, whatever key the edge names: it is the order of their commits. A
+    /// legal cycle excludes that all assumptions it rests on hold. Near linear in the log, except for the propagation.
     pub(super) fn leave_no_choice(
         &self,
         (lemmas, clauses): (&[Vec<usize>], &[Vec<usize>]),
@@ -46,14 +46,14 @@ impl Argument<'_> {
 /// The orders of two writers that edges rest on, as literals.
 struct Grounds<'a> {
     argument: &'a Argument<'a>,
-    /// By edge: the literal it assumes, unless a case around assumes it anyway.
+    /// By edge: the literal it assumes, unless an enclosing case assumes it anyway.
     literal: Vec<Option<u32>>,
     n_variables: usize,
     /// By edge: whether it rests on a literal.
     rests: Vec<bool>,
-    /// By edge without such: whether it holds in the case around, and what it rests on.
+    /// By edge without such: whether it holds in the enclosing case, and what it rests on.
     is_granted: Vec<bool>,
-    /// By edge: the last cycle that it was met in.
+    /// By edge: the last cycle in which it occurred.
     met: Vec<u32>,
     n_cycles: u32,
 }
@@ -84,7 +84,7 @@ impl<'a> Grounds<'a> {
         self.n_variables
     }
 
-    /// The literals that a cycle rests on; all its edges must hold in the case around.
+    /// The literals that a cycle rests on; all its edges must hold in the enclosing case.
     fn of_cycle(&mut self, cycle: &[usize], setting: &Setting<'_>) -> Result<Vec<u32>, String> {
         self.n_cycles += 1;
         let mut literals = Vec::new();

@@ -1,4 +1,4 @@
-//! Violations that show as combinations of suppositions, each of which contradicts and one of which is always there.
+//! Violations shown by combinations of suppositions, each contradictory, one of which always holds.
 
 use super::cycle::Argument;
 use super::elements::{self, Apart};
@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Supposed {
     Writer(OperationId, TransactionId),
-    /// The read of a list, a place in it, and what made the element there.
+    /// The read of a list, a place in it, and the append that made the element there.
     Append(OperationId, usize, OperationId),
     /// A transaction of unknown outcome, and whether it committed.
     Outcome(TransactionId, bool),
@@ -22,9 +22,9 @@ pub(super) enum Supposed {
 /// What options are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Question {
-    /// Who wrote what a read returned.
+    /// The writer of what a read returned.
     Writer(OperationId),
-    /// What made the element at a place of a list.
+    /// The append that made the element at a place of a list.
     Place(OperationId, usize),
     /// Whether a transaction committed.
     Outcome(TransactionId),
@@ -34,13 +34,13 @@ enum Question {
 pub(super) enum Case<'a> {
     /// Writers are known.
     Of(Setting<'a>),
-    /// Elements are told apart.
+    /// Elements are distinguished.
     Apart(Box<Apart>),
     /// There is none.
     Impossible,
 }
 
-/// Reads and places with all that may be supposed of them.
+/// Reads and places with everything that may be supposed about them.
 pub(super) struct Questions {
     options: Vec<Supposed>,
     /// By question: its options, as places in `options`.
@@ -48,8 +48,8 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Whether one of the combinations is always there: of the options of each question one holds. Near linear, but for the
-    /// propagation.
+    /// Whether one of the combinations always holds, given that one option of each question does. Near linear, except
+    /// for the propagation.
     pub(super) fn leave_none(&self, excluded: &[CombinationEntry], clauses: &[Vec<i64>]) -> Result<(), String> {
         let mut propagation = Propagation::new(self.options.len());
         for options in &self.of_question {
@@ -92,9 +92,9 @@ impl Questions {
 }
 
 impl Argument<'_> {
-    /// The reads, places and outcomes that options are about. Of each all that may be supposed must be there: of a read every
-    /// writer (above cut isolation every one that does not violate read committed by itself; who reads from such a one does
-    /// not take part in anything), of a place every append that may have made it, of a transaction both outcomes.
+    /// The reads, places and outcomes that options are about. All possible suppositions about each must be there: every
+    /// writer of a read (above cut isolation every one that does not violate read committed by itself; a reader from
+    /// such a one does not participate), every append that may have made a place, both outcomes of a transaction.
     pub(super) fn questions(
         &self,
         options: &[OptionEntry],
@@ -140,7 +140,7 @@ impl Argument<'_> {
         Ok(Questions { options: ids, of_question })
     }
 
-    /// All that may be supposed of a read, of a place of a list or of a transaction.
+    /// Everything that may be supposed about a read, a place of a list or a transaction.
     fn answers(&self, question: Question, setting: &Setting<'_>, basis: Basis) -> Result<Vec<Supposed>, String> {
         let (read, place) = match question {
             Question::Writer(read) => (read, None),
@@ -177,8 +177,8 @@ impl Argument<'_> {
         }
     }
 
-    /// The case in which these suppositions hold, made one after the other. Each reader must take part because of those
-    /// before: of one that need not take part nothing need be supposed.
+    /// The case in which these suppositions hold, applied one after the other. Each reader must participate because of
+    /// the earlier ones: for a reader that need not participate nothing need be supposed.
     pub(super) fn supposed<'s>(&self, options: &[Supposed], setting: &Setting<'s>) -> Result<Case<'s>, String> {
         let mut inner = setting.clone();
         let mut apart: Option<Apart> = None;
@@ -201,7 +201,7 @@ impl Argument<'_> {
                 }
                 Supposed::Append(read, place, append) if !inner.has_cases() => {
                     let makers = elements::makers(history, own.as_ref().unwrap_or(self.resolution), read, place)?;
-                    // Told apart from what was supposed before, it cannot have made the element any more.
+                    // Distinguished by the earlier suppositions, it cannot have made the element any more.
                     if !makers.contains(&append) {
                         return Ok(Case::Impossible);
                     }
@@ -233,8 +233,8 @@ impl Argument<'_> {
         })
     }
 
-    /// Takes the edges that a proof mentions, or that say whom its reads read from, for told: its case cannot be, so
-    /// everything holds in it.
+    /// Counts the edges that a proof mentions, or that give the writers of its reads, as shown: its case is impossible,
+    /// so everything holds in it.
     pub(super) fn leave_out(&self, proof: &ProofEntry, open: &mut Vec<usize>) {
         let mut edges: Vec<usize> = Vec::new();
         let mut stack = vec![proof];

@@ -13,13 +13,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// What is known of the numbers.
 #[derive(Default)]
 pub(super) struct Counted {
-    /// What cannot be.
+    /// What is impossible.
     pub(super) problems: Vec<Problem>,
-    /// Numbers for which nothing speaks: "3 of WriteSkew".
+    /// Numbers without evidence: "3 of WriteSkew".
     pub(super) without_evidence: Vec<String>,
-    /// Patterns whose number is at least that of the confirmed instances, and more is not known.
+    /// Patterns whose number is only known to be at least that of the confirmed instances.
     pub(super) unchecked: Vec<String>,
-    /// Whether of some instances it is not known if they are implied.
+    /// Whether it is unknown for some instances if they are implied.
     pub(super) implied_unchecked: bool,
 }
 
@@ -29,8 +29,8 @@ impl Counted {
     }
 }
 
-/// Compares the numbers of a report with what it lists and with what can be counted again. `confirmed` are the violations
-/// whose proof holds.
+/// Compares the numbers of a report with what it lists and with what can be counted again. `confirmed` are the
+/// violations whose proof holds.
 pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount) -> Counted {
     let mut counted = Counted::default();
     let mut listed: FxHashMap<&str, u64> = FxHashMap::default();
@@ -75,7 +75,7 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
             Some(is) if is == *count => {}
             Some(is) if *count < is && is_cut => counted.unchecked.push(id.clone()),
             Some(_) if *count == 0 && Recount::needs_violation(id) && !is_violated => {}
-            // Below snapshot isolation the program does not look for it.
+            // The program does not look for it below snapshot isolation.
             Some(_) if *count == 0 && id == "Divergence" && !is_strong => {}
             Some(is) => counted.problem(place(), format!("it is {count}, but there are {is}")),
             None if *count > 0 && n == 0 => counted.without_evidence.push(format!("{count} of {id}")),
@@ -83,7 +83,7 @@ pub(super) fn check(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)],
             None => {}
         }
     }
-    // Another rule than the axioms': what it counts need not violate anything.
+    // The rule differs from the axioms: what it counts need not violate anything.
     for (id, _) in report.published_patterns.iter().flat_map(|counts| &counts.0) {
         match pattern::name_of(id) {
             Some(_) => counted.unchecked.push(format!("published {id}")),
@@ -113,8 +113,8 @@ fn is_cut(report: &Report) -> bool {
         || report.assumptions.iter().any(|sentence| sentence.starts_with(NOT_ALL_LISTED))
 }
 
-/// Violations of CI alone that are listed once more for the levels above it: an instance that cannot be told at all levels
-/// in the same way, because above CI elements that were appended twice are told apart, is listed twice and counts once.
+/// Violations of CI alone that are listed again for the levels above it: an instance that is explained differently
+/// above CI, because elements that were appended twice are distinguished there, is listed twice and counts once.
 fn told_of_reads_only<'a>(
     confirmed: &'a [(&'a ViolationEntry, Confirmed)],
 ) -> Vec<&'a (&'a ViolationEntry, Confirmed)> {
@@ -151,7 +151,7 @@ fn listed_twice(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], cou
     }
 }
 
-/// Violations that hold whichever transaction wrote what a read returned: of others it depends on the case what they are.
+/// Violations that hold whichever transaction wrote what a read returned: what others are depends on the case.
 fn plain<'a>(
     confirmed: &'a [(&'a ViolationEntry, Confirmed)],
 ) -> impl Iterator<Item = &'a (&'a ViolationEntry, Confirmed)> {
@@ -160,7 +160,7 @@ fn plain<'a>(
 
 /// Where the newer version causally precedes the older one anyway, an instance adds nothing.
 fn implied(confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount, counted: &mut Counted) {
-    // Of what is told by cases it is not known.
+    // It is unknown for violations explained by cases.
     let is_of_cases = |violation: &ViolationEntry| {
         !super::scene::is_last_part(&violation.proof) && pattern::cell(&violation.pattern).is_some()
     };
@@ -179,7 +179,8 @@ fn implied(confirmed: &[(&ViolationEntry, Confirmed)], recount: &Recount, counte
     }
 }
 
-/// Instances of different patterns have different root causes; of h to n those have one that order the same two writers.
+/// Instances of different patterns have different root causes; instances of h to n that order the same two writers
+/// share one.
 fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
     type Writers = (TransactionId, TransactionId);
     let mut pattern_of: FxHashMap<u32, &str> = FxHashMap::default();
@@ -202,8 +203,8 @@ fn groups(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
     }
 }
 
-/// A violation that another contains is confirmed, too, breaks a level that is no stronger, and has no other transactions or
-/// needs but one of the orders that reads force in the other.
+/// A contained violation is confirmed, too, violates a level that is no stronger, and either has no other transactions
+/// or needs only one of the orders that reads force in the containing one.
 fn simpler_ones(confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
     let by_id: FxHashMap<&str, &(&ViolationEntry, Confirmed)> =
         confirmed.iter().map(|entry| (entry.0.id.as_str(), entry)).collect();
@@ -230,12 +231,12 @@ fn forced(violation: &ViolationEntry, transactions: &[TransactionId]) -> Vec<(Tr
     violation.edges.iter().filter(of_reads).filter_map(ends).collect()
 }
 
-/// Violations that share transactions are of one component; where all are listed, others are not.
+/// Violations that share transactions are in one component; where all are listed, others are not.
 fn components(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], counted: &mut Counted) {
     if confirmed.iter().all(|(violation, _)| violation.component == 0) {
         return;
     }
-    // Where reads have several writers, those that only may have been read from are listed, too: they join nothing.
+    // Where reads have several writers, merely possible ones are listed, too: they join nothing.
     let is_certain = |proof: &ProofEntry| {
         super::scene::is_last_part(proof) && !matches!(proof, ProofEntry::Reads { .. } | ProofEntry::Appends { .. })
     };
@@ -260,7 +261,7 @@ fn components(report: &Report, confirmed: &[(&ViolationEntry, Confirmed)], count
     }
 }
 
-/// Whether nothing seems to have been taken out of a report: of each pattern that is counted the first instances are listed.
+/// Whether nothing seems to have been removed from a report: the first instances of each counted pattern are listed.
 fn lists_all_it_did(report: &Report) -> bool {
     let numbers = |id: &str| -> Vec<Option<usize>> {
         let of_pattern = report.violations.iter().filter(|violation| violation.pattern == id);
@@ -273,7 +274,7 @@ fn lists_all_it_did(report: &Report) -> bool {
     !report.patterns.0.is_empty() && report.patterns.0.iter().all(|(id, count)| *count == 0 || are_first(id))
 }
 
-/// By violation one that it shares transactions with, directly or through others, as far as their proofs count.
+/// By violation: one that it shares transactions with, directly or through others, as far as their proofs count.
 fn joined(confirmed: &[(&ViolationEntry, Confirmed)], counts: impl Fn(&ProofEntry) -> bool) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..confirmed.len()).collect();
     let mut first: FxHashMap<TransactionId, usize> = FxHashMap::default();

@@ -4,9 +4,9 @@ use super::resolution::Resolution;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, TransactionId, Value};
 use rustc_hash::FxHashSet;
 
-/// Whether every transaction that must take part can find a writer for its reads of each key. Transactions of unknown
-/// outcome need not take part unless they are read from; those that cannot keep the rule themselves are no writers
-/// for others. O(operations · log), and O(writers of the values) for transactions that read several values of a key.
+/// Whether every transaction that must participate has a writer for its reads of each key. Transactions of unknown
+/// outcome need not participate unless they are read from; those that violate the rule themselves are no writers for
+/// others. O(operations · log), and O(writers of the values) for transactions that read several values of a key.
 pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Result<(), String> {
     let excluded = excluded(history, resolution);
     let mut reads = Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn satisfied(history: &History, resolution: &Resolution<'_>) -> Resul
     committed.try_for_each(|t| keeps(history, resolution, t, &excluded, &mut reads))
 }
 
-/// Transactions of unknown outcome that cannot have been read from, since then they would break the rule themselves.
+/// Transactions of unknown outcome that cannot have been read from, since they would then violate the rule themselves.
 fn excluded(history: &History, resolution: &Resolution<'_>) -> FxHashSet<TransactionId> {
     let mut excluded: FxHashSet<TransactionId> = FxHashSet::default();
     let mut reads = Vec::new();
@@ -92,7 +92,7 @@ fn share_writer(resolution: &Resolution<'_>, of_key: &[Read], excluded: &FxHashS
     if one_value && excluded.is_empty() {
         return true;
     }
-    // Reads of one value that may come from others have the same writers, so one of them stands for all.
+    // Reads of one value that may come from other transactions have the same writers, so one represents all.
     let foreign = of_key
         .chunk_by(|a, b| a.1 == b.1)
         .filter_map(|of_value| of_value.iter().map(|read| read.2).find(|&read| resolution.has_writers(read)));

@@ -1,8 +1,8 @@
-//! Violations that show as a cycle of edges, or as cases that all end in cycles or impossible reads.
+//! Violations shown by a cycle of edges, or by cases that all end in cycles or impossible reads.
 //!
-//! Each edge is first followed back to operations ([`Argument::observed`]), which does not depend on a level; who wrote
-//! what a read returned may depend on the case, so such claims are looked at case by case ([`Claim`]). Then, level by
-//! level, an edge is given the events it relates: a transaction starts (S) and commits (C), S before C; at SER
+//! Each edge is first followed back to operations ([`Argument::observed`]), which does not depend on a level; the
+//! writer of what a read returned may depend on the case, so such claims are checked case by case ([`Claim`]). Then,
+//! level by level, an edge is given the events it relates: a transaction starts (S) and commits (C), S before C; at SER
 //! and at the levels below PC both are one event. Session order and reads say C before S, an anti-dependency S before
 //! C. A path is legal when it never enters a transaction at C and leaves it at S; a cycle must be legal all around.
 
@@ -18,10 +18,10 @@ use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Trans
 use crate::report::{AppendEntry, EdgeEntry, OperationEntry, ProofEntry, ReasonEntry, ViolationEntry, WriterEntry};
 use std::cell::RefCell;
 
-/// Most cases of appends and outcomes inside one another.
+/// Maximum nesting of cases of appends and outcomes.
 const MOST_NESTED: usize = 32;
 
-/// Whether the proof of a violation holds at each of these levels; tells what it shows if asked to. O(edges × cases ×
+/// Whether the proof of a violation holds at each of these levels; on request also what it shows. O(edges × cases ×
 /// levels).
 pub(super) fn check(
     history: &History,
@@ -34,7 +34,7 @@ pub(super) fn check(
     argument.holds_at(levels, is_told)
 }
 
-/// The same for a history whose elements of lists have been told apart as far as that follows.
+/// The same for a history whose list elements have been distinguished as far as possible.
 pub(super) fn check_apart(
     apart: &Apart,
     resolution: &Resolution<'_>,
@@ -46,7 +46,7 @@ pub(super) fn check_apart(
     argument.holds_at(levels, is_told)
 }
 
-/// What a cycle tells of a violation whose reads show it: its edges must be there, whatever they contradict.
+/// What a cycle says about a violation that its reads show: its edges must be there, whatever they contradict.
 pub(super) fn told(
     history: &History,
     resolution: &Resolution<'_>,
@@ -64,22 +64,22 @@ pub(super) fn told(
     Ok(scene::of_part(&argument, &violation.proof, Some(&setting)))
 }
 
-/// What a violation shows, or why that is not what it is called.
+/// What a violation shows, or why that does not match its name.
 pub(super) type Told = Result<Scene, String>;
 
-/// What an edge says that may hold in one case and not in another.
+/// A part of an edge's meaning that may hold in one case and not in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// The transaction takes part.
+    /// The transaction participates.
     Member(TransactionId),
     /// The read returned what the transaction wrote.
     ReadFrom(OperationId, TransactionId),
 }
 
-/// Where in a proof one is.
+/// A position in a proof.
 #[derive(Clone, Copy, Debug)]
 struct Nested {
-    /// How many cases of appends are around it.
+    /// How many cases of appends enclose it.
     depth: usize,
     /// Whether it gives the violation its name.
     is_named: bool,
@@ -93,11 +93,11 @@ pub(super) struct Argument<'a> {
     pub(super) transactions: &'a [TransactionId],
     /// By checked edge: the key it is about.
     pub(super) keys: Vec<Option<KeyId>>,
-    /// By checked edge: what it says that depends on the case, or why it does not hold in any.
+    /// By checked edge: its claims that depend on the case, or why it does not hold in any.
     claims: Vec<Result<Vec<Claim>, String>>,
-    /// Some place of a list can have been made by no append.
+    /// No append can have made some place of a list.
     is_impossible: bool,
-    /// What the part of the proof shows that gives the violation its name.
+    /// What is shown by the part of the proof that gives the violation its name.
     told: RefCell<Option<Told>>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Argument<'a> {
         scene
     }
 
-    /// Keeps what a part of the proof shows. `setting` is the case it is in, none for one that cannot be.
+    /// Keeps what a part of the proof shows. `setting` is its case, none for an impossible one.
     fn tell(&self, part: &ProofEntry, setting: Option<&Setting<'_>>) {
         *self.told.borrow_mut() = Some(scene::of_part(self, part, setting));
     }
@@ -184,9 +184,9 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, but for cases of appends and
-    /// outcomes, which may be inside each other [`MOST_NESTED`] times. Every edge must hold in some case, those that no contradiction needs
-    /// too: `open` loses those that do. The first of several cases gives the violation its name.
+    /// Whether a proof holds at a level. Walks the tree of cases with an explicit stack, except for cases of appends
+    /// and outcomes, which may be nested [`MOST_NESTED`] times. Every edge must hold in some case, even one that no
+    /// contradiction needs: `open` loses those that do. The first of several cases gives the violation its name.
     fn proves(
         &self,
         level: &str,
@@ -290,7 +290,7 @@ impl<'a> Argument<'a> {
         Ok(())
     }
 
-    /// Whether a proof holds in a history in which more is known; anything holds in one that cannot be.
+    /// Whether a proof holds in a history in which more is known; anything holds in an impossible one.
     fn proves_apart(
         &self,
         level: &str,
@@ -302,7 +302,8 @@ impl<'a> Argument<'a> {
         let resolution = Resolution::new(&apart.history);
         let inner = Argument::new(&apart.history, &resolution, self.violation, self.transactions, false);
         if apart.is_impossible {
-            // Besides what the proof mentions, what was observed of those who would have committed is told of it.
+            // In addition to what the proof mentions, observations of the transactions that would have committed are
+            // shown.
             let setting = Setting::new(&resolution, read::basis(level));
             open.retain(|&edge| inner.holds(edge, &setting).is_err());
             self.pass_over(proof, open, nested.is_named);
@@ -315,7 +316,7 @@ impl<'a> Argument<'a> {
         Ok(())
     }
 
-    /// Takes the edges that a proof mentions for told: its case cannot be, so everything holds in it.
+    /// Counts the edges that a proof mentions as shown: its case is impossible, so everything holds in it.
     fn pass_over(&self, proof: &ProofEntry, open: &mut Vec<usize>, is_named: bool) {
         self.leave_out(proof, open);
         if is_named {
@@ -323,8 +324,8 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Whether the reader of a list takes part and there is a case for every append that may have made the element at a
-    /// place, and no other; the appends in the order of the cases.
+    /// Whether the reader of a list participates and there is a case for every append that may have made the element at
+    /// a place, and no other; the appends in the order of the cases.
     fn are_all_appends(
         &self,
         read: OperationId,
@@ -353,7 +354,7 @@ impl<'a> Argument<'a> {
         operation(self.history, self.transactions, entry.transaction, entry.index)
     }
 
-    /// Whether a read takes part, its writer is open, and there is a case for every writer that may be meant, and no other.
+    /// Whether a read participates, its writer is open, and there is a case for every possible writer, and no other.
     fn are_all_writers(&self, read: OperationId, cases: &[WriterEntry], setting: &Setting<'_>) -> Result<(), String> {
         let text = || self.history.operation_text(read);
         if self.history.operation(read).kind != OperationKind::Read || setting.is_fixed(read) {
@@ -389,7 +390,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Whether these edges close a legal cycle that rests on no assumptions but these, and holds in this case.
+    /// Whether these edges close a legal cycle that rests only on these assumptions, and holds in this case.
     fn closes(
         &self,
         cycle: &[usize],

@@ -1,4 +1,4 @@
-//! The same checks for evidence that is at hand in the process: by ids, and without a join of all reads where few of them
+//! The same checks for evidence available in the process: by ids, and without a join of all reads where few of them
 //! matter.
 
 use super::cut;
@@ -19,11 +19,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// A violation with the ids of what it names.
 #[derive(Clone, Debug)]
 pub struct Stated {
-    /// What a report says of it.
+    /// Its entry in a report.
     pub entry: ViolationEntry,
     /// Its transactions.
     pub transactions: Vec<TransactionId>,
-    /// The reads that it rests on, possibly more than once. Where one is missing, checking it takes longer.
+    /// The reads that it rests on, possibly more than once. If one is missing, checking takes longer.
     pub reads: Vec<OperationId>,
 }
 
@@ -38,19 +38,19 @@ pub struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// For a history. When `control` ends the work, what is not known then is [`Flaw::Interrupted`]. O(operations).
+    /// For a history. When `control` ends the work, whatever is undecided is [`Flaw::Interrupted`]. O(operations).
     pub fn new(history: &'a History, control: &'a Control) -> Verifier<'a> {
         let initial = Arc::new(Initial::new(history));
         Verifier { history, control, initial, serial: Mutex::default(), whole: OnceLock::new(), apart: OnceLock::new() }
     }
 
-    /// Whether a witness of a level above CI can be replayed at all: not where lists were merged, since what they say of
-    /// other versions than their own is not defined.
+    /// Whether a witness of a level above CI can be replayed at all: not where lists were merged, since what they say
+    /// about versions other than their own is undefined.
     pub fn can_replay(&self) -> bool {
         !witness::has_no_meaning(self.history)
     }
 
-    /// Whether a witness explains every read at the level of this code above CI.
+    /// Whether a witness explains every read at the level with this code, which is above CI.
     ///
     /// # Errors
     /// What is wrong with it, or that there was no time or memory to find out.
@@ -111,14 +111,14 @@ impl<'a> Verifier<'a> {
         stated.par_iter().map(check).collect()
     }
 
-    /// By a join; none if that does not know enough.
+    /// By a join; none if the join lacks information.
     fn check(&self, one: &Stated, join: &Arc<Join>) -> Option<Result<(), String>> {
         let resolution = self.by(Arc::clone(join));
         let checked = holds(self.history, &resolution, &one.entry, &one.transactions);
         (!resolution.has_missed()).then_some(checked)
     }
 
-    /// Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
+    /// Every statement about a history whose elements are distinguished as far as possible also applies to this one.
     fn check_apart(&self, one: &Stated, message: String) -> Result<(), Flaw> {
         let tell_apart = || elements::concerns(self.history).then(|| elements::told_apart(self.history.clone()));
         match self.apart.get_or_init(tell_apart) {
@@ -157,7 +157,7 @@ fn reads_two_values(history: &History, control: &Control) -> Result<bool, Interr
     found.try_reduce(|| false, |a, b| Ok(a || b))
 }
 
-/// What a transaction has read and written of a key.
+/// What a transaction has read from and written to a key.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// The number of the transaction, from 1.
@@ -166,7 +166,7 @@ struct Seen {
     others: Option<Value>,
 }
 
-/// Whether an operation is the read of another value than the one before.
+/// Whether an operation reads a value other than the one before.
 fn seen_twice(history: &History, seen: &mut [Seen], t: TransactionId, o: usize) -> bool {
     let (key, value) = (history.keys()[o].index(), history.values()[o]);
     let seen = &mut seen[key];

@@ -1,8 +1,8 @@
 //! What a single edge says: its kind, its key, its operations and its premises, followed back to operations.
 //!
-//! Each reason allows certain kinds, and names operations in one way only: a write-read edge leaves the write that was
-//! returned and lands on the read; an edge that orders two versions leaves and lands on the writes that others may see, the
-//! last of each transaction to the key; edges of sessions and of real time name neither operations nor a key.
+//! Each reason allows certain kinds, and names operations in one way only: a write-read edge goes from the write that
+//! was returned to the read; an edge that orders two versions connects the writes that others may see, the last of each
+//! transaction to the key; edges of sessions and of real time name neither operations nor a key.
 
 use super::cycle::{Argument, Claim};
 use super::read::operation;
@@ -11,7 +11,7 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Transa
 use crate::report::{AxiomWord, EdgeEntry, ReasonEntry};
 
 impl Argument<'_> {
-    /// Checks what an edge says about operations and that its premises lie before it; returns its key and what is left to
+    /// Checks what an edge says about operations and that its premises precede it; returns its key and what is left to
     /// check in each case. O(operations of its ends).
     pub(super) fn observed(&self, index: usize, edge: &EdgeEntry) -> Result<(Option<KeyId>, Vec<Claim>), String> {
         let (from, to) = (self.transaction(edge.from)?, self.transaction(edge.to)?);
@@ -39,7 +39,7 @@ impl Argument<'_> {
                 None
             }
             ReasonEntry::Visible { axiom, reader, read, seen } => {
-                // What the weak levels force is the commit order, what follows from it the order of versions.
+                // The weak levels force the commit order, from which the version order follows.
                 kind_is(edge, if *axiom == AxiomWord::CommitOrder { &["WW"] } else { &["CM"] })?;
                 let t3 = self.transaction(*reader)?;
                 if t3.is_initial() {
@@ -114,7 +114,7 @@ impl Argument<'_> {
                 _ => Err("the one did not end before the other began".to_owned()),
             };
         }
-        // ⊥ is in the causal past of all, and precedes the first of every session.
+        // ⊥ is in the causal past of all transactions, and precedes the first of every session.
         kind_is(edge, if from.is_initial() { &["SO", "CO"] } else { &["SO"] })?;
         let in_order = from != to
             && !to.is_initial()
@@ -159,7 +159,7 @@ impl Argument<'_> {
         returned(self.history, self.resolution, from, read)
     }
 
-    /// Whether an end of an edge names this operation; where there is none, no operation at all.
+    /// Whether an end of an edge names this operation, or none if there is none.
     fn names(&self, (place, index): (usize, Option<usize>), expected: Option<OperationId>) -> Result<(), String> {
         let named = index.map(|index| operation(self.history, self.transactions, place, index)).transpose()?;
         match (named == expected, expected) {
@@ -235,8 +235,8 @@ pub(super) fn last_write(
     (!t.is_initial()).then(|| history.operations_of(t).filter(is_write).last()).flatten()
 }
 
-/// The write of a transaction that a read returned, if the transaction was its source: its last of that value; of a list
-/// the last element before the reader's own appends says which.
+/// The write of a transaction that a read returned, if the transaction was its source: its last of that value; for a
+/// list the last element before the reader's own appends determines it.
 pub(super) fn returned(
     history: &History,
     resolution: &Resolution<'_>,

@@ -1,9 +1,10 @@
-//! Elements of lists that were appended more than once: who may have made them, worked out independently from the operations.
+//! List elements that were appended more than once: which append may have made them, determined independently from the
+//! operations.
 //!
 //! At read committed and up every place of a list was made by one append, no append made two places of a key, and the
-//! appends of a transaction to a key stand together in their order in every list that a participant found and
-//! that has one of them. So a place that only one append fits is that one's, and to say so loses nothing: the append and
-//! the place get an element of their own, in all lists that agree up to there. Lists that do not agree cannot both have
+//! appends of a transaction to a key are adjacent and in order in every list that a participant found and that has one
+//! of them. So a place that only one append fits was made by it, and nothing is lost by fixing that: the append and the
+//! place get an element of their own, in all lists that agree up to there. Lists that do not agree cannot both have
 //! been found.
 
 use super::lists::found;
@@ -11,14 +12,14 @@ use super::resolution::Resolution;
 use crate::history::{History, KeyId, ListRule, OperationId, OperationKind, Outcome, TransactionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A history whose elements are told apart as far as that follows.
+/// A history whose elements are distinguished as far as possible.
 pub(super) struct Apart {
     pub(super) history: History,
-    /// Some place can have been made by no append: nothing explains the history.
+    /// No append can have made some place: nothing explains the history.
     pub(super) is_impossible: bool,
 }
 
-/// Whether there are elements to tell apart.
+/// Whether there are elements to distinguish.
 pub(super) fn concerns(history: &History) -> bool {
     if history.lists().is_empty() || history.rules().lists != ListRule::Exact {
         return false;
@@ -28,7 +29,7 @@ pub(super) fn concerns(history: &History) -> bool {
     appends.any(|o| o.kind == OperationKind::Write && history.lists().is_list(o.key) && !seen.insert((o.key, o.value)))
 }
 
-/// Tells apart what follows. O((operations + elements read) · rounds), each of which names an append.
+/// Distinguishes elements as far as possible. O((operations + elements read) · rounds), each of which names an append.
 pub(super) fn told_apart(history: History) -> Apart {
     go_on(history, false)
 }
@@ -51,7 +52,7 @@ fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
                         continue;
                     }
                     match *fitting(&history, &resolution, read, list, place).as_slice() {
-                        // What follows elsewhere may be what shows it.
+                        // A conclusion elsewhere may be what shows it.
                         [] => is_impossible = true,
                         [append] => forced.push((read, place, append)),
                         _ => {}
@@ -62,20 +63,20 @@ fn go_on(mut history: History, mut is_impossible: bool) -> Apart {
         if forced.is_empty() {
             return Apart { history, is_impossible };
         }
-        // Each of them follows: if they exclude each other, nothing explains the history.
+        // All of them are forced: if they exclude each other, nothing explains the history.
         let (next, exclude_each_other) = named(&history, &forced);
         history = next;
         is_impossible |= exclude_each_other;
     }
 }
 
-/// The history in which `append` made the element at a place, with all that follows.
+/// The history in which `append` made the element at a place, with all consequences.
 pub(super) fn with(history: &History, read: OperationId, place: usize, append: OperationId) -> Apart {
     let (history, is_impossible) = named(history, &[(read, place, append)]);
     go_on(history, is_impossible)
 }
 
-/// The history in which a transaction of unknown outcome committed or did not, with all that follows.
+/// The history in which a transaction of unknown outcome committed or did not, with all consequences.
 pub(super) fn with_outcome(history: &History, t: TransactionId, committed: bool) -> Result<Apart, String> {
     let name = || history.transaction_name(t);
     if t.is_initial() || history.outcome(t) != Outcome::Unknown {
@@ -103,7 +104,7 @@ pub(super) fn makers(
     }
 }
 
-/// Appends of the element by others that did not abort, where all appends of the transaction to the key fit around it.
+/// Appends of the element by other, non-aborted transactions whose appends to the key all fit around it.
 fn fitting(
     history: &History,
     resolution: &Resolution<'_>,
@@ -114,7 +115,7 @@ fn fitting(
     let (key, reader) = (history.operation(read).key, resolution.owner(read));
     let initial = resolution.initial_appends(key);
     if let Some(&append) = initial.get(place) {
-        // Every list begins with what was set up.
+        // Every list begins with the setup.
         let is_there = resolution.initial_elements(key).eq(list.iter().copied().take(initial.len()));
         return if is_there { vec![append] } else { Vec::new() };
     }
@@ -143,8 +144,8 @@ fn appends_beside(history: &History, append: OperationId) -> Vec<OperationId> {
 }
 
 /// Gives the appends of transactions to keys elements of their own, at the places around those of some of them (read,
-/// place, append), and tells whether two of them exclude each other: an append would stand in two places or a place have
-/// two. Of those the first counts.
+/// place, append), and returns whether two of them exclude each other: an append would be in two places or a place have
+/// two appends. The first of those counts.
 fn named(history: &History, made: &[(OperationId, usize, OperationId)]) -> (History, bool) {
     let mut appends: Vec<OperationId> = Vec::new();
     let mut listed: Vec<(OperationId, usize, OperationId)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is said of a violation besides its proof: its name and number, who takes part, on which operations and key.
+//! The description of a violation in addition to its proof: its name and number, its transactions, operations and key.
 
 use super::read::operation;
 use super::resolution::Resolution;
@@ -19,7 +19,7 @@ pub(super) struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// All that is wrong with it. `told` is what its proof shows.
+    /// All problems with it. `told` is what its proof shows.
     pub(super) fn check(&self, told: &Scene) -> Vec<String> {
         let claimed = claim::check(self.history, self.violation, self.transactions, &told.reads);
         let mut checks = vec![
@@ -50,7 +50,7 @@ impl Form<'_> {
         }
     }
 
-    /// Every operation that it spells out must be in the history as it says.
+    /// Every operation that it spells out must be in the history as given.
     fn texts(&self) -> Result<(), String> {
         let stated = self.violation.statements.iter().flat_map(|statement| &statement.operations);
         let entries = self.violation.operations.iter().chain(named(&self.violation.proof)).chain(stated);
@@ -75,7 +75,7 @@ impl Form<'_> {
         })
     }
 
-    /// Each transaction is listed once, and is there for a reason.
+    /// Each transaction is listed once, and for a reason.
     fn participants(&self) -> Result<(), String> {
         let mut seen = FxHashSet::default();
         if let Some(twice) = self.transactions.iter().find(|&&t| !seen.insert(t)) {
@@ -106,7 +106,7 @@ impl Form<'_> {
         }
     }
 
-    /// Whether one of its reads may have read from a transaction, but from too many to tell them one by one.
+    /// Whether one of its reads may have read from a transaction, but has too many such writers to list one by one.
     fn is_one_of_many(&self, t: TransactionId) -> bool {
         const MOST_TOLD: usize = 8;
         let stated = self.violation.statements.iter().flat_map(|statement| &statement.operations);
@@ -142,7 +142,7 @@ impl Form<'_> {
         }
     }
 
-    /// The operations that it names apart from those of its edges have to do with its reads.
+    /// The operations that it names in addition to those of its edges concern its reads.
     fn operations(&self, told: &Scene) -> Result<(), String> {
         let proof = &self.violation.proof;
         let listed = &self.violation.operations;
@@ -184,7 +184,7 @@ impl Form<'_> {
         Ok(())
     }
 
-    /// Whether a write may have been returned by one of some reads or may have overwritten that, or is an element of a list.
+    /// Whether one of some reads may have returned a write or a version that it overwrote, or has it as a list element.
     fn may_concern(&self, o: OperationId, reads: &[OperationId]) -> bool {
         let history = self.history;
         let write = history.operation(o);
@@ -237,7 +237,7 @@ fn named(proof: &ProofEntry) -> Vec<&OperationEntry> {
     found
 }
 
-/// Places of the writers and of the transactions of unknown outcome that a proof tells apart.
+/// Places of the writers and of the transactions of unknown outcome that a proof distinguishes.
 fn writers(proof: &ProofEntry) -> Vec<usize> {
     let (mut found, mut open) = (Vec::new(), vec![proof]);
     while let Some(part) = open.pop() {

@@ -1,19 +1,19 @@
-//! What is there before all transactions, and what holds of all of them, worked out independently from the operations.
+//! The state before all transactions, and what holds for all of them, determined independently from the operations.
 
 use super::linear;
 use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, SessionId, SetUpRule, TransactionId, Value};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
-/// The initial state of one history, and what else is asked of all evidence on it.
+/// The initial state of one history, and other facts that all checks of its evidence need.
 pub(super) struct Initial {
-    /// By transaction: one of the set-up transactions, whose writes are the initial versions.
+    /// By transaction: whether it is a setup transaction, whose writes are the initial versions.
     setup: Vec<bool>,
-    /// By key: the appends with which every list of it begins.
+    /// By key: the appends that every list of it begins with.
     appends: FxHashMap<KeyId, Vec<OperationId>>,
-    /// Whether every transaction is lightweight; found out when it is asked.
+    /// Whether every transaction is lightweight; computed on demand.
     is_lightweight: OnceLock<Result<(), String>>,
-    /// Of lightweight transactions: by key those that write it, and where in the list they begin.
+    /// For lightweight transactions: the writers by key, and where those of each key begin.
     writers: OnceLock<(Vec<u32>, Vec<TransactionId>)>,
 }
 
@@ -29,7 +29,7 @@ impl Initial {
         self.is_lightweight.get_or_init(|| linear::is_lightweight(history)).clone()
     }
 
-    /// Of lightweight transactions those that write a key and may have committed, ascending; without what sets it up.
+    /// The lightweight transactions that write a key and may have committed, ascending, without its setup.
     /// O(transactions) the first time.
     pub(super) fn writers_of(&self, history: &History, key: KeyId) -> &[TransactionId] {
         let (begin, writers) = self.writers.get_or_init(|| self.writers_by_key(history));
@@ -54,23 +54,23 @@ impl Initial {
         !t.is_initial() && self.setup[t.index()]
     }
 
-    /// The keys whose lists begin with what was set up.
+    /// The keys whose lists begin with a setup.
     pub(super) fn keys(&self) -> impl Iterator<Item = KeyId> + '_ {
         self.appends.keys().copied()
     }
 
-    /// The appends with which every list of a key begins.
+    /// The appends that every list of a key begins with.
     pub(super) fn appends(&self, key: KeyId) -> &[OperationId] {
         self.appends.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// The elements with which every list of a key begins.
+    /// The elements that every list of a key begins with.
     pub(super) fn elements<'a>(&'a self, history: &'a History, key: KeyId) -> impl Iterator<Item = Value> + 'a {
         self.appends(key).iter().map(|o| history.values()[o.index()])
     }
 }
 
-/// The set-up transactions, which count as part of ⊥: those that are declared, else what is [`found`].
+/// The setup transactions, which count as part of ⊥: those that are declared, else those [`found`].
 fn set_up(history: &History) -> Vec<bool> {
     let mut is_setup = vec![false; history.n_transactions()];
     if !history.set_up().is_empty() || history.rules().set_up == SetUpRule::Never {
@@ -80,10 +80,10 @@ fn set_up(history: &History) -> Vec<bool> {
     history.initial_value().map_or(is_setup, |initial| found(history, initial))
 }
 
-/// By transaction: whether it counts as a set-up although the user does not say so. It committed, writes the initial value only and
-/// has only such before it in its session. In the part of the history that is connected with it by sessions and keys, such
-/// transactions write each key that is used exactly once among them, no other transaction that may have committed writes an initial value,
-/// and no other committed one ended before one of them began. O(operations).
+/// By transaction: whether it counts as setup although the user does not say so. It committed, writes only the initial
+/// value and is preceded only by such transactions in its session. In the part of the history that is connected with it
+/// by sessions and keys, such transactions together write each used key exactly once, no other transaction that may
+/// have committed writes an initial value, and no other committed one ended before one of them began. O(operations).
 fn found(history: &History, initial: Value) -> Vec<bool> {
     let resets = |t: TransactionId| {
         let reset = |o| {
@@ -137,7 +137,7 @@ fn is_used(history: &History, t: TransactionId) -> bool {
     history.outcome(t) != Outcome::Aborted && history.operations_of(t).len() > 0
 }
 
-/// The transactions by what is connected: sessions that use a key belong together.
+/// The transactions by connected part: sessions that use a common key belong together.
 fn parts(history: &History) -> Vec<Vec<TransactionId>> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); history.n_keys()];
     let mut keys: Vec<Vec<usize>> = vec![Vec::new(); history.n_sessions()];

@@ -13,7 +13,7 @@ const MONO: usize = 0;
 const FRACTURED: usize = 1;
 const CAUSAL: usize = 2;
 
-/// Who plays which part.
+/// The roles of the transactions.
 #[derive(Clone, Copy)]
 struct Parts {
     t1: TransactionId,
@@ -51,7 +51,7 @@ pub(super) fn of_cycle(cycle: &Cycle<'_>, pattern: &str, setting: Option<&Settin
     let history = cycle.argument.history;
     let sight = match setting {
         Some(setting) => sight(history, setting, parts)?,
-        // A case that cannot be may be told in any way that its edges allow.
+        // An impossible case may be classified in any way that its edges allow.
         None => Sight { row, by_read: true, in_session: true },
     };
     if (sight.row, shown) != (row, column) {
@@ -76,7 +76,7 @@ fn parts(cycle: &Cycle<'_>) -> Result<Parts, String> {
     })
 }
 
-/// How t3 sees t2, in the way that says most. O(operations of t3).
+/// How t3 sees t2, in the most specific way. O(operations of t3).
 fn sight(history: &History, setting: &Setting<'_>, parts: Parts) -> Result<Sight, String> {
     let Parts { t1, t2, t3, key, read } = parts;
     let mut last = read;
@@ -105,7 +105,7 @@ fn sight(history: &History, setting: &Setting<'_>, parts: Parts) -> Result<Sight
 
 fn scene(parts: Parts, (row, column): (usize, usize), sight: Sight, cycle: &Cycle<'_>) -> Scene {
     let Parts { t1, t2, t3, key, .. } = parts;
-    // What holds at a weaker level, or by a stronger order, holds in all cells to the right and below.
+    // A fact at a weaker level, or by a stronger order, holds in all cells to the right and below.
     let cells = (row..GRID.len()).flat_map(|r| (column..2).map(move |c| GRID[r][c]));
     let mut also: Vec<String> = cells.filter(|id| *id != GRID[row][column]).map(str::to_owned).collect();
     let c4 = match (row, column, sight.by_read) {
@@ -125,7 +125,7 @@ fn scene(parts: Parts, (row, column): (usize, usize), sight: Sight, cycle: &Cycl
     Scene { key: Some(key), also, identity, ..Scene::default() }
 }
 
-/// TAP-j that violates read committed, too: the second of two reads of a key went back behind the first.
+/// TAP-j that also violates read committed: the second of two reads of a key returned an older version than the first.
 pub(super) fn torn(cycle: &Cycle<'_>) -> Told {
     let argument = cycle.argument;
     let Parts { key, read, .. } = parts(cycle)?;

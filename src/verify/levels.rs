@@ -1,9 +1,9 @@
-//! Which levels imply which, and what verdicts say of each other because of it.
+//! Which levels imply which, and how verdicts constrain each other because of it.
 
 use super::Problem;
 use crate::report::{LevelEntry, VerdictWord};
 
-/// Codes of the levels, weakest first. The place in this list is their strength, but for CI, which only RA and
+/// Codes of the levels, weakest first. The place in this list is their strength, except for CI, which only RA and
 /// stronger levels imply.
 pub(super) const LEVELS: [&str; 9] = ["CI", "RC", "RA", "TCC", "PC", "SI", "SER", "SSER", "LIN"];
 
@@ -17,7 +17,7 @@ pub(super) fn place(code: &str) -> Option<usize> {
     LEVELS.iter().position(|known| *known == code)
 }
 
-/// Whether whatever satisfies the one level satisfies the other.
+/// Whether every history that satisfies the one level satisfies the other.
 pub(super) fn implies(stronger: usize, weaker: usize) -> bool {
     stronger == weaker || stronger > weaker && (weaker != CI || stronger >= RA)
 }
@@ -43,17 +43,17 @@ impl Shown {
     }
 }
 
-/// What is known of a verdict.
+/// What is known about a verdict.
 pub(super) enum Standing {
     /// Accepted evidence shows it.
     Shown,
-    /// Nothing speaks for it or against it.
+    /// There is no evidence for it or against it.
     Open,
-    /// It cannot be.
+    /// It is impossible.
     Contradicted(String),
 }
 
-/// What evidence says of a verdict.
+/// What evidence says about a verdict.
 pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Shown) -> Standing {
     let (by_witness, by_violation) = (shown.satisfied_by(level), shown.violated_by(level));
     match (verdict, by_witness, by_violation) {
@@ -69,7 +69,7 @@ pub(super) fn standing(verdict: VerdictWord, level: usize, shown: &Shown) -> Sta
     }
 }
 
-/// Verdicts that cannot both be right, whatever the evidence.
+/// Verdicts that contradict each other, whatever the evidence.
 pub(super) fn contradictions(levels: &[LevelEntry]) -> Vec<Problem> {
     let of = |word: VerdictWord| {
         let entries = levels.iter().filter(move |entry| entry.verdict == word);

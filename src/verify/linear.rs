@@ -1,7 +1,7 @@
-//! Linearizability of lightweight transactions: what is different from strict serializability.
+//! Linearizability of lightweight transactions: the differences from strict serializability.
 //!
-//! A read that is only known not to have returned some value is no read of a version, so it stands in no edge. That no order
-//! explains some operations is found out independently here, by trying all of them.
+//! A read that is only known not to have returned some value is no read of a version, so it is in no edge. That no
+//! order explains some operations is confirmed independently here, by trying all orders.
 
 use super::initial::Initial;
 use super::resolution::Resolution;
@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The pattern of operations that no order explains.
 pub(super) const PATTERN: &str = "NoLinearOrder";
 
-/// Whether every transaction that may have committed is one read, one write, or one read and then one write of its key.
-/// O(operations).
+/// Whether every transaction that may have committed is one read, one write, or one read followed by one write of its
+/// key. O(operations).
 pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
     for t in history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted) {
         let operations: Vec<_> = history.operations_of(t).map(|o| history.operation(o)).collect();
@@ -32,7 +32,7 @@ pub(super) fn is_lightweight(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether in this order no failed comparison finds the value that it did not find. O(operations).
+/// Whether no failed comparison finds its excluded value in this order. O(operations).
 pub(super) fn comparisons_fit(history: &History, order: &[TransactionId], initial: &Initial) -> Result<(), String> {
     let mut current: Vec<Option<Value>> = vec![None; history.n_keys()];
     for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
@@ -58,11 +58,11 @@ fn reads_as(history: &History, key: KeyId, version: Option<Value>, value: Value)
     }
 }
 
-/// Whether these transactions cannot be put in an order that respects real time and session order and in which each read
-/// returns the current version and no failed comparison finds its value; even when every other transaction that may have
-/// committed and writes one of their keys is free to take effect or not, at any time after it began. Of these the ones of
-/// unknown outcome have their place in their session if they do; the others, whose places are not told, may stand anywhere.
-/// Time and memory are exponential in the number of overlapping operations in the worst case.
+/// Whether these transactions cannot be put in an order that respects real time and session order and in which each
+/// read returns the current version and no failed comparison finds its value; even when every other transaction that
+/// may have committed and writes one of their keys is free to take effect or not, at any time after it began. Those of
+/// unknown outcome that take effect keep their place in their session; the others, whose places are not given, may be
+/// anywhere. Time and memory are exponential in the number of overlapping operations in the worst case.
 pub(super) fn no_order(
     history: &History,
     resolution: &Resolution<'_>,
@@ -85,7 +85,7 @@ pub(super) fn is_in_time(history: &History, transactions: &[TransactionId], edge
     edge.kind == "RT" && in_order && edge.from_operation.is_none() && edge.to_operation.is_none()
 }
 
-/// What operations without an order show: their key, if they have one in common.
+/// What operations without an order show: their common key, if any.
 pub(super) fn scene(history: &History, transactions: &[TransactionId]) -> Scene {
     let operations = || transactions.iter().flat_map(|&t| history.operations_of(t));
     let mut keys = operations().map(|o| history.operation(o).key);
@@ -110,7 +110,7 @@ struct Piece {
     in_session: bool,
 }
 
-/// What may stand at one point of an order.
+/// What may be at one point of an order.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Situation {
     /// By piece: whether it has its place.
@@ -139,7 +139,7 @@ impl<'a> Puzzle<'a> {
     ) -> Result<Puzzle<'a>, String> {
         let mut listed: FxHashSet<TransactionId> = FxHashSet::default();
         let mut pieces = Vec::new();
-        // One of unknown outcome that is named, too, is free like all that are not.
+        // One of unknown outcome is free even if named.
         let is_free = |t: &TransactionId| !t.is_initial() && history.outcome(*t) == Outcome::Unknown;
         for &t in transactions.iter().filter(|t| !is_free(t)) {
             if t.is_initial() || history.outcome(t) != Outcome::Committed || resolution.is_setup(t) || !listed.insert(t)
@@ -157,7 +157,7 @@ impl<'a> Puzzle<'a> {
             keys.iter().flat_map(|&key| resolution.initial().writers_of(history, key)).copied().collect();
         others.sort_unstable();
         let others = others.into_iter().filter(|t| !listed.contains(t)).filter_map(|t| piece(history, t));
-        // What began after all pieces had ended can come after all of them.
+        // A transaction that began after all pieces had ended can come after all of them.
         let others = others.filter(|other| other.writes.is_some() && other.start <= last);
         let n_required = pieces.len();
         pieces.extend(others.map(|other| {
@@ -189,7 +189,7 @@ impl<'a> Puzzle<'a> {
         Ok(())
     }
 
-    /// The earliest end of the pieces that must be placed and are not: what began later must wait.
+    /// The earliest end of the required pieces not yet placed: pieces that began later must wait.
     fn first_end(&self, situation: &Situation) -> i64 {
         let open = (0..self.n_required).filter(|&at| !is_placed(situation, at));
         open.map(|at| self.pieces[at].end).min().unwrap_or(i64::MAX)
@@ -208,7 +208,7 @@ impl<'a> Puzzle<'a> {
         piece.reads.is_none_or(is) && !piece.differs.is_some_and(is)
     }
 
-    /// The pieces of the session of a piece before and after it; none if it stands in no session.
+    /// The pieces of the session of a piece before and after it; none if it is in no session.
     fn around(&self, at: usize) -> (&[usize], &[usize]) {
         let piece = &self.pieces[at];
         let session = self.sessions.get(&self.history.session_of(piece.transaction)).filter(|_| piece.in_session);
@@ -227,14 +227,14 @@ impl<'a> Puzzle<'a> {
             && !after.iter().any(|&other| is_placed(situation, other))
     }
 
-    /// Whether an operation that need not be placed could not be placed any more after a piece.
+    /// Whether placing a piece would make it impossible to place some optional operation.
     fn excludes(&self, at: usize, situation: &Situation) -> bool {
         let (before, _) = self.around(at);
         let open = before.iter().rev().take_while(|&&other| !is_placed(situation, other));
         open.into_iter().any(|&other| other >= self.n_required)
     }
 
-    /// Places all that may come next, changes nothing and excludes nothing: it can only make room for others.
+    /// Places every piece that may come next, changes nothing and excludes nothing: it can only make room for others.
     fn place_lookers(&self, situation: &mut Situation) {
         loop {
             let first_end = self.first_end(situation);
@@ -250,9 +250,9 @@ impl<'a> Puzzle<'a> {
         }
     }
 
-    /// The situations after one more piece. A write that need not be there is only worth placing for something that it lets
-    /// come and that could not come before: without it all else could stand as it stands. If it stands in no session it can
-    /// wait until that can come directly after it.
+    /// The situations after one more piece. An optional write is only worth placing for something that it enables and
+    /// that could not come before: without it everything else could stay in place. If it is in no session it can wait
+    /// until that can come directly after it.
     fn next(&self, situation: &Situation) -> Vec<Situation> {
         let first_end = self.first_end(situation);
         let helps = |key: KeyId, old: Option<Value>, new: Option<Value>, at_once: bool| {
@@ -299,7 +299,7 @@ fn place(situation: &mut Situation, at: usize) {
     situation.placed[at / 64] |= 1 << (at % 64);
 }
 
-/// What a transaction does, from the smallest to the largest time as far as that is not known; `None` if nothing.
+/// What a transaction does, with the smallest and largest time where its own are unknown; `None` if nothing.
 fn piece(history: &History, transaction: TransactionId) -> Option<Piece> {
     let interval = history.interval(transaction);
     let is_over = history.outcome(transaction) != Outcome::Unknown;

@@ -1,4 +1,4 @@
-//! What a list that was read says, worked out independently from the operations.
+//! What a list that was read shows, determined independently from the operations.
 
 use super::initial::Initial;
 use super::resolution::Resolution;
@@ -20,7 +20,7 @@ pub(super) fn appended(history: &History, t: TransactionId, key: KeyId, before: 
     values
 }
 
-/// A list as a transaction found it: without its own appends where they are the end of it, and whether they are.
+/// A list as a transaction found it: without its own appends where the list ends with them, and whether it does.
 pub(super) fn found(history: &History, t: TransactionId, read: OperationId) -> Option<(&[Value], bool)> {
     let list = history.lists().read_by(read)?;
     let own = appended(history, t, history.operation(read).key, Some(read));
@@ -31,7 +31,7 @@ pub(super) fn found(history: &History, t: TransactionId, read: OperationId) -> O
 }
 
 /// Whether the list that `reader` read puts the version of `pair.0` before that of `pair.1`: an element of the one
-/// stands before one of the other, or only the one is in the list that the reader found. O(list + operations of three
+/// precedes one of the other, or only the one is in the list that the reader found. O(list + operations of three
 /// transactions).
 pub(super) fn shows_order(
     history: &History,
@@ -50,7 +50,7 @@ pub(super) fn shows_order(
     let (older, newer) = (of(pair.0), of(pair.1));
     let alone = |value: &Value| resolution.only_appender(key, *value).is_some();
     let first_of = |t: TransactionId, elements: &FxHashSet<Value>| {
-        // The reader's own appends come after all that it found, whichever other transactions appended the same.
+        // The reader's own appends come after everything it found, whichever other transactions appended the same.
         let own = (t == reader && own_are_last && outside.len() < list.len()).then_some(outside.len());
         outside.iter().position(|v| elements.contains(v) && alone(v)).or(own)
     };
@@ -75,7 +75,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
     let Some((list, own_are_last)) = found(history, t, read) else { return false };
     let own = appended(history, t, key, None);
     let own_before = appended(history, t, key, Some(read));
-    // Where an element is again in a list, what is next to it says nothing: the element itself is one too many.
+    // The neighbours of a repeated element say nothing: the repetition itself is wrong.
     let is_first = |place: usize| !list[..place].contains(&list[place]);
     match pattern {
         "TAP-a" => list.iter().any(|&value| resolution.appenders(key, value).is_empty()),
@@ -125,7 +125,7 @@ pub(super) fn shows(history: &History, resolution: &Resolution<'_>, pattern: &st
     }
 }
 
-/// Where a transaction appended an element, if it did so once: else its neighbours say nothing of those in a list.
+/// Where a transaction appended an element, if it did so once: else its neighbours say nothing about those in a list.
 fn only_place(all: &[Value], value: Value) -> Option<usize> {
     let mut places = all.iter().enumerate().filter(|(_, other)| **other == value).map(|(at, _)| at);
     places.next().filter(|_| places.next().is_none())
@@ -145,8 +145,8 @@ pub(super) fn incompatible(history: &History, first: OperationId, second: Operat
     }
 }
 
-/// Every list is a beginning of the list that the commits in their order make. Returns by read which append made the last
-/// element that its transaction found, none where that is the list that was set up. O(operations + elements read).
+/// Every list is a prefix of the list that the commits make in their order. Returns by read which append made the last
+/// element that its transaction found, none where that is the setup list. O(operations + elements read).
 pub(super) fn in_order(
     history: &History,
     initial: &Initial,

@@ -1,34 +1,35 @@
-//! Is what a report says so?
+//! Checks whether what a report says is true.
 //!
 //! A second opinion that shares no code with the checkers: it knows the history and the report, nothing else. A
 //! satisfied level is believed when its commit order, replayed operation by operation, returns every read; a violation
 //! when each of its edges can be followed back to operations of the history and the edges contradict each other at
-//! every level the violation names. Where a read has several possible writers a violation must have a case for each, and
-//! where an element of a list was appended more than once one for each append that fits into the list, and where it is open
-//! whether a reader of such a list committed one for either; where those would be too many it has combinations that contradict
-//! and exclude all cases. Near linear in the history and the evidence,
-//! but for the causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may
-//! pass the same clauses again, and for combinations of appends, each of which takes the history again.
+//! every level the violation names. Where a read has several possible writers a violation must have a case for each;
+//! where an element of a list was appended more than once, one for each append that fits into the list; where it is
+//! open whether a reader of such a list committed, one for either outcome; where those would be too many it has
+//! contradictory combinations that exclude all cases. Near linear in the history and the evidence, except for the
+//! causal level, whose replay may cost transactions × sessions, for logs of clauses, whose propagation may visit the
+//! same clauses again, and for combinations of appends, each of which processes the history again.
 //!
 //! A verdict is known if evidence for it was accepted, or evidence at a level from which it follows (`levels`). It is
-//! refuted if evidence was accepted for the contrary. What is neither known nor refuted is listed as without evidence.
-//! A level that may not be asked of the history (LIN where transactions are not lightweight, SSER satisfied without
-//! times) is refused.
+//! refuted if evidence was accepted for the contrary. Verdicts neither known nor refuted are listed as without
+//! evidence. A verdict on a level that does not apply to the history (LIN where transactions are not lightweight, SSER
+//! satisfied without times) is refused.
 //!
-//! Checked as well: the figures under `history`; of a violation its id, pattern, names, key, transactions, operations with
-//! their texts and lines, of its edges kinds, keys and operations, whether it is implied, its group as far as that follows
-//! from its writers, and its component; the numbers under `patterns` against what is listed, and those of TAP-a to n and
-//! of Divergence again where no read has several possible writers, no element of a list several appends and the history is
-//! not too large (`recount`). Which numbers are believed without a count is told, and so is which are too small in a report
-//! that says that a limit ended the work.
+//! Also checked: the figures under `history`; for a violation its id, pattern, names, key, transactions, operations
+//! with their texts and lines, the kinds, keys and operations of its edges, whether it is implied, its group as far as
+//! that follows from its writers, and its component; the numbers under `patterns` against what is listed, and those of
+//! TAP-a to n and of Divergence are recounted where no read has several possible writers, no element of a list several
+//! appends and the history is not too large (`recount`). The result lists the numbers believed without a count, and
+//! those too small in a report that says that a limit ended the work.
 //!
-//! Evidence may be exponential in the history, since to decide the strong levels is NP-complete, and so is every level
-//! where values repeat.
+//! Evidence may be exponential in the history, since deciding the strong levels is NP-complete, and so is deciding any
+//! level where values repeat.
 //!
-//! The claim of a violation must follow from its edges and from the history (`claim`), its statements must follow from earlier ones.
+//! The claim of a violation must follow from its edges and from the history (`claim`), its statements must follow from
+//! earlier ones.
 //!
-//! Not checked: sentences (`why`, `text`, `title`, `reason`, `assumptions`), what is said of the history's health, names of checkers,
-//! seconds, and the path.
+//! Not checked: sentences (`why`, `text`, `title`, `reason`, `assumptions`), statements about the history's health,
+//! names of checkers, seconds, and the path.
 
 mod applicable;
 mod causal;
@@ -84,20 +85,20 @@ pub struct Verified {
     pub violated: Vec<String>,
     /// How many violations were confirmed.
     pub violations: usize,
-    /// Claims for which nothing speaks: "SER satisfied", "PC violated", "3 of WriteSkew".
+    /// Claims without evidence: "SER satisfied", "PC violated", "3 of WriteSkew".
     pub without_evidence: Vec<String>,
-    /// Patterns whose number is at least that of the confirmed instances, and more is not known, or less than there are in a
-    /// report that says that a limit ended the work; and those counted by the rule of Plume's published program.
+    /// Patterns whose number is only known to be at least that of the confirmed instances, or is too small in a report
+    /// that says that a limit ended the work; and those counted by the rule of Plume's published program.
     pub unchecked: Vec<String>,
-    /// Whether of some instances it is not known if they are implied.
+    /// Whether it is unknown for some instances if they are implied.
     pub implied_unchecked: bool,
 }
 
 /// What does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where in the report: `level SER`; `violation TAP-m/1` where the proof fails; `description of TAP-m/1` where something
-    /// else is wrong that is said of it; `count of TAP-m`; `history`.
+    /// Where in the report: `level SER`; `violation TAP-m/1` where the proof fails; `description of TAP-m/1` where
+    /// something else about it is wrong; `count of TAP-m`; `history`.
     pub place: String,
     /// What is wrong.
     pub message: String,
@@ -109,7 +110,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Checks all that `report` says of `history` but what the module's documentation excepts. All problems are returned.
+/// Checks everything `report` says about `history`, with the exceptions in the module's documentation. Returns all
+/// problems.
 pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Problem>> {
     let mut problems = facts(history, report);
     if !problems.is_empty() {
@@ -155,11 +157,11 @@ pub fn verify(history: &History, report: &Report) -> Result<Verified, Vec<Proble
     if problems.is_empty() { Ok(verified) } else { Err(problems) }
 }
 
-/// Checks the one violation of a small history that was cut out to show it: its proof, and what else is said of it. Unlike
-/// that of a report it may name operations and transactions that its proof does not need.
+/// Checks the one violation of a small history that was cut out to show it: its proof and its description. Unlike that
+/// of a report it may name operations and transactions that its proof does not need.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All problems with it.
 pub fn verify_example(history: &History, violation: &ViolationEntry) -> Result<(), Vec<Problem>> {
     let (resolution, names) = (Resolution::new(history), SessionNames::new(history));
     let apart = elements::concerns(history).then(|| elements::told_apart(history.clone()));
@@ -177,7 +179,7 @@ fn of_level(level: &LevelEntry, message: String) -> Problem {
     Problem { place: format!("level {}", level.level), message }
 }
 
-/// Whether a verdict on a level can be had of this history.
+/// Whether a level can be decided for this history.
 fn may_be_asked(history: &History, resolution: &Resolution<'_>, level: &LevelEntry) -> Result<(), String> {
     match levels::place(&level.level) {
         Some(_) => applicable::check(history, resolution, level),
@@ -185,7 +187,7 @@ fn may_be_asked(history: &History, resolution: &Resolution<'_>, level: &LevelEnt
     }
 }
 
-/// The violations whose proof holds; all that is wrong with them and with others goes to the problems.
+/// The violations whose proof holds; everything wrong with them and with others is added to the problems.
 fn confirmed<'r>(
     history: &History,
     resolution: &Resolution<'_>,

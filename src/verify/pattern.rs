@@ -1,4 +1,4 @@
-//! The patterns by id and name, and where each stands.
+//! The patterns by id and name, and where each belongs.
 
 /// Ids and plain names.
 const PATTERNS: [(&str, &str); 25] = [

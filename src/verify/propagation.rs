@@ -1,19 +1,19 @@
-//! What follows at once from lists of literals of which not all are true.
+//! Unit propagation over lists of literals of which not all are true.
 //!
 //! A variable has two literals, 2v and 2v + 1, of which exactly one is true. When all but one of a list are true, the
-//! opposite of the last one is. Two literals of each list are watched that are not known to be true; a list is looked at
-//! again only when one of those becomes true (Moskewicz et al., "Chaff: engineering an efficient SAT solver", 2001).
+//! opposite of the last one is. Two literals of each list not known to be true are watched; a list is visited again
+//! only when one of those becomes true (Moskewicz et al., "Chaff: engineering an efficient SAT solver", 2001).
 
 /// Lists of literals that are not all true, and the literals that are true because of them.
 pub(super) struct Propagation {
     lists: Vec<Vec<u32>>,
-    /// By literal: the lists that watch it, which are those that have it first or second.
+    /// By literal: the lists that watch it, which have it first or second.
     watched_by: Vec<Vec<usize>>,
     /// By literal.
     is_true: Vec<bool>,
     /// The true literals in the order in which they were found.
     trail: Vec<u32>,
-    /// How many of those have been followed up.
+    /// How many of those have been propagated.
     followed: usize,
     contradictory: bool,
 }
@@ -45,7 +45,7 @@ impl Propagation {
         if is_void || self.contradictory {
             return;
         }
-        // Literals that are true already can be left out: what they follow from stays.
+        // Literals that are already true can be left out: what they follow from stays.
         list.retain(|&literal| !self.is_true[literal as usize]);
         match *list {
             [] => self.contradictory = true,
@@ -58,7 +58,7 @@ impl Propagation {
         }
     }
 
-    /// Whether a contradiction follows at once if all these literals are true.
+    /// Whether a contradiction follows directly if all these literals are true.
     pub(super) fn excludes(&mut self, together: &[u32]) -> bool {
         if self.contradictory {
             return true;
@@ -81,7 +81,7 @@ impl Propagation {
         !self.is_true[literal as usize ^ 1]
     }
 
-    /// Draws all consequences of the literals not followed up yet; false if they contradict.
+    /// Draws all consequences of the literals not propagated yet; false if they contradict.
     fn follow_up(&mut self) -> bool {
         while let Some(&literal) = self.trail.get(self.followed) {
             self.followed += 1;
@@ -101,14 +101,14 @@ impl Propagation {
         true
     }
 
-    /// Whether a list goes on watching a literal that became true: it does if no other one can be watched instead.
+    /// Whether a list keeps watching a literal that became true: it does if no other one can be watched instead.
     fn stays_with(&mut self, place: usize, literal: u32, consistent: &mut bool) -> bool {
         let list = &mut self.lists[place];
         if list[0] == literal {
             list.swap(0, 1);
         }
         let other = list[0];
-        // Not all of the list are true as long as the opposite of one is.
+        // The list is satisfied while the opposite of one of its literals is true.
         if self.is_true[other as usize ^ 1] {
             return true;
         }
@@ -128,7 +128,7 @@ impl Propagation {
 mod tests {
     use super::*;
 
-    /// Whether some truth of all variables has no list all true.
+    /// Whether some assignment of all variables leaves no list all true.
     fn has_choice(n_variables: usize, lists: &[Vec<u32>]) -> bool {
         (0..1u32 << n_variables).any(|bits| {
             let is_true = |literal: u32| bits >> (literal / 2) & 1 == literal & 1;

@@ -1,4 +1,4 @@
-//! Violations that show in the operations alone: patterns a to f and j.
+//! Violations shown by the operations alone: patterns a to f and j.
 
 use super::cycle::Told;
 use super::resolution::{Resolution, Source};
@@ -50,8 +50,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// What a violation shows whose operations alone are its proof. Every read it names must be part of the instance, and
-/// every edge say where such a read comes from.
+/// What a violation whose operations alone are its proof shows. Every read it names must be part of the instance, and
+/// every edge must give the source of such a read.
 pub(super) fn told(
     history: &History,
     resolution: &Resolution<'_>,
@@ -86,13 +86,13 @@ pub(super) fn told(
         let checked = edge_into(history, &setting, (violation, &reads), transactions, edge);
         checked.map_err(|message| format!("edge {place}: {message}"))?;
     }
-    // A read comes after the list that it does not go with.
+    // A read is listed after the list that it is incompatible with.
     let told = if pattern == "IncompatibleOrder" { last_named(history, violation, transactions)? } else { None };
     reads.sort_by_key(|&read| (Some(read) == told, read));
     Ok(scene::of_reads(history, Some(&setting), pattern, reads))
 }
 
-/// Those among some reads that are an instance of a pattern.
+/// The reads among these that are an instance of a pattern.
 fn instance(
     history: &History,
     setting: &Setting<'_>,
@@ -106,7 +106,7 @@ fn instance(
     }
 }
 
-/// The read that is named last.
+/// The read named last.
 fn last_named(
     history: &History,
     violation: &ViolationEntry,
@@ -116,8 +116,8 @@ fn last_named(
     operation(history, transactions, last.transaction, last.index).map(Some)
 }
 
-/// Whether an edge says where a read comes from, and that is so. Only of a wrong read is it said that it read from an aborted
-/// transaction, although that takes part in nothing.
+/// Whether an edge gives the source of a read correctly. Only a wrong read may read from an aborted transaction, which
+/// otherwise does not participate.
 fn edge_into(
     history: &History,
     setting: &Setting<'_>,
@@ -146,7 +146,7 @@ fn edge_into(
         "TAP-b" if wrong.contains(&read) => {
             let list = super::lists::found(history, history.transaction_of(read), read);
             let is_there = |value| list.map_or(value == seen.value, |(list, _)| list.contains(&value));
-            // Who appended the end of a list shows which version it is.
+            // The transaction that appended the last element of a list shows which version it is.
             let is_last = |value| list.is_some_and(|(list, _)| list.last() == Some(&value));
             let is_aborted = !from.is_initial() && history.outcome(from) == Outcome::Aborted;
             !from.is_initial()
@@ -179,7 +179,7 @@ fn pairs(reads: &[OperationId]) -> impl Iterator<Item = (OperationId, OperationI
 }
 
 /// Whether reads that are an instance of a pattern violate a level by themselves. Two reads with different writers do
-/// not violate RC: that needs to show that the second went back, hence edges.
+/// not violate RC: that also requires that the second returned an older version, hence edges.
 pub(super) fn is_at_level(pattern: &str, level: &str) -> Result<(), String> {
     let levels = if pattern == NON_REPEATABLE { &CUT_ISOLATION_AND_UP[..] } else { &READ_COMMITTED_AND_UP };
     match levels.contains(&level) {
@@ -197,7 +197,7 @@ pub(super) fn contradict(
 ) -> Result<(), String> {
     match *reads {
         [first, second] if pattern == NON_REPEATABLE && are_torn(history, setting, first, second).is_ok() => Ok(()),
-        // Whichever transaction wrote what they returned: what violates cut isolation violates all levels that imply it.
+        // Whatever the writers: a violation of cut isolation violates all levels that imply it.
         _ if pattern == NON_REPEATABLE && !setting.has_cases() => {
             super::cut::share_no_writer(history, setting.resolution(), reads)
         }
@@ -214,7 +214,7 @@ pub(super) fn contradict(
     }
 }
 
-/// TAP-a to f: whether a read cannot be.
+/// TAP-a to f: whether a read is impossible.
 fn is_wrong(history: &History, setting: &Setting<'_>, pattern: &str, read: OperationId) -> Result<(), String> {
     let fits = match (pattern, setting.source(read)) {
         ("TAP-a", Source::ThinAir) => true,

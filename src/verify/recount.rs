@@ -1,9 +1,9 @@
-//! The instances of patterns, counted again where that costs little.
+//! The instances of patterns, recounted where that is cheap.
 //!
-//! Wrong reads and pairs of reads take a pass over the operations. Cycles of session order and reads, the letters h to n
-//! and two updates of one version take the closure of a graph and a look at every read and every other writer of its key:
-//! that is done for histories of moderate size. Nothing is counted where a read has several possible writers, or an
-//! element of a list several appends: what an instance is then depends on the choice.
+//! Wrong reads and pairs of reads take a pass over the operations. Cycles of session order and reads, the letters h to
+//! n and two updates of one version take the closure of a graph and a look at every read and every other writer of its
+//! key: that is done for histories of moderate size. Nothing is counted where a read has several possible writers, or
+//! an element of a list several appends: the instances then depend on the choice.
 
 use super::elements;
 use super::pattern::{self, GRID};
@@ -11,7 +11,7 @@ use super::resolution::{Resolution, Source};
 use crate::history::{History, KeyId, OperationId, OperationKind, TransactionId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Most steps for one closure, and for the looks at reads and writers.
+/// Maximum number of steps for one closure, and for the pass over reads and writers.
 const MOST_STEPS: usize = 40_000_000;
 
 /// By pattern: how many instances there are. Patterns that were not counted are absent.
@@ -32,7 +32,7 @@ impl Recount {
         recount.of_single_reads(history, resolution);
         recount.divergences(history, &reads);
         recount.causality = Causality::new(history, &reads);
-        // The order of versions that lists show is not followed here.
+        // The version order that lists show is not used here.
         if let Some(causality) = recount.causality.as_ref().filter(|_| history.lists().is_empty()) {
             let counted = causality.letters(&reads);
             recount.counts.extend(counted);
@@ -78,8 +78,8 @@ impl Recount {
             found.extend(shown.filter(|id| super::lists::shows(history, resolution, id, o)).map(|id| (id, o)));
         }
         for id in pattern::all().filter(|id| pattern::is_wrong_read(id)) {
-            // Which of two lists that do not go together is the wrong one is a matter of telling, and so is what lacks of the
-            // beginning of a list that was set up.
+            // Which of two incompatible lists is the wrong one is a matter of convention, and so is which setup
+            // elements a list lacks at its beginning.
             if lists.is_empty() || id != "IncompatibleOrder" && history.set_up().is_empty() {
                 self.counts.insert(id, found.iter().filter(|(of, _)| *of == id).count() as u64);
             }
@@ -139,7 +139,7 @@ fn wrong(source: Source) -> Vec<&'static str> {
     }
 }
 
-/// A read of what another transaction wrote, ⊥ included.
+/// A read from another transaction, ⊥ included.
 #[derive(Clone, Copy)]
 struct ReadFrom {
     operation: OperationId,
@@ -147,7 +147,7 @@ struct ReadFrom {
     writer: TransactionId,
 }
 
-/// Who takes part, and whom each reads from.
+/// The members, and the transactions that each reads from.
 struct Reads {
     members: Vec<TransactionId>,
     /// By member: its reads in program order.
@@ -187,7 +187,7 @@ struct Order {
 }
 
 impl Order {
-    /// What can be reached in a graph by at least one step. O(vertices · edges).
+    /// The vertices of a graph reachable by at least one step. O(vertices · edges).
     fn closure(out: &[Vec<u32>]) -> Order {
         let n_words = out.len().div_ceil(64);
         let mut rows = vec![0u64; n_words * out.len()];
@@ -210,7 +210,7 @@ impl Order {
     }
 }
 
-/// Session order with reads, closed, and what each weak level makes of it.
+/// The closure of session order with reads, and the commit order it forces at each weak level.
 #[derive(Clone, Debug)]
 struct Causality {
     node: FxHashMap<TransactionId, usize>,
@@ -275,7 +275,7 @@ impl Causality {
         self.node.get(&t) == Some(&node)
     }
 
-    /// Of ⊥ the last vertex.
+    /// The vertex of a transaction; the last one for ⊥.
     fn vertex(&self, t: TransactionId) -> usize {
         self.node.get(&t).copied().unwrap_or(self.session.len())
     }
@@ -284,13 +284,13 @@ impl Causality {
         a < b && self.session[a] == self.session[b]
     }
 
-    /// Whether both stand on one cycle, inside of which nothing else follows.
+    /// Whether both are on one cycle, within which nothing else follows.
     fn share_cycle(&self, a: usize, b: usize) -> bool {
         let n = self.session.len();
         a < n && b < n && self.order.has(a, b) && self.order.has(b, a)
     }
 
-    /// (t3, its read, t2): t2 precedes t3, writes the key, and is not whom t3 reads from.
+    /// (t3, its read, t2): t2 precedes t3, writes the key, and is not the transaction that t3 reads from.
     fn triples<'r>(&'r self, reads: &'r Reads) -> impl Iterator<Item = (usize, ReadFrom, usize)> + 'r {
         let of_reader = move |t3: usize| {
             let of_read = move |read: &'r ReadFrom| {

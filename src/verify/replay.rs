@@ -1,7 +1,7 @@
 //! Replay of an order operation by operation: every read returns the version that is current when it runs.
 //!
-//! Whom a read reads from need not be said: it is the last one before it in the order. So what is there is the last version
-//! of each key and nothing else, and one pass over the operations decides.
+//! The writer of a read need not be given: it is the last one before it in the order. So the state is just the last
+//! version of each key, and one pass over the operations decides.
 
 use super::initial::Initial;
 use crate::control::{Control, Interrupt};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// Why evidence is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// The work was ended before it was known.
+    /// The work ended before the answer was known.
     Interrupted(Interrupt),
     /// It does not hold.
     Wrong(String),
@@ -38,17 +38,17 @@ pub enum Step {
     Commit(TransactionId),
 }
 
-/// Transactions replayed between two looks at the control.
+/// Transactions replayed between two checks of the control.
 const STRIDE: u32 = 1 << 12;
 
-/// Who has committed in a replay, and whether those who commit may.
+/// The transactions that have committed in a replay, and whether a commit is allowed.
 pub(super) struct Attendance<'a> {
     history: &'a History,
     initial: &'a Initial,
     control: &'a Control,
     /// By transaction: its place among the commits, from 1; 0 if it has not committed.
     pub(super) number: Vec<u32>,
-    /// By session: the transaction of it that committed last.
+    /// By session: its last committed transaction.
     last: Vec<Option<TransactionId>>,
     n: u32,
 }
@@ -65,8 +65,8 @@ impl<'a> Attendance<'a> {
         Ok(Attendance { history, initial, control, number, last, n: 0 })
     }
 
-    /// A transaction commits: once, after those before it in its session. Returns its place, from 1; none for one that sets
-    /// up the initial state, wherever it is.
+    /// A transaction commits: once, after its predecessors in its session. Returns its place, from 1; none for one that
+    /// sets up the initial state, wherever it is.
     pub(super) fn commits(&mut self, t: TransactionId) -> Result<Option<u32>, Flaw> {
         let name = || self.history.transaction_name(t);
         if t.is_initial() || self.number[t.index()] != 0 {
@@ -91,8 +91,8 @@ impl<'a> Attendance<'a> {
         Ok(Some(self.n))
     }
 
-    /// Whether everything that committed is there, unless the order is about a part. What no read can have noticed need not
-    /// be.
+    /// Whether all committed transactions are there, unless the order is about a part. Those that no read can have
+    /// noticed need not be.
     pub(super) fn is_complete(&self, extent: Extent) -> Result<(), Flaw> {
         if extent == Extent::Part {
             return Ok(());
@@ -110,8 +110,8 @@ impl<'a> Attendance<'a> {
     }
 }
 
-/// A version of a key: its value, and the place of its writer, from 1. At place 0 is the initial one, whose value is not
-/// looked at.
+/// A version of a key: its value, and the place of its writer, from 1. Place 0 is the initial one, whose value is
+/// ignored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Version {
     pub(super) value: Value,
@@ -127,7 +127,7 @@ impl Version {
     }
 }
 
-/// The complaint that a read does not return a version.
+/// The error that a read does not return a version.
 fn wrong_read(history: &History, read: OperationId, version: Version) -> Flaw {
     let is = match version.number {
         0 => "the initial one".to_owned(),
@@ -143,7 +143,7 @@ fn wrong_list(history: &History, read: OperationId) -> Flaw {
     Flaw::Wrong(format!("{} of {name} is not the list that was appended until then", history.operation_text(read)))
 }
 
-/// The lists as they are set up, by key.
+/// The setup lists, by key.
 fn lists_at_first(history: &History, initial: &Initial) -> FxHashMap<KeyId, Vec<Value>> {
     initial.keys().map(|key| (key, initial.elements(history, key).collect())).collect()
 }
@@ -155,7 +155,7 @@ fn elements(lists: &FxHashMap<KeyId, Vec<Value>>, key: KeyId) -> &[Value] {
 /// How much of a history an order is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All of it: everything that committed must be there.
+    /// All of it: all committed transactions must be there.
     Whole,
     /// Some transactions, which share no key with others.
     Part,
@@ -189,7 +189,7 @@ pub(super) fn one_by_one(
             }
             let read = OperationId::new(o);
             if has_lists && let Some(list) = history.lists().read_by(read) {
-                // The own appends are at the end of it by now.
+                // The reader's own appends are at its end by now.
                 if list != elements(&lists, key) {
                     return Err(wrong_list(history, read));
                 }
@@ -207,8 +207,8 @@ pub(super) fn one_by_one(
 /// Transactions whose memory is fetched together.
 const STRETCH: usize = 64;
 
-/// At the beginning of each stretch of an order: fetches what its replay needs from all over memory. A loop that only fetches
-/// has many requests under way at once, the replay itself would wait for each.
+/// At the beginning of each stretch of an order: prefetches what its replay needs from all over memory. A loop that
+/// only fetches has many requests in flight at once, while the replay itself would wait for each.
 #[inline]
 pub(super) fn warm_up(history: &History, order: &[TransactionId], place: usize, current: impl Fn(KeyId) -> u32) {
     if !place.is_multiple_of(STRETCH) {
@@ -243,7 +243,7 @@ pub(super) fn with_snapshots(
         lists: lists_at_first(history, initial),
         own_lists: FxHashMap::default(),
     };
-    // By transaction: how many had committed when it started; one more, so that 0 means it has not.
+    // By transaction: how many had committed when it started, plus one, so that 0 means it has not.
     let mut started = vec![0u32; history.n_transactions()];
     let mut running: Vec<Option<TransactionId>> = vec![None; history.n_sessions()];
     for &step in steps {
@@ -279,7 +279,7 @@ pub(super) fn with_snapshots(
 struct Store<'a> {
     history: &'a History,
     current: Vec<Version>,
-    /// By key: who read or wrote last, and what it wrote.
+    /// By key: the transaction that last read or wrote it, and what it wrote.
     own: Vec<(u32, Value)>,
     lists: FxHashMap<KeyId, Vec<Value>>,
     /// What a transaction has appended up to a read; scratch space.
@@ -287,7 +287,7 @@ struct Store<'a> {
 }
 
 impl Store<'_> {
-    /// A transaction starts; what it reads is there or comes from itself.
+    /// A transaction starts; its reads return current versions or its own writes.
     fn read(&mut self, t: TransactionId) -> Result<(), Flaw> {
         let history = self.history;
         let has_lists = !history.lists().is_empty();
@@ -321,8 +321,8 @@ impl Store<'_> {
         Ok(())
     }
 
-    /// A transaction commits as the one of this number. If it may not overlap with other writers of its keys: how many had
-    /// committed when it started.
+    /// A transaction commits with this number. `before`, if it may not overlap with other writers of its keys: how many
+    /// had committed when it started.
     fn write(&mut self, t: TransactionId, number: u32, before: Option<u32>) -> Result<(), Flaw> {
         let history = self.history;
         let has_lists = !history.lists().is_empty();
@@ -345,7 +345,7 @@ impl Store<'_> {
     }
 }
 
-/// No transaction stands after one that began later than it ended; the initial state has no time. O(transactions).
+/// No transaction comes after one that began later than it ended; the initial state has no time. O(transactions).
 pub(super) fn in_real_time(history: &History, initial: &Initial, order: &[TransactionId]) -> Result<(), Flaw> {
     let mut latest_start: Option<i64> = None;
     for &t in order.iter().filter(|&&t| !initial.is_setup(t)) {
@@ -361,7 +361,7 @@ pub(super) fn in_real_time(history: &History, initial: &Initial, order: &[Transa
     Ok(())
 }
 
-/// The starts and commits of an order of commits and, of each, how many had committed when it started.
+/// The starts and commits for a commit order and, per transaction, how many had committed when it started.
 pub(super) fn steps(order: &[TransactionId], snapshots: &[u32]) -> Result<Vec<Step>, String> {
     if snapshots.len() != order.len() {
         return Err(format!("{} snapshots for {} transactions", snapshots.len(), order.len()));

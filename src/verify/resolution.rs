@@ -1,4 +1,4 @@
-//! Where each read comes from, worked out independently from the values.
+//! The source of each read, determined independently from the values.
 
 use super::initial::Initial;
 use super::lists;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where the value of a read comes from.
+/// The source of the value of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The file does not say what was read.
@@ -27,7 +27,7 @@ pub(super) enum Source {
     ThinAir,
     /// Another transaction, or ⊥.
     Other {
-        /// Who.
+        /// The writer.
         writer: TransactionId,
         /// The reader had written the key before.
         after_own_write: bool,
@@ -48,7 +48,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    /// Adds a writer; writes come last first, so of two writers the later call is the earlier in the file.
+    /// Adds a writer; writes come last first, so the later of two calls is for the earlier writer in the file.
     fn add(&mut self, writer: TransactionId, write: OperationId) {
         match self.first {
             Some((same, _)) if same == writer => {}
@@ -63,10 +63,10 @@ impl Candidates {
 /// No operation, end of a chain.
 const END: u32 = u32::MAX;
 
-/// A value with more writers than this stays ambiguous without a look at all of them.
+/// A value with more writers than this stays ambiguous without examining all of them.
 const LONG_CHAIN: usize = 64;
 
-/// Which writes there are of the values that reads returned.
+/// The writes of the values that reads returned.
 pub(super) enum Join {
     /// Of all values.
     Whole {
@@ -144,7 +144,7 @@ pub(super) struct Resolution<'a> {
     history: &'a History,
     initial: Arc<Initial>,
     join: Arc<Join>,
-    /// Something was asked that the join does not know: what followed is worth nothing.
+    /// The join lacked some information: later answers are meaningless.
     missed: AtomicBool,
 }
 
@@ -174,17 +174,17 @@ impl<'a> Resolution<'a> {
         Resolution { history, initial, join, missed: AtomicBool::new(false) }
     }
 
-    /// Whether anything was asked that the join does not know, so that the answers mean nothing.
+    /// Whether the join lacked any information, so that the answers are meaningless.
     pub(super) fn has_missed(&self) -> bool {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// What every read of which nothing is written yet returns.
+    /// The initial state.
     pub(super) fn initial(&self) -> &Initial {
         &self.initial
     }
 
-    /// What it is made of, for another one of the same history.
+    /// Its join, for another resolution of the same history.
     pub(super) fn join(&self) -> Arc<Join> {
         Arc::clone(&self.join)
     }
@@ -199,7 +199,7 @@ impl<'a> Resolution<'a> {
         self.initial.elements(self.history, key)
     }
 
-    /// Whether a transaction takes part: committed, or unknown but seen; not what sets up the initial state.
+    /// Whether a transaction is a member: committed, or unknown but seen; not part of the setup.
     pub(super) fn is_member(&self, t: TransactionId) -> bool {
         self.is_member_on(t, Basis::FairWriters)
     }
@@ -246,7 +246,7 @@ impl<'a> Resolution<'a> {
         chained.chain(listed.iter().copied()).map(OperationId)
     }
 
-    /// Who wrote a value to a key, whatever became of them; each as often as they wrote it.
+    /// The writers of a value to a key, whatever their outcome; each as often as it wrote it.
     pub(super) fn appenders(&self, key: KeyId, value: Value) -> Vec<TransactionId> {
         self.writes(key.0, value.0).map(|w| self.owner(w)).collect()
     }
@@ -268,8 +268,8 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// A read as far as it is about others: with the value that its transaction found, and its last own write of the key
-    /// before it. A list is found without the own appends at its end, which say nothing of others.
+    /// A read as far as it concerns other transactions: with the value that its transaction found, and its last own
+    /// write of the key before it. A list is found without the own appends at its end, which say nothing about others.
     pub(super) fn seen(&self, read: OperationId) -> (Operation, Option<u32>) {
         let mut o = self.history.operation(read);
         let mut own_last = self.own_write_before(read);
@@ -280,7 +280,7 @@ impl<'a> Resolution<'a> {
         (o, own_last)
     }
 
-    /// Whether of several writers of a value only the last one counts.
+    /// Whether only the last of several writers of a value counts.
     fn last_counts(&self) -> bool {
         self.history.rules().duplicates == DuplicateRule::Last
     }
@@ -293,7 +293,7 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// The last write of the transaction of a read to its key before it.
+    /// The last write to its key by the transaction of a read before it.
     fn own_write_before(&self, read: OperationId) -> Option<u32> {
         match &*self.join {
             Join::Whole { neighbour, .. } => Some(neighbour[read.index()]).filter(|&w| w != END),
@@ -317,7 +317,7 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// Unknown transactions take part when a member reads what only they can have written; their own reads then count
+    /// Unknown transactions are members when a member reads what only they can have written; their own reads then count
     /// too. O(operations).
     fn promoted(&self, basis: Basis, members: &[bool]) -> Vec<bool> {
         let mut member = members.to_vec();
@@ -336,7 +336,7 @@ impl<'a> Resolution<'a> {
         member
     }
 
-    /// Who alone appended what a transaction found in lists behind what was set up.
+    /// The only appenders of elements that a transaction found in lists after the setup.
     pub(super) fn listed_writers(&self, t: TransactionId) -> impl Iterator<Item = TransactionId> + '_ {
         let lists = self
             .history
@@ -344,7 +344,7 @@ impl<'a> Resolution<'a> {
             .filter_map(move |o| Some((self.history.operation(o).key, lists::found(self.history, t, o)?.0)));
         lists.flat_map(move |(key, list)| {
             let initial: Vec<Value> = self.initial_elements(key).collect();
-            // A list that does not begin with what was set up may have it anywhere.
+            // A list that does not begin with the setup may have it anywhere.
             let is_appended = |(place, element): (usize, Value)| match list.starts_with(&initial) {
                 true => place >= initial.len(),
                 false => !initial.contains(&element),
@@ -362,7 +362,7 @@ impl<'a> Resolution<'a> {
         if let [one] = *writers.as_slice() { Some(one) } else { None }
     }
 
-    /// Whom a transaction must have read from.
+    /// The transactions that a transaction must have read from.
     pub(super) fn known_writers(&self, t: TransactionId, basis: Basis) -> impl Iterator<Item = TransactionId> + '_ {
         let is_read = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Read;
         self.history.operations_of(t).filter(is_read).filter_map(move |read| match basis {
@@ -381,7 +381,7 @@ impl<'a> Resolution<'a> {
         history.transactions().filter(committed).any(|t| history.interval(t).is_some())
     }
 
-    /// Whether a read returns what its own transaction wrote before it, or says nothing.
+    /// Whether a read returns an earlier write of its own transaction, or says nothing.
     fn is_own(&self, read: OperationId) -> bool {
         let (o, own_last) = self.seen(read);
         o.value == Value::UNRECORDED || own_last.is_some() && self.wrote_before(read)
@@ -394,8 +394,8 @@ impl<'a> Resolution<'a> {
         before.any(|own| self.history.operation(own) == Operation { kind: OperationKind::Write, ..o })
     }
 
-    /// Every other transaction that may have committed and wrote the value of a read, and ⊥ where the value may be initial; some
-    /// may come twice. None if the read returns a write of its own transaction.
+    /// Every other transaction that may have committed and wrote the value of a read, and ⊥ where the value may be
+    /// initial; some may come twice. None if the read returns a write of its own transaction.
     pub(super) fn each_writer(&self, read: OperationId) -> impl Iterator<Item = TransactionId> + '_ {
         let (o, _) = self.seen(read);
         let t = self.owner(read);
@@ -420,8 +420,8 @@ impl<'a> Resolution<'a> {
         writers
     }
 
-    /// Of those the ones that count: above cut isolation not those that violate read committed by themselves, because
-    /// they overwrote the version or come later in the session of the reader.
+    /// Those of them that count: above cut isolation not those that violate read committed by themselves, because they
+    /// overwrote the version or come later in the session of the reader.
     pub(super) fn writers_on(&self, read: OperationId, basis: Basis) -> Vec<TransactionId> {
         let mut writers = self.writers(read);
         if basis == Basis::FairWriters {
@@ -441,23 +441,23 @@ impl<'a> Resolution<'a> {
         self.each_writer(read).next().is_some()
     }
 
-    /// The one other transaction (or ⊥) that may have written what a read returned, if there is one and no more.
+    /// The only other transaction (or ⊥) that may have written what a read returned, if there is exactly one.
     fn only_writer(&self, read: OperationId) -> Option<TransactionId> {
         let mut writers = self.each_writer(read);
         let first = writers.next()?;
         writers.all(|writer| writer == first).then_some(first)
     }
 
-    /// Where a read comes from when `writer`, one of its [`writers`](Self::writers), is taken to be meant.
+    /// The source of a read if `writer`, one of its [`writers`](Self::writers), wrote it.
     pub(super) fn source_with(&self, read: OperationId, writer: TransactionId) -> Source {
         let (o, own_last) = self.seen(read);
-        // Of one transaction's writes of one value the last is found first.
+        // The last of one transaction's writes of one value is found first.
         let last = self.writes(o.key.0, o.value.0).find(|&w| self.owner(w) == writer);
         let after_own_write = own_last.is_some();
         Source::Other { writer, after_own_write, intermediate: last.is_some_and(|write| !self.is_final(write)) }
     }
 
-    /// Where a read comes from. O(writes of its value), bounded for values that many transactions write.
+    /// The source of a read. O(writes of its value), bounded for values that many transactions write.
     pub(super) fn source(&self, read: OperationId) -> Source {
         let history = self.history;
         let (o, own_last) = self.seen(read);
@@ -470,7 +470,7 @@ impl<'a> Resolution<'a> {
         }
         let (mut own_before, mut own_after, mut aborted) = (false, false, false);
         // A source that by itself violates RC (a version its writer overwrote, a writer later in the reader's session)
-        // is out of the question where there is one that does not.
+        // is excluded where there is one that does not.
         let mut fair = Candidates::default();
         let mut all = Candidates::default();
         for (n, w) in self.writes(o.key.0, o.value.0).enumerate() {
@@ -495,7 +495,7 @@ impl<'a> Resolution<'a> {
             }
         }
         let initial = history.may_be_initial(o.key, o.value);
-        // What stands in a list before all own appends another one appended, if any other may have.
+        // An element before all own appends in a list came from another transaction, if any other may have appended it.
         let is_of_another = own_last.is_none() && (initial || all.first.is_some());
         if own_before && !is_of_another {
             return Source::OverwrittenOwn;
@@ -512,7 +512,7 @@ impl<'a> Resolution<'a> {
         let other = |writer, intermediate| Source::Other { writer, after_own_write, intermediate };
         match fair.first.or(all.first) {
             _ if initial => other(TransactionId::INITIAL, false),
-            // Of one transaction's writes of one value the last is found first.
+            // The last of one transaction's writes of one value is found first.
             Some((writer, write)) => other(writer, !self.is_final(write)),
             None if own_after => Source::Future,
             None if aborted => Source::Aborted,

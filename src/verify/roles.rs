@@ -1,4 +1,4 @@
-//! Which writes have to do with a read that is wrong by itself.
+//! Which writes concern a read that is wrong by itself.
 
 use super::edge::last_write;
 use super::lists::{appended, found};
@@ -13,15 +13,15 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Whether a write is part of the argument that these reads are instances of the pattern: what was returned and
-    /// should not have been, or what should have been. O(operations of the transactions, lengths of the lists).
+    /// Whether a write is part of the argument that these reads are instances of the pattern: one that was returned and
+    /// should not have been, or one that should have been. O(operations of the transactions, lengths of the lists).
     pub(super) fn concerns(&self, reads: &[OperationId], write: OperationId) -> bool {
         let operation = self.history.operation(write);
         let mut of_key = reads.iter().copied().filter(|&read| self.history.operation(read).key == operation.key);
         if operation.kind != OperationKind::Write {
             return false;
         }
-        // Which appends show that lists do not go together depends on what they are compared with.
+        // Which appends show that lists are incompatible depends on what they are compared with.
         if self.pattern == "IncompatibleOrder" {
             return of_key.next().is_some();
         }
@@ -53,7 +53,7 @@ impl Shown<'_> {
         let Some((list, _)) = found(self.history, reader, read) else { return false };
         let is_there = list.contains(&operation.value);
         match self.pattern {
-            // Every list begins with all that was set up.
+            // Every list begins with the whole setup.
             "TAP-f" if self.resolution.initial_appends(operation.key).contains(&write) => {
                 let initial: Vec<Value> = self.resolution.initial_elements(operation.key).collect();
                 !list.starts_with(&initial)
@@ -67,7 +67,7 @@ impl Shown<'_> {
     }
 
     /// Whether a list has an earlier append of the writer but not, from there on, all up to this one. An element that
-    /// others appended as well may be theirs.
+    /// others also appended may be theirs.
     fn may_be_cut(&self, list: &[Value], write: OperationId) -> bool {
         let operation = self.history.operation(write);
         let mut all = appended(self.history, self.history.transaction_of(write), operation.key, Some(write));

@@ -1,7 +1,7 @@
-//! What a part of a proof shows: of which pattern it is an instance, on which key, and under which other names.
+//! What a part of a proof shows: its pattern, key and other names.
 //!
-//! The letters h to n and the cycles are told by their edges, which hold by the time this is asked, and by the reads of the
-//! transaction that reads too old a version. A scenario has one name: the most specific that fits.
+//! The letters h to n and the cycles are recognized by their edges, which have been checked already, and by the reads
+//! of the transaction that reads too old a version. A scenario has one name: the most specific that fits.
 
 use super::cycle::{Argument, Told};
 use super::letters;
@@ -17,13 +17,13 @@ use crate::report::{EdgeEntry, ProofEntry, ReasonEntry};
 pub(super) struct Scene {
     /// The key on which the contradiction shows.
     pub(super) key: Option<KeyId>,
-    /// Names that it also has.
+    /// Its other names.
     pub(super) also: Vec<String>,
-    /// What makes it the same as another one; none where that is not known.
+    /// Equal for the same instance; none where that is unknown.
     pub(super) identity: Option<String>,
     /// Reads that are wrong.
     pub(super) reads: Vec<OperationId>,
-    /// Of the letters h to n: the version that was read and the newer one, by writer.
+    /// For the letters h to n: the version that was read and the newer one, by writer.
     pub(super) versions: Option<(TransactionId, TransactionId)>,
 }
 
@@ -69,8 +69,8 @@ pub(super) fn last_parts(proof: &ProofEntry) -> Vec<&ProofEntry> {
     last
 }
 
-/// Whether what a part of a proof shows is what the violation is called. `setting` is the case it is in; none for a case
-/// that cannot be, of which only the form is looked at.
+/// Whether what a part of a proof shows matches the name of the violation. `setting` is its case; none for an
+/// impossible case, of which only the form is checked.
 pub(super) fn of_part(argument: &Argument<'_>, part: &ProofEntry, setting: Option<&Setting<'_>>) -> Told {
     shows(argument, &argument.violation.pattern, part, setting)
 }
@@ -96,13 +96,13 @@ pub(super) fn shows(argument: &Argument<'_>, pattern: &str, part: &ProofEntry, s
 
 /// Whether a case of a proof may be an instance of a pattern, as far as its form tells.
 pub(super) fn may_be(argument: &Argument<'_>, pattern: &str, part: &ProofEntry) -> bool {
-    // Which level a case violates that does not name the violation is not told.
+    // The level violated by a case that does not name the violation is not given.
     let is_general = matches!(pattern, "SICycle" | "SERCycle" | "RealTimeCycle");
     let has_edges = matches!(part, ProofEntry::Cycle { .. } | ProofEntry::Split { .. } | ProofEntry::Clauses { .. });
     is_general && has_edges || shows(argument, pattern, part, None).is_ok()
 }
 
-/// Wrong reads, or two that do not go together.
+/// Wrong reads, or two incompatible ones.
 pub(super) fn of_reads(
     history: &History,
     setting: Option<&Setting<'_>>,
@@ -127,14 +127,14 @@ pub(super) fn of_reads(
         "DuplicateElement" => vec!["duplicate-elements"],
         _ => Vec::new(),
     };
-    // Of two lists that do not go together the later one is told.
+    // The later of two incompatible lists is listed.
     let identity =
         Some(format!("{:?}", if pattern == "TAP-j" { &reads[..] } else { &reads[reads.len().max(1) - 1..] }));
     let key = reads.first().map(|&read| history.operation(read).key);
     Scene { key, also: also.into_iter().map(str::to_owned).collect(), identity, reads, versions: None }
 }
 
-/// Whether one of some reads came after an own write or from an intermediate one, as asked; none in a case that cannot be.
+/// Whether one of some reads came after an own write or from an intermediate one, by `is`; none in an impossible case.
 fn is_irregular(setting: Option<&Setting<'_>>, reads: &[OperationId], is: impl Fn(bool, bool) -> bool) -> Option<bool> {
     let of_read = |setting: &Setting<'_>, read| match setting.source(read) {
         Source::Other { after_own_write, intermediate, .. } => is(after_own_write, intermediate),
@@ -143,7 +143,7 @@ fn is_irregular(setting: Option<&Setting<'_>>, reads: &[OperationId], is: impl F
     setting.map(|setting| reads.iter().any(|&read| of_read(setting, read)))
 }
 
-/// Cases of orders of writers have no name but that of the weakest level they violate.
+/// Cases of orders of writers are only named after the weakest level they violate.
 fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
     let general = general(argument);
     let in_time = argument.violation.edges.iter().any(|edge| edge.kind == "RT");
@@ -153,7 +153,7 @@ fn by_orders(argument: &Argument<'_>, pattern: &str) -> Told {
     }
 }
 
-/// The name of a cycle without another one.
+/// The name of a cycle that has no other name.
 fn general(argument: &Argument<'_>) -> &'static str {
     let places = argument.violation.levels.iter().filter_map(|level| levels::place(level));
     match places.filter(|&place| place > levels::CI).min().map(|place| levels::LEVELS[place]) {
@@ -219,7 +219,7 @@ impl<'a> Cycle<'a> {
     /// The scene with what the cycle consists of as its identity.
     pub(super) fn scene(&self, key: Option<KeyId>, also: Vec<String>) -> Scene {
         let name = |place: usize| self.argument.transaction(place).map(|t| t.0);
-        // Who misses a newer version may have read several older ones.
+        // A transaction that misses a newer version may have read several older ones.
         let missing = |e: &EdgeEntry| e.from_operation.filter(|_| e.kind == "RW");
         let identity =
             |e: &&EdgeEntry| format!("{:?} {:?} {} {:?} {:?}", name(e.from), name(e.to), e.kind, e.key, missing(e));
@@ -260,7 +260,7 @@ impl<'a> Cycle<'a> {
         Ok(Some(argument.history.operation(operation).key))
     }
 
-    /// What Adya and Jepsen call it, and what the same scenario is called here.
+    /// Its names in Adya and Jepsen, and that of the same scenario here.
     fn names(&self) -> Vec<String> {
         let rw = |edge: &EdgeEntry| edge.kind == "RW";
         let n_rw = self.edges.iter().filter(|edge| rw(edge)).count();
@@ -291,7 +291,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Two read one version of a key and both write the key: each misses what the other wrote.
+    /// Two read one version of a key and both write the key: each misses the other's write.
     fn is_divergence(&self) -> bool {
         let Some((missed, ReasonEntry::Conflict { order })) = self.pair().map(|(a, b)| (a, &b.reason)) else {
             return false;
@@ -317,14 +317,14 @@ impl<'a> Cycle<'a> {
         self.pair().is_some_and(|(a, b)| b.kind == "RW" && a.key != b.key)
     }
 
-    /// Two miss versions of different keys, and from each to the other leads only what was seen.
+    /// Two miss versions of different keys, and only observed edges lead from each to the other.
     fn is_long_fork(&self) -> bool {
         let missed: Vec<&EdgeEntry> = self.edges.iter().copied().filter(|edge| edge.kind == "RW").collect();
         let are_seen = self.edges.iter().all(|edge| matches!(edge.kind.as_str(), "RW" | "SO" | "WR" | "CO"));
         matches!(*missed.as_slice(), [a, b] if a.key != b.key) && are_seen && !self.is_write_skew()
     }
 
-    /// At snapshot isolation the same cycle may need more than what was seen.
+    /// At snapshot isolation the same cycle may need more than observed edges.
     fn is_named_long_fork(&self) -> bool {
         self.is_long_fork() && self.argument.violation.levels.iter().any(|level| level == "PC")
     }

@@ -1,4 +1,4 @@
-//! What holds in one case of a proof: who wrote what some reads returned, and who takes part because of it.
+//! What holds in one case of a proof: the writers of some reads, and the transactions that are members because of it.
 
 use super::resolution::{Resolution, Source};
 use crate::history::{OperationId, TransactionId};
@@ -8,18 +8,17 @@ use crate::history::{OperationId, TransactionId};
 pub(super) enum Basis {
     /// Cut isolation: every writer of a value counts.
     AllWriters,
-    /// Read committed and up: writers that violate it by themselves are out of the question where there is one that
-    /// does not.
+    /// Read committed and up: writers that violate it by themselves are excluded where there is one that does not.
     FairWriters,
 }
 
-/// The writers fixed by the cases around a part of a proof.
+/// The writers fixed by the enclosing cases of a part of a proof.
 #[derive(Clone)]
 pub(super) struct Setting<'a> {
     resolution: &'a Resolution<'a>,
     basis: Basis,
     fixed: Vec<(OperationId, TransactionId)>,
-    /// Transactions of unknown outcome that take part because of them.
+    /// Transactions of unknown outcome that are members because of them.
     joined: Vec<TransactionId>,
 }
 
@@ -35,7 +34,8 @@ impl<'a> Setting<'a> {
     }
 
     /// The case in which a read returned what `writer` wrote. The read must have an open source and its transaction
-    /// must take part: else the cases of its writers are not all there are. O(operations of who joins).
+    /// must be a member: else there are more cases than those of its writers. O(operations of the transactions that
+    /// join).
     pub(super) fn with(&self, read: OperationId, writer: TransactionId) -> Setting<'a> {
         let mut inner = self.clone();
         inner.fixed.push((read, writer));
@@ -43,7 +43,7 @@ impl<'a> Setting<'a> {
         inner
     }
 
-    /// A transaction takes part, and each that it is known to read from or whose append is in a list that it read.
+    /// Makes a transaction a member, and each that it is known to read from or whose append is in a list that it read.
     fn join(&mut self, t: TransactionId) {
         let mut waiting = vec![t];
         while let Some(t) = waiting.pop() {
@@ -56,7 +56,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Whether a transaction takes part.
+    /// Whether a transaction is a member.
     pub(super) fn is_member(&self, t: TransactionId) -> bool {
         self.resolution.is_member_on(t, self.basis) || self.joined.contains(&t)
     }
@@ -66,17 +66,17 @@ impl<'a> Setting<'a> {
         !self.fixed.is_empty()
     }
 
-    /// Who wrote what a read returned, if the cases say it.
+    /// The writer of what a read returned, if the cases fix it.
     fn fixed(&self, read: OperationId) -> Option<TransactionId> {
         self.fixed.iter().find(|(known, _)| *known == read).map(|(_, writer)| *writer)
     }
 
-    /// Whether the cases say who wrote what a read returned.
+    /// Whether the cases fix the writer of what a read returned.
     pub(super) fn is_fixed(&self, read: OperationId) -> bool {
         self.fixed(read).is_some()
     }
 
-    /// Where a read comes from, for the levels above cut isolation.
+    /// The source of a read, for the levels above cut isolation.
     pub(super) fn source(&self, read: OperationId) -> Source {
         match self.fixed(read) {
             Some(writer) => self.resolution.source_with(read, writer),
@@ -84,7 +84,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Every transaction that a read may have read from; empty if that is none.
+    /// Every transaction that a read may have read from.
     pub(super) fn writers(&self, read: OperationId) -> Vec<TransactionId> {
         if let Some(writer) = self.fixed(read) {
             return vec![writer];

@@ -1,4 +1,4 @@
-//! What edges say at a level: the events they relate, and which paths of them are legal.
+//! The meaning of edges at a level: the events they relate, and which paths of them are legal.
 
 use super::cycle::Argument;
 use super::initial::Initial;
@@ -18,7 +18,7 @@ pub(super) enum Strength {
 }
 
 impl Strength {
-    /// The strength of a level; none at CI, which knows no order.
+    /// The strength of a level; none at CI, which has no order.
     pub(super) fn of(history: &History, initial: &Initial, level: &str) -> Result<Option<Strength>, String> {
         Ok(Some(match level {
             "CI" => return Ok(None),
@@ -28,7 +28,7 @@ impl Strength {
             "PC" => Strength::Prefix,
             "SI" => Strength::Snapshot,
             "SER" => Strength::Serial,
-            // A history of lightweight transactions that is linearizable is strictly serializable.
+            // A linearizable history of lightweight transactions is strictly serializable.
             "LIN" => {
                 initial.is_lightweight(history)?;
                 Strength::Strict
@@ -128,7 +128,7 @@ impl Argument<'_> {
         }
     }
 
-    /// RC: the path is one read, and it stands before the other read in the program order of the reader.
+    /// RC: the path is one read, and it precedes the other read in the program order of the reader.
     fn seen_before(&self, reader: usize, read: usize, seen: &[usize]) -> Result<(), String> {
         let [wr] = *seen else { return Err("the reader does not read from it directly".to_owned()) };
         let edge = self.edge(wr)?;

@@ -1,4 +1,4 @@
-//! One violation: is it there, is it what it is called, and is all that is said of it so?
+//! One violation: is it there, does it match its name, and is its description true?
 
 use super::cycle::{self, Told};
 use super::elements::Apart;
@@ -9,12 +9,12 @@ use super::{Problem, SessionNames, read};
 use crate::history::{History, TransactionId};
 use crate::report::{ProofEntry, ViolationEntry};
 
-/// What violations are looked at in.
+/// The context in which violations are checked.
 pub(super) struct Court<'a> {
     pub(super) history: &'a History,
     pub(super) resolution: &'a Resolution<'a>,
     pub(super) names: &'a SessionNames,
-    /// The same history with its elements told apart, where there is something to tell apart.
+    /// The same history with its elements distinguished, where there are any to distinguish.
     pub(super) apart: Option<(&'a Apart, &'a Resolution<'a>)>,
     pub(super) surplus: Surplus,
 }
@@ -30,9 +30,9 @@ pub(super) enum Surplus {
 pub(super) struct Confirmed {
     /// The transactions it lists.
     pub(super) transactions: Vec<TransactionId>,
-    /// What it shows; none if that is not what it is called.
+    /// What it shows; none if that does not match its name.
     pub(super) scene: Option<Scene>,
-    /// What is said of it that is not so.
+    /// False statements about it.
     pub(super) problems: Vec<Problem>,
 }
 
@@ -42,7 +42,7 @@ impl Court<'_> {
         let described = |proved| self.described(violation, proved);
         let n_problems = |found: &Result<Confirmed, String>| found.as_ref().map_or(usize::MAX, |f| f.problems.len());
         let mut found = self.proved(violation).map(described);
-        // Whatever is said of a history whose elements are told apart as far as that follows is said of this one, too.
+        // Every statement about a history whose elements are distinguished as far as possible also applies to this one.
         if n_problems(&found) > 0
             && let Some((apart, resolution)) = self.apart
             && !violation.levels.iter().any(|level| level == "CI")
@@ -75,7 +75,7 @@ impl Court<'_> {
         Ok((transactions, told))
     }
 
-    /// What a violation shows whose proof holds.
+    /// What a violation with a valid proof shows.
     fn told(&self, violation: &ViolationEntry, transactions: &[TransactionId]) -> Result<Told, String> {
         let Court { history, resolution, .. } = *self;
         let mut levels = levels(violation)?;
@@ -92,7 +92,8 @@ impl Court<'_> {
         }
     }
 
-    /// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
+    /// The same in a history whose list elements are distinguished, which says nothing of CI: there every append
+    /// counts.
     fn proved_apart(
         &self,
         apart: &Apart,
@@ -125,7 +126,7 @@ pub(super) fn holds(
     if violation.proof == ProofEntry::Read {
         return read::check(history, resolution, violation, transactions, &levels);
     }
-    // A cycle says nothing about CI: two reads of one key do. Proofs that name their reads show it themselves.
+    // A cycle says nothing about CI, but two reads of one key do. Proofs that name their reads show it themselves.
     let names_reads = names_reads(&violation.proof);
     let (of_reads, of_cycles): (Vec<&str>, Vec<&str>) =
         levels.into_iter().partition(|level| *level == "CI" && !names_reads);
@@ -135,7 +136,7 @@ pub(super) fn holds(
     cycle::check(history, resolution, violation, transactions, (&of_cycles, false)).map(drop)
 }
 
-/// The same in a history whose elements of lists are told apart, which says nothing of CI: there every append counts.
+/// The same in a history whose list elements are distinguished, which says nothing of CI: there every append counts.
 pub(super) fn holds_apart(
     apart: &Apart,
     resolution: &Resolution<'_>,

@@ -1,7 +1,7 @@
 //! Replay of a commit order at RC, RA and TCC, where a read may return a version that is not the current one.
 //!
-//! Only such stale reads need a closer look: whatever a transaction sees stands before it in the order, so nothing that
-//! it sees can have overwritten what is current when it runs.
+//! Only such stale reads need a closer look: whatever a transaction sees precedes it in the order, so nothing that it
+//! sees can have overwritten the version that is current when it runs.
 
 use super::initial::Initial;
 use super::lists;
@@ -11,7 +11,7 @@ use crate::history::{DuplicateRule, History, KeyId, OperationId, OperationKind, 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Who wrote what reads returned, as far as the order does not say it.
+/// The writers of what reads returned, where the order does not determine them.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     /// The writers that the witness names.
@@ -21,7 +21,7 @@ pub struct Sources<'a> {
     pub others: &'a (dyn Fn(TransactionId, OperationId) -> Option<TransactionId> + Sync),
 }
 
-/// What a transaction sees of others, each level including the ones before.
+/// What a transaction sees of others, each level including the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sight {
     /// Read committed: those it has read from before.
@@ -41,7 +41,7 @@ pub(super) struct Read {
     pub(super) operation: OperationId,
 }
 
-/// A read of a version that was not the current one, with one of the writers that came between.
+/// A read of a version that was not the current one, with one of the intervening writers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspect {
     /// The place of the reader.
@@ -61,18 +61,19 @@ type Versions = [Version; REMEMBERED];
 pub(super) struct Story<'a> {
     pub(super) history: &'a History,
     pub(super) control: &'a Control,
-    /// By place: the transactions that take part.
+    /// By place: the transactions in the order.
     pub(super) order: Vec<TransactionId>,
-    /// By transaction: its place in the order, from 1; 0 for those that take no part.
+    /// By transaction: its place in the order, from 1; 0 for those not in it.
     pub(super) number: Vec<u32>,
-    /// In the order of their transactions; below causal consistency only those of transactions with a suspect or stale one.
+    /// In the order of their transactions; below causal consistency only those of transactions with a suspect or stale
+    /// one.
     reads: Vec<Read>,
     /// By place: its first read; one entry more than places.
     begin: Vec<u32>,
-    /// Reads of versions that were overwritten before, by writers who must not be seen.
+    /// Reads of versions that were overwritten before, by writers that must not be seen.
     pub(super) suspects: Vec<Suspect>,
-    /// Reads of versions that were overwritten so often that those writers are not told, ascending, each with the place of
-    /// its transaction.
+    /// Reads of versions that were overwritten so often that those writers are not listed, ascending, each with the
+    /// place of its transaction.
     pub(super) stale: Vec<(u32, Read)>,
     /// By key: whether one of those is about it.
     pub(super) is_stale: Vec<bool>,
@@ -81,9 +82,9 @@ pub(super) struct Story<'a> {
 /// Transactions with more operations than this are searched for keys by a table.
 const LONG: usize = 64;
 
-/// Whether a commit order explains every read at a level: each returns a final version of a transaction before it in the
-/// order, and none that the reader sees has overwritten that version by then.
-/// O(operations + stale reads × reads of their transactions); at TCC see [`causal`](super::causal).
+/// Whether a commit order explains every read at a level: each returns a final version of a transaction before it in
+/// the order, and none that the reader sees has overwritten that version by then. O(operations + stale reads × reads of
+/// their transactions); at TCC see [`causal`](super::causal).
 pub(super) fn holds(
     history: &History,
     initial: &Initial,
@@ -130,7 +131,7 @@ impl<'a> Story<'a> {
         };
         let mut versions = vec![[Version::INITIAL; REMEMBERED]; history.n_keys()];
         let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
-        // Of several writers of a value the last one may be meant, wherever it is in the order.
+        // The last of several writers of a value may be the one that counts, wherever it is in the order.
         let current_counts = history.rules().duplicates != DuplicateRule::Last;
         for (place, &t) in order.iter().enumerate() {
             warm_up(history, order, place, |key| versions[key.index()][0].number);
@@ -188,7 +189,7 @@ impl<'a> Story<'a> {
                     }
                 };
                 let read = Read { key, from, operation };
-                // Of a list the value says too little about the version.
+                // The value of a list says too little about the version.
                 if maker.is_some() || from != there.number {
                     story.stale.push((number, read));
                     story.is_stale[key.index()] = true;
@@ -196,7 +197,7 @@ impl<'a> Story<'a> {
                 story.reads.push(read);
             }
             if sight < Sight::Past && story.suspects.len() + story.stale.len() == n_doubts {
-                // There is nothing to ask of this transaction.
+                // There is nothing to check for this transaction.
                 story.reads.truncate(story.begin[number as usize - 1] as usize);
             }
         }
@@ -231,7 +232,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The place of the writer that a read is said to have, whose final version of the key must be what was read.
+    /// The place of the claimed writer of a read, whose final version of the key must be what was read.
     fn written_by(
         &self,
         initial: &Initial,
@@ -266,14 +267,14 @@ impl<'a> Story<'a> {
         &self.reads[self.begin[number as usize - 1] as usize..self.begin[number as usize] as usize]
     }
 
-    /// The complaint that a read returns a version that a transaction which its reader sees has overwritten.
+    /// The error that a read returns a version overwritten by a transaction that its reader sees.
     pub(super) fn overwritten(&self, read: Read, by: u32) -> Flaw {
         let by = self.history.transaction_name(self.order[by as usize - 1]);
         let what = format!("returns a version older than that of {by}, which it sees");
         Flaw::Wrong(self.complaint(read.operation, &what))
     }
 
-    /// No stale read returns a version that was overwritten by a transaction which its reader reads from, as far as that
+    /// No stale read returns a version that was overwritten by a transaction that its reader reads from, as far as that
     /// other read counts.
     fn not_overwritten(&self, counts: impl Fn(&Read, &Read) -> bool + Sync) -> Result<(), Flaw> {
         let is_seen = |suspect: &&Suspect| {
@@ -343,7 +344,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// Adds a version; of one transaction only the last counts.
+/// Adds a version; only the last of one transaction counts.
 fn remember(versions: &mut Versions, version: Version) {
     if versions[0].number != version.number {
         versions.copy_within(..REMEMBERED - 1, 1);
@@ -353,7 +354,7 @@ fn remember(versions: &mut Versions, version: Version) {
 
 /// The place of the newest of these versions that a read may return.
 fn position(history: &History, versions: &Versions, key: KeyId, value: Value) -> Option<usize> {
-    // What comes after the initial version is not filled yet.
+    // Entries after the initial version are not filled yet.
     let n = versions.iter().position(|version| version.number == 0).map_or(REMEMBERED, |initial| initial + 1);
     versions[..n].iter().position(|version| version.reads_as(history, key, value))
 }
@@ -365,7 +366,7 @@ fn is_final(history: &History, writer: TransactionId, write: OperationId) -> boo
     !later.any(|o| o.kind == OperationKind::Write && o.key == key)
 }
 
-/// Who writes which key.
+/// Which transactions write which key.
 struct Writers<'a> {
     history: &'a History,
     /// The keys that some long transactions write.

@@ -11,7 +11,7 @@ use crate::report::LevelEntry;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex};
 
-/// What is said to satisfy a level.
+/// The claimed witness of a level.
 #[derive(Clone, Copy, Debug)]
 pub enum Witness<'a> {
     /// The commits in their order.
@@ -20,7 +20,7 @@ pub enum Witness<'a> {
     Steps(&'a [Step]),
 }
 
-/// Whether the witness of a satisfied level in a report explains the history; `Ok(false)` when there is none. CI needs no
+/// Whether the witness of a satisfied level in a report explains the history; `Ok(false)` if there is none. CI needs no
 /// witness and is always checked.
 pub(super) fn check(
     history: &History,
@@ -58,7 +58,7 @@ pub(super) fn check(
         extent: Extent::Whole,
         serial: &Mutex::default(),
     };
-    // A serial witness needs no sources: those that it names are looked at.
+    // A serial witness needs no sources, but those that it names are checked.
     let shown = match sight(&level.level) {
         Some(sight) if !named.is_empty() => weak::holds(history, stage.initial, &order, sources, sight, stage.control),
         _ => stage.shows(&level.level, witness, sources),
@@ -70,7 +70,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether there is nothing to replay: what a merged list says of other versions than its own is not defined.
+/// Whether there is nothing to replay: what a merged list says about versions other than its own is undefined.
 pub(super) fn has_no_meaning(history: &History) -> bool {
     history.rules().lists == ListRule::Merge && !history.lists().is_empty()
 }
@@ -85,7 +85,7 @@ fn sight(level: &str) -> Option<Sight> {
     }
 }
 
-/// What the witnesses of one history are replayed with.
+/// The context in which the witnesses of one history are replayed.
 pub(super) struct Stage<'a> {
     pub(super) history: &'a History,
     pub(super) initial: &'a Initial,
@@ -95,7 +95,7 @@ pub(super) struct Stage<'a> {
     pub(super) serial: &'a Mutex<Vec<Arc<[TransactionId]>>>,
 }
 
-/// Most of those that are kept.
+/// Maximum number of those kept.
 const KEPT: usize = 2;
 
 impl Stage<'_> {
@@ -119,7 +119,7 @@ impl Stage<'_> {
                 None => replay::with_snapshots(history, initial, steps, (level == "SI", extent), control),
             },
             ("RC" | "RA" | "TCC", Witness::Commits(order)) => {
-                // A serial witness is one of every weaker level, and quicker to replay.
+                // A serial witness is one for every weaker level, and faster to replay.
                 match self.one_by_one(order) {
                     Err(Flaw::Wrong(_)) => {}
                     known => return known,
@@ -131,7 +131,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Replays an order, unless that was done before.
+    /// Replays an order, unless already done.
     fn one_by_one(&self, order: &[TransactionId]) -> Result<(), Flaw> {
         let known = || self.serial.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let before: Vec<Arc<[TransactionId]>> = known().clone();
@@ -148,7 +148,7 @@ impl Stage<'_> {
     }
 }
 
-/// The writers that a witness says some reads have, by operation. O(sources · writers of their values).
+/// The writers that a witness gives for some reads, by operation. O(sources · writers of their values).
 fn sources(
     history: &History,
     resolution: &Resolution<'_>,

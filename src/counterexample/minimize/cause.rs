@@ -1,4 +1,4 @@
-//! What a violation comes down to whose own reads break a weaker level already, or which concludes what its sessions and
+//! The cause of a violation whose own reads already break a weaker level, or which concludes what its sessions and
 //! reads show anyway.
 
 use super::cutter::{Cutter, Found, LISTED};
@@ -10,12 +10,12 @@ use crate::history::{OperationId, OperationKind, TransactionId, TransactionSet};
 use crate::relations::{self, Edge, Reason};
 
 impl Cutter<'_> {
-    /// The simplest violation that the chosen one contains, in terms of the whole history: of a weaker level, by reads on
-    /// which the chosen one rests; or where that concludes an order that sessions and reads show, or one that they
-    /// contradict at once, of a level that is no stronger, by the orders that it concludes besides. None where the
+    /// The simplest violation that the chosen one contains, in terms of the whole history: of a weaker level, by reads
+    /// on which the chosen one rests; or, where the chosen one concludes an order that sessions and reads show, or one
+    /// that they contradict directly, of a level that is no stronger, by its other conclusions. None where the
     /// transactions of the chosen one show nothing simpler. O(one check of its transactions).
     pub(super) fn cause(&self) -> Option<Violation> {
-        // A part would lack what was set up, with which lists begin.
+        // A part would lack the setup that lists begin with.
         if !self.history.initial_appends().is_empty() {
             return None;
         }
@@ -31,7 +31,7 @@ impl Cutter<'_> {
         let weaker = Level::of(&small).into_iter().filter(|level| self.level.implies(*level)).collect();
         let options = Options { levels: weaker, max_instances: LISTED, ..Options::default() };
         let listed = checkers::check(&small, &options, self.control, &|_| {}).violations;
-        // Wrong reads are anomalies of their own; only where nothing else is left is it one of them.
+        // Wrong reads are separate anomalies; one of them is the cause only where nothing else is left.
         let is_other = |v: &Violation| {
             let pattern = v.id.pattern;
             pattern.is_wrong_read() && !pattern.is_of_lists() || v.levels.contains(Level::CutIsolation)
@@ -45,8 +45,8 @@ impl Cutter<'_> {
         simpler.min_by_key(|v| (is_other(v), !self.shares_orders(v), v.levels.weakest(), v.size(), v.edges.len(), v.id))
     }
 
-    /// Two reads of a key that return different versions break cut isolation by themselves. Where the cycle that they close as
-    /// well makes a detour, it shows what their session shows without them, and goes.
+    /// Two reads of a key that return different versions break cut isolation by themselves. Where the cycle that they
+    /// also close makes a detour, it shows what their session shows without them, and is dropped.
     pub(super) fn without_detour(&self, found: Found) -> Found {
         let is_torn = found.violation.id.pattern == Pattern::NonRepeatableRead && self.level == Level::CutIsolation;
         let in_whole = translate_back(&found.violation, &found.renaming);
@@ -64,8 +64,8 @@ impl Cutter<'_> {
         Found { violation, ..found }
     }
 
-    /// Whether a cycle has an order that was concluded although it was observed, or one next to others that contradicts what
-    /// was observed.
+    /// Whether a cycle has an order that was concluded although it was observed, or one among others that contradicts
+    /// what was observed.
     fn has_detour(&self, violation: &Violation) -> bool {
         let n = in_cycle(violation).filter(|edge| is_conclusion(edge)).count();
         let is_idle = |edge: &Edge| {

@@ -1,4 +1,4 @@
-//! Cutting parts out of the whole history, and asking whether they violate the level.
+//! Cuts parts out of the whole history and checks whether they violate the level.
 
 use super::VERDICTS;
 use super::first::{promotions, verdicts};
@@ -28,7 +28,7 @@ pub(super) struct Found {
 pub(super) enum Wanted {
     /// Those of this pattern.
     Pattern(Pattern),
-    /// Those that break no level weaker than this: others are other anomalies that happen to lie among the same
+    /// Those that break no level weaker than this: others are separate anomalies that happen to be among the same
     /// transactions.
     NoWeaker(Level),
     /// All.
@@ -36,7 +36,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// A general cycle may shrink to something with a better name; named patterns are kept.
+    /// A general cycle may shrink to a named pattern; named patterns are kept.
     fn of(original: &Violation) -> Wanted {
         let is_general = matches!(original.id.pattern, Pattern::SICycle | Pattern::SERCycle | Pattern::RealTimeCycle);
         match original.levels.weakest() {
@@ -54,11 +54,11 @@ impl Wanted {
 pub(super) enum Answer {
     /// It violates the level, by a wanted violation.
     Violated(Box<Found>),
-    /// It violates the level, but by nothing that is wanted.
+    /// It violates the level, but by no wanted violation.
     ByAnotherPattern,
     /// It satisfies the level.
     No,
-    /// It cannot be told from another one, in which its first transactions set up the initial state.
+    /// It cannot be distinguished from one whose first transactions set up the initial state.
     Unusable,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Cutter<'a> {
     pub(super) involved: Vec<OperationId>,
     /// What must survive.
     pub(super) wanted: Wanted,
-    /// Reads that are anomalies of their own are not left out: which pattern the violation is an instance of rests on them.
+    /// Reads that are separate anomalies are not left out: the pattern of the violation rests on them.
     pub(super) wrong_reads_stay: bool,
     /// By unknown transaction that must have committed: a reader that shows it, and its read.
     pub(super) promoted_by: FxHashMap<TransactionId, (TransactionId, OperationId)>,
@@ -104,13 +104,13 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    /// Part of ⊥, not a transaction of its own.
+    /// Whether it is part of ⊥, not a transaction of its own.
     pub(super) fn is_initial(&self, t: TransactionId) -> bool {
         self.resolution.standing(t) == Standing::Initial
     }
 
-    /// Whether a list may be kept: of each element that was appended several times all appends are kept or none, for with
-    /// only some of them the list would say more than it does in the whole.
+    /// Whether a list may be kept: for each element that was appended several times all appends are kept or none, since
+    /// with only some of them the list would say more than it does in the whole.
     pub(super) fn list_is_as_open(&self, read: OperationId, is_kept: impl Fn(OperationId) -> bool) -> bool {
         self.repeated_in(read).all(|appends| {
             let n = appends.iter().filter(|append| is_kept(**append)).count();
@@ -155,7 +155,7 @@ impl<'a> Cutter<'a> {
     /// Whether a sub-history of the transactions `keep` violates the level.
     pub(super) fn ask_about(&self, keep: Vec<TransactionId>, small: History, renaming: Renaming) -> Answer {
         let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
-        // A transaction of the small history must not pass for a set-up transaction: in the whole it is none.
+        // A transaction of the small history must not be taken for a setup transaction: in the whole it is none.
         let resolution = match relations::resolve(&small, self.control) {
             Ok(resolution) if resolution.merged_into_initial().next().is_none() => resolution,
             _ => return Answer::Unusable,
@@ -170,8 +170,8 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// The sub-history of these transactions. Reads from outside are dropped, and so are anomalous reads that the
-    /// violation is not about, unless its pattern rests on them.
+    /// The sub-history of these transactions. Drops reads from outside and anomalous reads that the violation is not
+    /// about, unless its pattern rests on them.
     pub(super) fn cut(&self, keep: &[TransactionId]) -> (History, Renaming) {
         let members = TransactionSet::of(self.history, keep.iter().copied());
         let second_versions = self.second_versions(keep);
@@ -184,7 +184,7 @@ impl<'a> Cutter<'a> {
             }
             let is_involved =
                 || self.wrong_reads_stay || self.involved.binary_search(&o).is_ok() || promoting.contains(&o);
-            // Whom such a read read from must be as open as in the whole.
+            // The writer of such a read must be as open as in the whole.
             let multiple = self.resolution.multiple_sources(o).filter(|_| self.must_be_open(o, is_involved()));
             if multiple.is_some_and(|multiple| !complete(&multiple.sources)) {
                 return false;
@@ -205,8 +205,8 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    /// Whether a read may be kept only with all its possible writers, also those that read committed rules out. At cut
-    /// isolation they all count; else they are part of the argument, unless any of them makes it (TAP-d).
+    /// Whether a read may be kept only with all its possible writers, including those that read committed rules out. At
+    /// cut isolation they all count; else they are part of the argument, unless any one of them suffices (TAP-d).
     fn must_be_open(&self, read: OperationId, is_involved: bool) -> bool {
         self.level == Level::CutIsolation || (is_involved && !self.resolution.is_open_after_own_write(read))
     }
@@ -240,7 +240,7 @@ impl<'a> Cutter<'a> {
         if self.original.id.pattern == Pattern::NoLinearOrder {
             return translate(self.original, renaming);
         }
-        // Whether it still is an instance of its pattern the checker says, for the letter of one depends on all its reads.
+        // The checker says whether it still is an instance of its pattern, since the letter depends on all its reads.
         if matches!(self.wanted, Wanted::Pattern(_))
             && let Some(same) = self.same(renaming, small)
             && violations.iter().any(|v| self.fits(v) && versions(v) == versions(&same))
@@ -258,9 +258,9 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    /// Whether a violation of a sub-history argues with nothing but what the chosen one argues with. Else it is another
-    /// instance of the same pattern, among the same transactions. Cycles without a name may get one, and where it is open what
-    /// was read, the cases are what is told.
+    /// Whether a violation of a sub-history argues only with what the chosen one argues with. Else it is another
+    /// instance of the same pattern, among the same transactions. Cycles without a name may get one, and where it is
+    /// open what was read, the cases are what is shown.
     pub(super) fn is_about_the_same(&self, violation: &Violation, renaming: &Renaming) -> bool {
         let is_named = !Wanted::of(self.original).is_general();
         if is_named && violation.id.pattern != self.original.id.pattern {
@@ -279,8 +279,8 @@ impl<'a> Cutter<'a> {
     }
 
     /// The chosen violation in terms of a sub-history, if it is there. The checker lists one instance for each pair of
-    /// writers: not necessarily the chosen one. Its evidence holds wherever all it names is left and still takes part,
-    /// unless it rests on a choice among writers, or on which appends fit into a list.
+    /// writers: not necessarily the chosen one. Its evidence holds wherever everything it names is left and still
+    /// counts, unless it rests on a choice among writers, or on which appends fit into a list.
     fn same(&self, renaming: &Renaming, small: &Resolution) -> Option<Violation> {
         let same = translate(self.original, renaming).filter(|_| !self.has_choices())?;
         let takes_part = |t: &TransactionId| t.is_initial() || small.standing(*t) != Standing::Dropped;
@@ -295,7 +295,7 @@ impl<'a> Cutter<'a> {
     fn fits(&self, violation: &Violation) -> bool {
         violation.levels.contains(self.level)
             && match self.wanted {
-                // One that follows from a simpler violation is shown by that one.
+                // A violation that follows from a simpler one is shown by that one.
                 Wanted::Pattern(wanted) => {
                     violation.id.pattern == wanted && (!violation.implied || self.original.implied)
                 }
@@ -308,8 +308,8 @@ impl<'a> Cutter<'a> {
         self.original.transactions.iter().map(|&t| renaming.new_transaction(t)).collect()
     }
 
-    /// The same part with the argument that is easiest to follow: the shortest cycle, the fewest inferred edges, the fewest
-    /// edges; of equal ones the one at hand.
+    /// The same part with the argument that is easiest to follow: the shortest cycle, the fewest inferred edges, the
+    /// fewest edges; the current one on ties.
     pub(super) fn with_best_argument(&self, found: Found) -> Found {
         let options = Options { levels: vec![self.level], max_instances: LISTED, ..Options::default() };
         let findings = checkers::check(&found.history, &options, self.control, &|_| {});
@@ -335,7 +335,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// Verdicts of the small history at all levels, with a little time of their own if the time is over.
+    /// Verdicts of the small history at all levels, with a little extra time if the time is up.
     pub(super) fn verdicts(&self, found: &Found) -> Vec<(Level, Verdict)> {
         let fresh = Control::new().with_time_limit(VERDICTS);
         let control = if self.control.check().is_ok() { self.control } else { &fresh };
@@ -343,7 +343,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// An order that was concluded: of which transactions, on which key, and from which read.
+/// A concluded order: its transactions, key and read.
 type Argument = (TransactionId, TransactionId, Option<KeyId>, Option<OperationId>);
 
 /// The orders among these that were concluded.
@@ -362,8 +362,8 @@ fn versions(v: &Violation) -> Option<(TransactionId, TransactionId, Relation)> {
     Some((first.from, first.to, first.relation))
 }
 
-/// A violation of a larger history with the names that those listed of the one at hand give it: what else it is called, and
-/// whether it is implied, rests on reads and writes that may have been left out.
+/// A violation of a larger history with the names that the violations listed for this one give it: its other names, and
+/// whether it is implied, rest on reads and writes that may have been left out.
 pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
     let of_pattern = || listed.iter().filter(|other| (other.id.pattern, other.key) == (same.id.pattern, same.key));
     let ends = |v: &Violation, e: &EdgeIndex| v.edges.get(*e).map(|edge| (edge.from, edge.to, edge.relation));
@@ -378,7 +378,7 @@ pub(super) fn named_by(listed: &[Violation], mut same: Violation) -> Violation {
     same
 }
 
-/// The transactions among some sources, ⊥ apart.
+/// The transactions among some sources, except ⊥.
 pub(super) fn explicit_writers(sources: &[Source]) -> impl Iterator<Item = TransactionId> + '_ {
     sources.iter().filter_map(|source| source.writer()).filter(|writer| !writer.is_initial())
 }

@@ -8,9 +8,9 @@ use crate::history::{History, OperationId, OperationKind, Outcome, TransactionId
 use crate::relations::{self, Edge, Reason, Relation, Resolution, Source};
 use rustc_hash::FxHashSet;
 
-/// Adds to the violation of a part in which every operation matters what it does not speak of yet: for each read that an
+/// Adds to the violation of a part in which every operation matters what it does not mention yet: for each read that an
 /// inferred edge rests on, and for each that only shows that a transaction has committed, the write-read edge; other
-/// operations and transactions as they are. Nothing that was there changes its place. O(operations · edges).
+/// operations and transactions unchanged. Existing entries keep their places. O(operations · edges).
 pub(super) fn complete(found: &mut Found, control: &Control) {
     let Ok(resolution) = relations::resolve(&found.history, control) else { return };
     let (history, violation) = (&found.history, &mut found.violation);
@@ -39,7 +39,7 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
             violation.edges.extend(write_read(history, &resolution, writer, read));
         }
     }
-    // What the new edges name needs no word of its own.
+    // Operations that the new edges name need no separate mention.
     let involved = involved_operations(violation);
     violation.operations.extend(others(history, &involved));
     let of_operations = involved_operations(violation).into_iter().map(|o| history.transaction_of(o));
@@ -52,8 +52,9 @@ pub(super) fn complete(found: &mut Found, control: &Control) {
     }
 }
 
-/// Connects operations that no order explains by their times, and the transactions that no edge touches and that matter because of a list: with an edge from who appended the
-/// last element to who read the list, where that is certain. Nothing that was there changes its place. O(operations).
+/// Connects operations that no order explains by their times, and transactions that no edge touches and that matter
+/// because of a list: with an edge from the transaction that appended the last element to the reader of the list, where
+/// that is certain. Existing entries keep their places. O(operations).
 pub(super) fn connect(history: &History, violation: &mut Violation) {
     if violation.id.pattern == Pattern::NoLinearOrder && violation.edges.is_empty() {
         if history.n_operations() <= MOST_TOLD && !matches!(claim(history, violation), Claim::OverwrittenBefore { .. })
@@ -76,7 +77,7 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
     for &read in involved.iter().filter(|&&o| lists.read_by(o).is_some()) {
         let reader = history.transaction_of(read);
         let Some((&last, before)) = lists.recorded_by(read).and_then(<[_]>::split_last) else { continue };
-        // The edge of a wrong read may come from who appended an element within the list.
+        // The edge of a wrong read may come from the transaction that appended an element within the list.
         let is_last = |append: OperationId| history.operation(append).value == last;
         let is_told = |e: &Edge| {
             e.because == Reason::Reads && e.to_operation == Some(read) && e.from_operation.is_none_or(is_last)
@@ -103,8 +104,8 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
     violation.edges.extend(edges);
 }
 
-/// Names all transactions that may have committed, in order of time: with more that must take effect, there is no order
-/// either.
+/// Names all transactions that may have committed, in order of time: requiring more of them to take effect leaves no
+/// order either.
 fn name_all(history: &History, violation: &mut Violation) {
     let may_count = |t: &TransactionId| history.outcome(*t) != Outcome::Aborted;
     let mut all: Vec<TransactionId> = history.transactions().filter(may_count).collect();
@@ -141,8 +142,8 @@ fn real_time(from: TransactionId, to: TransactionId) -> Edge {
     }
 }
 
-/// Says which reads contradict, so that others beside them mean no more than that they are there. Where an edge takes one of
-/// several writers for granted, rests on which append made an element, or comes from an aborted transaction, only the
+/// Names the contradicting reads, so that other reads next to them prove nothing. Where an edge takes one of several
+/// writers for granted, rests on which append made an element, or comes from an aborted transaction, only the
 /// operations together are the proof.
 fn spell_out(history: &History, resolution: &Resolution, violation: &mut Violation) {
     let pattern = violation.id.pattern;

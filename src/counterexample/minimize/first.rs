@@ -11,7 +11,7 @@ use crate::history::{History, OperationId, OperationKind, TransactionId, Transac
 use crate::relations::{self, Resolution, Source, Standing};
 use rustc_hash::FxHashMap;
 
-/// Up to so many transactions it is tried to keep the pattern with reads that are anomalies of their own.
+/// Up to this many transactions, keeping the pattern with reads that are separate anomalies is tried.
 const MOST_WITH_WRONG_READS: usize = 64;
 
 /// The violation with exactly its own transactions and operations, when there was not even time to resolve reads.
@@ -44,7 +44,7 @@ pub(super) fn uncut(history: &History, violation: &Violation, level: Level, inte
     reduced(Found { keep: Vec::new(), history, renaming, violation }, level, verdicts, n_transactions_of_whole)
 }
 
-/// The violation in the whole history: for when no part of that says the same. O(one check of the history).
+/// The violation in the whole history: for when no part of it shows the same. O(one check of the history).
 pub fn whole(history: &History, violation: &Violation, level: Level) -> Counterexample {
     let (same, renaming) = history.restrict(&TransactionSet::full(history), |_| true);
     let violation = translate(violation, &renaming).unwrap_or_else(|| violation.clone());
@@ -87,9 +87,9 @@ pub(super) fn verdicts(history: &History, violated: Level, control: &Control) ->
 
 impl Cutter<'_> {
     /// A first sub-history that violates the level: the transactions named, else with the writers of all they read,
-    /// and so on; else the whole history as it is, which is told by `false`.
+    /// and so on; else the unchanged whole history, with `false`.
     pub(super) fn first(&mut self) -> Option<(Found, bool)> {
-        // A part would lack what was set up, with which its lists begin.
+        // A part would lack the setup that its lists begin with.
         let appended = self.history.initial_appends();
         if self.involved.iter().any(|o| appended.contains_key(&self.history.keys()[o.index()])) {
             return Some((self.whole()?, false));
@@ -126,7 +126,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Adds those who show that transactions of unknown outcome committed.
+    /// Adds the transactions that show that ones of unknown outcome committed.
     pub(super) fn add_promoters(&self, keep: &mut TransactionSet) {
         for t in keep.iter().collect::<Vec<_>>() {
             let mut shown = t;
@@ -137,9 +137,9 @@ impl Cutter<'_> {
         }
     }
 
-    /// Widens a part that violates the level by another pattern than the wanted one: first by the reads that were left out
-    /// because they are anomalies of their own, for which pattern it is may rest on them; then by the writers of all reads.
-    /// `false` when nothing is left to be tried.
+    /// Widens a part that violates the level by another pattern than the wanted one: first by the reads that were left
+    /// out because they are separate anomalies, since the pattern may rest on them; then by the writers of all reads.
+    /// `false` when nothing is left to try.
     fn widen(&mut self, keep: &mut TransactionSet, members: &[TransactionId]) -> bool {
         let before = keep.len();
         let is_small = members.len() <= MOST_WITH_WRONG_READS && self.control.check().is_ok();
@@ -161,8 +161,8 @@ impl Cutter<'_> {
         }
     }
 
-    /// The whole history with the violation as it is: for when it cannot be told without the reads that are left out
-    /// elsewhere.
+    /// The whole history with the unchanged violation: for when it cannot be explained without the reads that are left
+    /// out elsewhere.
     fn whole(&self) -> Option<Found> {
         let (history, renaming) = self.history.restrict(&TransactionSet::full(self.history), |_| true);
         let violation = translate(self.original, &renaming)?;
@@ -170,9 +170,8 @@ impl Cutter<'_> {
     }
 }
 
-/// For every unknown transaction that must have committed, a reader by which that is known. Readers lead back to
-/// transactions that are known to have committed, never in a cycle. O(operations) if there are any such, else
-/// O(transactions).
+/// For every unknown transaction that must have committed, a reader that shows it. Readers lead back to transactions
+/// that are known to have committed, never in a cycle. O(operations) if there are any such, else O(transactions).
 pub(super) fn promotions(
     history: &History,
     resolution: &Resolution,

@@ -1,27 +1,28 @@
 //! From a violation of the whole history to a small history that still violates the level.
 //!
-//! What follows from a simpler violation is shown by that one (`cause`).
+//! A violation that follows from a simpler one is shown by that one (`cause`).
 //!
-//! 1. *Core* (`first`): the transactions that the violation speaks of are cut out; reads whose writer stays behind are
-//!    dropped, and so are reads that are anomalies of their own and not what the violation is about, unless its pattern rests
-//!    on them. All levels are closed
-//!    under removing transactions, reads, or a write together with its readers, so whatever the small history violates,
-//!    the whole does too. Every part is checked again at the same level, and a named pattern must survive.
+//! 1. *Core* (`first`): the transactions that the violation mentions are cut out; reads whose writer is left out are
+//!    dropped, and so are reads that are separate anomalies and not what the violation is about, unless its pattern
+//!    rests on them. All levels are closed under removing transactions, reads, or a write together with its readers, so
+//!    whatever the small history violates, the whole does too. Every part is checked again at the same level, and a
+//!    named pattern must survive.
 //! 2. *Transactions* (`transactions`): delta debugging (Zeller and Hildebrandt 2002, `ddmin`) over whole sessions, then
 //!    halves, quarters, … and single ones.
-//! 3. *Smaller* (`smaller`): parts of the core with fewer transactions, which delta debugging may have passed by.
-//! 4. *Operations* (`operations`): reads, then writes together with their readers, until none can be removed; then every
-//!    single transaction and operation has been tried without.
-//! 5. *Argument* (`evidence`): of the violations in what is left, the one with the shortest cycle and the fewest inferred
-//!    edges; since every operation that is left matters, the reads that it does not name are added as evidence.
+//! 3. *Smaller* (`smaller`): parts of the core with fewer transactions, which delta debugging may have missed.
+//! 4. *Operations* (`operations`): reads, then writes together with their readers, until none can be removed; then
+//!    the removal of every single transaction and operation has been tried.
+//! 5. *Argument* (`evidence`): of the violations in what is left, the one with the shortest cycle and the fewest
+//!    inferred edges; since every operation that is left matters, the reads that it does not name are added as
+//!    evidence.
 //! 6. *Proof* (`smaller`): whether any part of the whole history with fewer transactions would do.
 //!
-//! Measured against all parts of 5,000 random histories of at most seven transactions (`tests/counterexamples.rs`): of the
-//! violations shown first at a level 99.6 % come out as small as possible (2,192 of 2,200; six have one transaction more, one
-//! two, one three), of all that are listed 97.1 % (3,081 of 3,173; all but three of the others have one transaction more),
-//! since an instance that was chosen stays about its own transactions where another one is smaller. Of 2,987 results 2,708
-//! were proven smallest. In a history of 100,000 transactions with an anomaly of each kind hidden in it, the first
-//! counterexample is there after 0.2 to 1.2 s, without optimization and on a busy machine.
+//! Measured against all parts of 5,000 random histories of at most seven transactions (`tests/counterexamples.rs`):
+//! 99.6 % of the violations shown first at a level are as small as possible (2,192 of 2,200; six have one transaction
+//! more, one two, one three), and 97.1 % of all that are listed (3,081 of 3,173; all but three of the others have one
+//! transaction more), since a chosen instance stays about its own transactions where another one is smaller. Of 2,987
+//! results 2,708 were proven smallest. In a history of 100,000 transactions with a hidden anomaly of each kind, the
+//! first counterexample is found after 0.2 to 1.2 s, without optimization and on a busy machine.
 
 mod cause;
 mod cutter;
@@ -40,7 +41,7 @@ use crate::history::{History, TransactionId};
 use cutter::{Cutter, Found};
 use std::time::Duration;
 
-/// The final look at all levels may take this long even when the time for minimizing is over.
+/// The final check of all levels may take this long even when the time for minimizing is up.
 const VERDICTS: Duration = Duration::from_millis(500);
 
 /// How long [`minimize_quickly`] takes.
@@ -50,8 +51,8 @@ const QUICK: Duration = Duration::from_millis(200);
 /// possible.
 ///
 /// Costs one resolution of the whole history, then O(k²) checks of at most k transactions, where k is the number of
-/// transactions of the violation, and O(m) of the smallest ones, where m is the number of their operations. When `control`
-/// says to stop, the smallest one so far is returned: it is valid, but [`Minimality::Reduced`].
+/// transactions of the violation, and O(m) of the smallest ones, where m is the number of their operations. When
+/// `control` says to stop, the smallest one so far is returned: it is valid, but [`Minimality::Reduced`].
 pub fn minimize(history: &History, violation: &Violation, control: &Control) -> Counterexample {
     minimize_observed(history, violation, control, &mut |_| {})
 }
@@ -67,8 +68,8 @@ pub fn minimize_quickly(history: &History, violation: &Violation, control: &Cont
     minimize(history, violation, &control.with_time_limit(QUICK))
 }
 
-/// [`minimize`], which shows `observe` what it has on the way: the core, as soon as it has been checked, and what is left
-/// of it when no transaction can be removed any more. All are valid counterexamples, each at most as large as the one
+/// [`minimize`], which passes intermediate results to `observe`: the core, as soon as it has been checked, and what is
+/// left of it when no more transactions can be removed. All are valid counterexamples, each at most as large as the one
 /// before, and the result is at most as large as these.
 pub fn minimize_observed(
     history: &History,
@@ -97,12 +98,12 @@ fn at_level(
     as_cause(at_level(history, &cause, level, control, &mut |example| observe(as_cause(example))))
 }
 
-/// What trying to do without parts has shown besides.
+/// What else trying to remove parts has shown.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Some rest violated the level without the wanted pattern.
+    /// Some remainder violated the level without the wanted pattern.
     another_pattern: bool,
-    /// Some rest was not usable.
+    /// Some remainder was not usable.
     unusable: bool,
 }
 
@@ -125,8 +126,8 @@ impl Cutter<'_> {
             example.n_transactions_of_whole = self.history.n_transactions();
             return example;
         };
-        // Without a write a failed comparison may be left unexplained that was explained by it, so what its removal
-        // violates says nothing about the whole.
+        // Without a write a failed comparison that it explained may be unexplained, so what its removal violates says
+        // nothing about the whole.
         let is_whole = !is_cut && core.keep.len() == self.history.n_transactions();
         if is_whole || self.original.id.pattern == Pattern::NoLinearOrder {
             return self.counterexample(core, Minimality::Reduced, Minimality::Reduced);

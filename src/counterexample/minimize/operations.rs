@@ -9,7 +9,7 @@ use crate::relations::{Source, last_write};
 
 impl Cutter<'_> {
     /// Removes operations, and transactions that are left without any, until no single operation and no single
-    /// transaction can be removed. Says what is known of the transactions and of the operations.
+    /// transaction can be removed. Returns what is known of the number of transactions and of operations.
     pub(super) fn reduce_operations(&self, mut found: Found) -> (Found, Minimality, Minimality) {
         let reduced = |found| (found, Minimality::Reduced, Minimality::Reduced);
         if self.keep_involved(&mut found).is_err() {
@@ -32,7 +32,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Tries to do with the operations that the violation is about, else with fewer of the others: halves, quarters, ….
+    /// Tries to keep only the operations that the violation is about, else fewer of the others: halves, quarters, ….
     fn keep_involved(&self, found: &mut Found) -> Result<(), Interrupt> {
         let mut n_parts = 1;
         loop {
@@ -61,7 +61,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Tries to do without each operation, reads first; says whether any could be removed.
+    /// Tries to remove each operation, reads first; returns whether any could be removed.
     fn remove_single_operations(&self, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
         let mut any = false;
         let is_write = |o: &OperationId| self.history.kinds()[o.index()] == OperationKind::Write;
@@ -77,7 +77,7 @@ impl Cutter<'_> {
         Ok(any)
     }
 
-    /// Tries to do without each transaction; says whether any could be removed.
+    /// Tries to remove each transaction; returns whether any could be removed.
     fn remove_single_transactions(&self, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
         let mut any = false;
         for candidate in found.keep.clone() {
@@ -88,7 +88,7 @@ impl Cutter<'_> {
         Ok(any)
     }
 
-    /// Takes a part that violates the level in place of `found`; remembers what else was seen.
+    /// Replaces `found` with a part that violates the level; records what else was seen.
     fn take(&self, answer: Answer, found: &mut Found, round: &mut Round) -> Result<bool, Interrupt> {
         // An interrupted check says nothing.
         self.control.check()?;
@@ -104,7 +104,7 @@ impl Cutter<'_> {
         Ok(false)
     }
 
-    /// Whether these operations alone, without reads of what others wrote, violate the level.
+    /// Whether these operations alone, without reads of other writes, violate the level.
     fn ask_operations(&self, mut operations: Vec<OperationId>) -> Answer {
         // Reads whose own write is gone go, too; nothing rests on reads.
         let all = operations.clone();
@@ -122,7 +122,7 @@ impl Cutter<'_> {
     /// Whether the writes that an operation may have read are among `operations`, which are ascending.
     fn has_its_writes(&self, operation: OperationId, operations: &[OperationId]) -> bool {
         let is_there = |write: &OperationId| operations.binary_search(write).is_ok();
-        // Without what its writer wrote over it, a version would be one that others may have read.
+        // Without the write by which its writer overwrote it, a version would be one that others may have read.
         let key = self.history.keys()[operation.index()];
         let final_write = |writer| last_write(self.history, writer, key, |_| true);
         let all_there = |sources: &[Source]| {
@@ -136,7 +136,7 @@ impl Cutter<'_> {
         if !self.list_is_as_open(operation, |append| is_there(&append)) {
             return false;
         }
-        // Writers that read committed rules out count at cut isolation, and the rest is looked at there, too.
+        // Writers that read committed rules out count at cut isolation, where the remainder is also checked.
         let multiple = self.resolution.multiple_sources(operation);
         let multiple = multiple.filter(|_| !self.resolution.is_open_after_own_write(operation));
         if multiple.is_some_and(|multiple| !all_there(&multiple.sources)) {

@@ -1,4 +1,4 @@
-//! Parts with fewer transactions that removing one after the other has not found, and whether there are any.
+//! Parts with fewer transactions that removing them one by one has not found, and whether there are any.
 
 use super::cutter::{Answer, Cutter, Found};
 use crate::checkers::Level;
@@ -9,10 +9,10 @@ use crate::relations::Source;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// With more transactions in the core its parts are not searched.
+/// With more transactions than this in the core its parts are not searched.
 const MOST_IN_CORE: usize = 14;
 
-/// Most parts that are looked at in one search.
+/// Maximum number of parts looked at in one search.
 const MOST_PARTS: usize = 3_000;
 
 impl Cutter<'_> {
@@ -32,13 +32,13 @@ impl Cutter<'_> {
         Ok(None)
     }
 
-    /// What can be said of parts of the whole history with fewer than `n` transactions, if it is certain that none of them
-    /// violates the level, or none by the wanted pattern. `None` where one does, or where that would take too long to find
-    /// out.
+    /// What can be said of parts of the whole history with fewer than `n` transactions, if it is certain that none of
+    /// them violates the level, or none by the wanted pattern. `None` where one does, or where finding out would take
+    /// too long.
     ///
-    /// A smallest part hangs together: transactions that share neither a session nor a key of which one of them writes a
-    /// version can be ordered apart (not in real time, where everything hangs together). One transaction alone is wrong
-    /// only by its own reads, so only those with such reads need to be looked at.
+    /// A smallest part is connected: transactions that share neither a session nor a key that one of them writes can be
+    /// ordered independently (not in real time, where everything is connected). One transaction alone is wrong only by
+    /// its own reads, so only those with such reads need to be looked at.
     pub(super) fn size(&self, n: usize) -> Option<Minimality> {
         match n {
             0 | 1 => Some(Minimality::Smallest),
@@ -62,7 +62,7 @@ impl Cutter<'_> {
         })
     }
 
-    /// The parts of `universe` with at most `most` transactions that hang together, smallest first; `None` if there are too
+    /// The connected parts of `universe` with at most `most` transactions, smallest first; `None` if there are too
     /// many.
     fn connected_parts(&self, universe: &[TransactionId], most: usize) -> Option<Vec<Vec<TransactionId>>> {
         let neighbours = self.neighbours(universe)?;
@@ -80,7 +80,8 @@ impl Cutter<'_> {
         Some(all)
     }
 
-    /// Transactions with reads that are wrong in any company; `None` if there are too many to look at.
+    /// Transactions with reads that are wrong regardless of other transactions; `None` if there are too many to look
+    /// at.
     fn suspicious(&self) -> Option<Vec<TransactionId>> {
         let mut suspicious = Vec::new();
         for t in self.history.transactions() {
@@ -127,12 +128,12 @@ impl Cutter<'_> {
                 }
         });
         let answer = self.ask_about(keep.to_vec(), small, renaming);
-        // What was interrupted has no verdict.
+        // An interrupted check has no verdict.
         if self.control.check().is_ok() { answer } else { Answer::Unusable }
     }
 
-    /// By place in `universe`: the places of those it shares a session with, or a key that one of the two writes. `None` if
-    /// that are too many for their parts to be few.
+    /// By place in `universe`: the places of those it shares a session with, or a key that one of the two writes.
+    /// `None` if there are too many of them for their parts to be few.
     fn neighbours(&self, universe: &[TransactionId]) -> Option<Vec<Vec<usize>>> {
         let n = universe.len();
         let mut near: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
@@ -152,7 +153,7 @@ impl Cutter<'_> {
                 }
             }
         }
-        // The same pair may occur some times over.
+        // The same pair may occur several times.
         let in_sessions: usize = of_session.values().map(|members| members.len() * members.len()).sum();
         let in_keys: usize = of_key.values().map(|(users, writers)| users.len() * writers.len()).sum();
         if in_sessions + in_keys > 32 * MOST_PARTS {

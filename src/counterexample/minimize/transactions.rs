@@ -16,7 +16,7 @@ impl Cutter<'_> {
         loop {
             let n = found.keep.len();
             if n <= 1 {
-                // Without its only transaction nothing is left, and nothing satisfies every level.
+                // Without its only transaction the history is empty, which satisfies every level.
                 return (found, Minimality::Irreducible);
             }
             n_parts = n_parts.min(n);
@@ -33,7 +33,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Tries to do without whole sessions, one after the other.
+    /// Tries to remove whole sessions, one after the other.
     fn remove_sessions(&self, found: &mut Found) -> Result<(), Interrupt> {
         let mut sessions: Vec<_> = found.keep.iter().map(|&t| self.history.session_of(t)).collect();
         sessions.dedup();
@@ -51,7 +51,7 @@ impl Cutter<'_> {
         Ok(())
     }
 
-    /// Tries to do without each of `n_parts` equal parts.
+    /// Tries to remove each of `n_parts` equal parts.
     fn remove_part(
         &self,
         keep: &[TransactionId],

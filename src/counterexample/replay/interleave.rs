@@ -1,9 +1,9 @@
 //! An order of all operations of a small history, to be run statement by statement.
 //!
-//! The order keeps every session's order. Among those orders it looks for one in which a database with one up-to-date
-//! copy and row locks, at a setting weaker than the claimed one, answers every read as observed: then the script shows
-//! the anomaly there, and a database that keeps its claim refuses it. Three settings are modelled, as PostgreSQL has
-//! them (its manual, chapter 13.2) and as MySQL has the last:
+//! The order respects session order. Among those orders the search looks for one in which a database with one
+//! up-to-date copy and row locks, at a setting weaker than the claimed one, answers every read as observed: then the
+//! script shows the anomaly there, and a database that keeps its claim refuses it. Three settings are modelled, as in
+//! PostgreSQL (its manual, chapter 13.2) and, for the last, MySQL:
 //!
 //! - REPEATABLE READ: reads see the snapshot of the transaction's first statement and own writes; a write of a row that
 //!   was changed since the snapshot fails.
@@ -12,8 +12,8 @@
 //!
 //! In all of them a write waits for another transaction that has written the row and not ended; such a step is not
 //! taken, so nothing in the order ever waits. The search is depth first with a table of visited states and a bound.
-//! Where no order explains every read (several copies were at work), the one found explains as many as the bounded
-//! search could, and says which it does not.
+//! Where no order explains every read (several copies were in use), the one found explains as many as the bounded
+//! search could, and lists those it does not.
 
 use super::Isolation;
 use crate::checkers::Level;
@@ -22,10 +22,10 @@ use crate::history::{History, KeyId, OperationId, OperationKind, Outcome, Sessio
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// Most states looked at for one combination of settings; beyond, the next one is tried. Where a state is larger than
-/// [`SMALL`] rows, fewer, so that the whole search takes a second or two at most.
+/// Maximum number of states visited for one combination of settings; then the next one is tried. Fewer where a state is
+/// larger than [`SMALL`] rows, so that the whole search takes a second or two at most.
 const MAX_STATES: usize = 60_000;
-/// Rows in all sessions' sights together.
+/// Rows visible to all sessions together.
 const SMALL: usize = 60;
 
 /// What one step does.
@@ -35,20 +35,20 @@ pub enum Action {
     Begin,
     /// Runs an operation.
     Operation(OperationId),
-    /// Ends it so that it takes effect.
+    /// Commits it.
     Commit,
-    /// Ends it so that it does not.
+    /// Aborts it.
     Abort,
 }
 
 /// One statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanStep {
-    /// Who.
+    /// Its session.
     pub session: SessionId,
-    /// In which transaction.
+    /// Its transaction.
     pub transaction: TransactionId,
-    /// What.
+    /// What it does.
     pub action: Action,
 }
 
@@ -59,18 +59,18 @@ pub struct Plan {
     pub steps: Vec<PlanStep>,
     /// Settings at which one up-to-date copy answers all reads as observed, strongest first; empty if there is none.
     pub shown_at: Vec<Isolation>,
-    /// Reads that the order does not explain: there something else is answered than was observed.
+    /// Reads that the order does not explain: the answer differs from what was observed.
     pub unexplained: Vec<OperationId>,
     /// Whether it is certain that no order explains more reads at any of the settings: all were tried.
     pub is_best: bool,
 }
 
-/// An order for `history`, which violates `level`; transactions that set the initial state up are left out, their writes
-/// are the initial state.
+/// An order for `history`, which violates `level`; transactions that set up the initial state are left out, their
+/// writes are the initial state.
 ///
-/// Where the level speaks of real time, the order keeps it, else only where that explains the reads as well. At most some
-/// hundred thousand states are looked at, each O(sessions · operations of a transaction); the same history always gives
-/// the same order, unless `control` says to stop: then transactions come one after the other.
+/// The order respects real time where the level does, else only where that explains the reads equally well. At most a
+/// few hundred thousand states are visited, each O(sessions · operations of a transaction); the same history always
+/// gives the same order, unless `control` says to stop: then transactions come one after the other.
 pub fn interleave(history: &History, level: Level, control: &Control) -> Plan {
     let mut all_were_tried = true;
     let mut search = |timed: bool, settings: &[Isolation], mismatches: usize| {
@@ -102,7 +102,7 @@ pub fn interleave(history: &History, level: Level, control: &Control) -> Plan {
     }
 }
 
-/// What a row holds: of a list its elements, else one value; none is the initial version.
+/// The content of a row: the elements of a list, else one value; none is the initial version.
 pub(super) type Content = Option<Vec<Value>>;
 
 /// A committed version.
@@ -112,14 +112,14 @@ struct Version {
     content: Content,
 }
 
-/// Where everything is.
+/// The state of the search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     /// By session: the next event.
     next: Vec<usize>,
     /// By key.
     rows: Rc<Vec<Version>>,
-    /// By session: the rows at the first statement of the transaction it is in.
+    /// By session: the rows at the first statement of its current transaction.
     snapshots: Vec<Option<Rc<Vec<Version>>>>,
     /// Reads answered otherwise than observed.
     mismatches: Vec<OperationId>,
@@ -127,7 +127,7 @@ struct State {
 
 struct Search<'a> {
     history: &'a History,
-    /// By session: all its statements but `Begin`, which goes before the first.
+    /// By session: all its statements but `Begin`, which precedes the first.
     events: Vec<Vec<PlanStep>>,
     /// Whether a transaction waits for those that ended before it began.
     timed: bool,
@@ -152,11 +152,11 @@ impl<'a> Search<'a> {
         Search { history, events, timed, settings, max_mismatches, state, taken, seen }
     }
 
-    /// Whether there is an order; it is in `taken` then. `None` where not all could be tried.
+    /// Whether there is an order; it is then in `taken`. `None` where not all could be tried.
     fn run(&mut self, control: &Control) -> Option<bool> {
         let rows = self.history.n_keys() * (self.events.len() + 1);
         let most = MAX_STATES * SMALL / rows.max(SMALL);
-        // One entry a step taken, and one for the beginning: the state after it, and the sessions left to try there.
+        // One entry per step taken, and one for the beginning: the state after it, and the sessions left to try there.
         let mut stack = vec![(self.state.clone(), self.candidates())];
         while let Some((state, candidates)) = stack.last_mut() {
             self.state = state.clone();
@@ -184,7 +184,7 @@ impl<'a> Search<'a> {
         self.state.next.iter().zip(&self.events).all(|(&next, events)| next == events.len())
     }
 
-    /// Sessions with something left to do, the one to try first last: the one that acted last goes on.
+    /// Sessions with something left to do, the one to try first last: the one that acted last continues.
     fn candidates(&self) -> Vec<usize> {
         let last = self.taken.last().map_or(0, |step| step.session.index());
         let n = self.events.len();
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
         order.filter(|&session| self.state.next[session] < self.events[session].len()).collect()
     }
 
-    /// Does the next step of a session, if it may be done.
+    /// Takes the next step of a session, if allowed.
     fn take(&mut self, session: usize) -> bool {
         let step = self.events[session][self.state.next[session]];
         let is_first = self.state.snapshots[session].is_none();
@@ -340,7 +340,7 @@ pub(super) fn is_observed(history: &History, read: OperationId, content: &Conten
     }
 }
 
-/// Whole transactions one after the other, each time the one whose reads are explained best.
+/// Whole transactions one after the other, always the one whose reads are explained best.
 fn serial(history: &History) -> Plan {
     let mut search = Search::new(history, false, &[Isolation::ReadCommitted], usize::MAX);
     while !search.is_finished() {
@@ -370,7 +370,7 @@ mod tests {
     use crate::formats::text;
     use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead};
 
-    /// The order as people write it, and where it shows.
+    /// The order in the usual notation, and the settings where it shows the anomaly.
     fn plan(notation: &str) -> (String, Plan) {
         let history = text::parse(notation).expect("the notation is right");
         let plan = interleave(&history, Level::Serializability, &Control::new());

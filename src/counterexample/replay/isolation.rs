@@ -7,9 +7,9 @@ use std::str::FromStr;
 /// An isolation setting of SQL (ISO/IEC 9075-2), weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isolation {
-    /// Reads may see what is not committed; PostgreSQL takes it as the next.
+    /// Reads may see uncommitted writes; PostgreSQL treats it as the next.
     ReadUncommitted,
-    /// Each statement sees what was committed before it.
+    /// Each statement sees the writes committed before it.
     ReadCommitted,
     /// In PostgreSQL and its relatives: each transaction reads from a snapshot (SI).
     RepeatableRead,
@@ -32,8 +32,8 @@ impl Isolation {
         }
     }
 
-    /// The weakest setting that PostgreSQL promises to be at least `level`. Levels without a setting of their own get
-    /// the one above them.
+    /// The weakest setting that PostgreSQL promises to be at least `level`. Levels without their own setting get the
+    /// next stronger one.
     pub fn claiming(level: Level) -> Isolation {
         match level {
             Level::CutIsolation | Level::ReadAtomic => Isolation::RepeatableRead,
@@ -55,8 +55,8 @@ impl fmt::Display for Isolation {
 impl FromStr for Isolation {
     type Err = String;
 
-    /// `REPEATABLE READ` in any case, with blanks, dashes or underscores; or a level's code or name, which stands for
-    /// the setting [claiming](Isolation::claiming) it.
+    /// `REPEATABLE READ` in any case, with blanks, dashes or underscores; or a level's code or name, which denotes the
+    /// setting [claiming](Isolation::claiming) it.
     fn from_str(text: &str) -> Result<Isolation, String> {
         let words = |text: &str| text.trim().to_ascii_lowercase().replace(['-', '_'], " ");
         let named = Isolation::ALL.into_iter().find(|setting| words(setting.sql()) == words(text));

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 pub struct KeyState {
     /// The key.
     pub key: KeyId,
-    /// Committed writes in the order in which they became visible: of a register the last counts, of a list all do. None:
-    /// the initial state.
+    /// Committed writes in the order in which they became visible: the last one counts for a register, all for a list.
+    /// None: the initial state.
     pub committed: Vec<OperationId>,
     /// Writes of transactions that have not ended.
     pub pending: Vec<OperationId>,
@@ -26,23 +26,23 @@ pub struct KeyState {
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStep {
-    /// Who acts.
+    /// The transaction that acts.
     pub transaction: TransactionId,
-    /// What is done; never [`Action::Begin`], which goes without saying before the first.
+    /// What it does; never [`Action::Begin`], which is implied before the first.
     pub action: Action,
     /// The state of [`Run::keys`] before.
     pub before: Vec<KeyState>,
     /// The state of [`Run::keys`] after.
     pub after: Vec<KeyState>,
-    /// Of a read: how it fits the state before.
+    /// For a read: how it fits the state before.
     pub explained: Explained,
-    /// What one up-to-date copy of the data does here at [`Run::setting`], where that says anything.
+    /// What one up-to-date copy of the data does here at [`Run::setting`], where that is informative.
     pub expected: Option<Expected>,
     /// What happens, in one sentence with a full stop.
     pub text: String,
 }
 
-/// All operations of a counterexample in one order, in which clients may have seen them.
+/// All operations of a counterexample in an order in which clients may have seen them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The keys that occur, ascending.

@@ -8,15 +8,15 @@ use crate::history::{History, OperationId, OperationKind, TransactionId, Value};
 /// How a read fits the state in which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Explained {
-    /// No read, or one whose value is not recorded.
+    /// Not a read, or one whose value is not recorded.
     Nothing,
     /// It returned the transaction's own write.
     Own,
-    /// It returned what was committed last.
+    /// It returned what was last committed.
     Current,
-    /// It returned what had been committed before and was overwritten since.
+    /// It returned an earlier committed version that was since overwritten.
     Older,
-    /// It returned what a transaction had written that had not ended.
+    /// It returned a write of a transaction that had not ended.
     Uncommitted,
     /// No state up to here explains it.
     Nowhere,
@@ -25,7 +25,7 @@ pub enum Explained {
 /// What one up-to-date copy of the data does at a step, at the setting that claims the level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// It answers this, in words; and whether that is what was observed.
+    /// It answers the read.
     Answer {
         /// `3`, `[1 2]`, or `initial`.
         text: String,
@@ -37,7 +37,7 @@ pub enum Expected {
 }
 
 impl Explained {
-    /// How an operation of `reader` fits `state`, that of its key.
+    /// How an operation of `reader` fits `state`, the state of its key.
     pub(super) fn of(history: &History, state: &KeyState, reader: TransactionId, operation: OperationId) -> Explained {
         let object = history.operation(operation);
         if object.kind == OperationKind::Write {
@@ -48,7 +48,7 @@ impl Explained {
         let own: Vec<Value> = state.pending.iter().filter(is_own).map(value).collect();
         let pending: Vec<Value> = state.pending.iter().filter(|o| !is_own(o)).map(value).collect();
         if let Some(differs) = history.differs_from(operation) {
-            // It is known only what was not there.
+            // Only what was not there is known.
             let now = own.last().copied().or_else(|| state.committed.last().map(value));
             let is_other = now.map_or(!history.may_be_initial(object.key, differs), |now| now != differs);
             return if is_other { Explained::Current } else { Explained::Nowhere };
@@ -78,7 +78,7 @@ impl Explained {
 fn of_list(history: &History, state: &KeyState, own: &[Value], pending: &[Value], list: &[Value]) -> Explained {
     let value = |o: &OperationId| history.operation(*o).value;
     let now: Vec<Value> = state.committed.iter().map(value).chain(own.iter().copied()).collect();
-    // What set the list up stands in no transaction.
+    // The setup of the list is in no transaction.
     let is_appended = |element: &&Value| {
         let mut writes = (0..history.n_operations()).map(OperationId::new).map(|o| history.operation(o));
         writes.any(|o| o.kind == OperationKind::Write && o.key == state.key && o.value == **element)
@@ -99,8 +99,8 @@ fn of_list(history: &History, state: &KeyState, own: &[Value], pending: &[Value]
 }
 
 impl Expected {
-    /// What happens to an operation where `state` is that of its key, of which `n_at_start` writes were committed when its
-    /// transaction began. Nothing is said of writes that go through, nor of reads whose value is not recorded.
+    /// What happens to an operation if `state` is that of its key, with `n_at_start` writes committed when its
+    /// transaction began. None for writes that succeed and reads whose value is not recorded.
     pub(super) fn of(
         history: &History,
         state: &KeyState,

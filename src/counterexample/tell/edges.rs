@@ -1,4 +1,4 @@
-//! Edges, and the cycles that they close, as steps.
+//! Edges, and the cycles they close, as steps.
 
 use super::{Teller, closing};
 use crate::checkers::Level;
@@ -9,7 +9,7 @@ use crate::counterexample::{Step, StepRole};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason, Relation};
 
-/// What a cycle of nothing but sessions and reads contradicts.
+/// What a cycle of only session order and reads contradicts.
 const ORDER: &str = "Read committed and above: there is one order of commits, and sessions and reads follow it";
 /// The same where lists are among them.
 const ORDER_OF_LISTS: &str =
@@ -21,11 +21,11 @@ impl Teller<'_> {
         let Some(edge) = self.edge(index) else { return };
         let text = match &edge.because {
             Reason::Assumed => return,
-            // That the initial state is first needs no words.
+            // That the initial state is first is obvious.
             Reason::SessionOrder if edge.from.is_initial() => return,
             _ => self.words.edge(edge, self.level),
         };
-        // In a case, who was read from is what the case supposes.
+        // In a case, the writer is what the case supposes.
         let is_first = self.steps.iter().all(|step| step.role == StepRole::Observed);
         let role = match edge.because {
             Reason::SessionOrder | Reason::Reads if is_first => StepRole::Observed,
@@ -51,7 +51,7 @@ impl Teller<'_> {
         if !matches!(edge.because, Reason::SessionOrder | Reason::Reads | Reason::ReadModifyWrite { .. }) {
             self.by_rule();
         }
-        // Of what it follows from, the lines say where it is; that leaves what was written and not seen.
+        // The lines it follows from give their places; that leaves the write that was not seen.
         let written = match edge.because {
             Reason::Visible { .. } => [edge.from_operation, None],
             Reason::Overwrites { .. } => [edge.to_operation, None],
@@ -65,7 +65,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The suppositions of the case at hand that say who wrote what an edge and its premises rest on.
+    /// The suppositions of the current case about the writers that an edge and its premises rest on.
     fn supposed_for(&self, edge: &Edge, premises: &[EdgeIndex]) -> Vec<usize> {
         let history = self.words.history;
         let untold = premises.iter().filter(|&&e| self.told.get(e).is_some_and(Option::is_none));
@@ -81,7 +81,7 @@ impl Teller<'_> {
         let is_around =
             |step: &Step| step.role == StepRole::Supposed && !step.case.is_empty() && is_within(&self.case, &step.case);
         let supposes = |step: &Step, read: OperationId| {
-            // Who appended an element of one list says something of the other lists of its key.
+            // Which transaction appended an element of one list matters for the other lists of its key.
             step.operations.contains(&read)
                 || history.lists().is_list(key(read)) && step.operations.iter().any(|&o| key(o) == key(read))
         };
@@ -99,7 +99,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What the level promises, once, and the cycle that cannot be.
+    /// What the level promises, once, and the impossible cycle.
     pub(super) fn contradiction(&mut self, cycle: &[EdgeIndex]) {
         let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
         let text = match edges.iter().any(|e| e.to.is_initial()) {
@@ -110,7 +110,7 @@ impl Teller<'_> {
         self.step(StepRole::Contradiction, text, (cycle.to_vec(), cycle.to_vec()), Vec::new());
     }
 
-    /// What the level promises, unless it has been said; of a cycle that was only observed, what every level promises.
+    /// What the level promises, unless already said; for a cycle that was only observed, what every level promises.
     pub(super) fn rule(&mut self, cycle: &[EdgeIndex]) {
         if self.steps.iter().all(|step| step.role != StepRole::Rule) {
             let edges: Vec<&Edge> = cycle.iter().filter_map(|&e| self.edge(e)).collect();
@@ -135,7 +135,7 @@ impl Teller<'_> {
     fn chain(&self, cycle: &[EdgeIndex]) -> String {
         let number = |e: EdgeIndex| self.number(e).map_or_else(String::new, |number| format!(" ({number})"));
         if let Some(links) = self.in_time(cycle) {
-            // It begins where a moment is followed by itself, so that the first and the last are the same.
+            // Begins where a moment is followed by itself, so that the first and the last are the same.
             let n = links.len();
             let first = (0..n).find(|&at| links[(at + n - 1) % n].1[1] == links[at].1[0]).unwrap_or(0);
             let mut said: Vec<String> = Vec::new();
@@ -157,14 +157,14 @@ impl Teller<'_> {
         first.into_iter().chain(links).collect()
     }
 
-    /// The edges of a cycle in time, where each of them says something of it.
+    /// The edges of a cycle in time, where each of them has a meaning in time.
     fn in_time(&self, cycle: &[EdgeIndex]) -> Option<Vec<(EdgeIndex, [Moment; 2])>> {
         let link = |&e: &EdgeIndex| Some((e, moments(self.edge(e)?, self.level)?));
         cycle.iter().map(link).collect::<Option<Vec<_>>>().filter(|links| !links.is_empty())
     }
 }
 
-/// Whether a case, `1.2`, is another one, or inside of it: `1`.
+/// Whether a case, `1.2`, is another one, or inside it: `1`.
 fn is_within(case: &str, outer: &str) -> bool {
     case.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,7 +1,8 @@
 //! The steps of an argument: what was observed, then what follows from it.
 //!
-//! Everything observed comes first, whatever the case it matters in: sessions, real time, and who read what of whom. Each
-//! conclusion names the steps it follows from, the contradiction comes last. A case split is told case by case.
+//! Everything observed comes first, whatever case it matters in: sessions, real time, and reads with their writers.
+//! Each conclusion names the steps it follows from, the contradiction comes last. A case split is explained case by
+//! case.
 
 mod edges;
 mod observed;
@@ -14,18 +15,18 @@ use crate::checkers::{Level, Violation};
 use crate::history::{OperationId, TransactionId};
 use crate::relations::{Edge, EdgeIndex, Reason};
 
-/// Tells one violation step by step.
+/// Explains one violation step by step.
 pub(super) struct Teller<'a> {
     words: &'a Words<'a>,
     violation: &'a Violation,
     /// What the argument is about.
     level: Level,
-    /// By edge: the step that tells it.
+    /// By edge: the step that states it.
     told: Vec<Option<usize>>,
     steps: Vec<Step>,
     /// Transactions of unknown outcome that committed, and the steps that say so.
     committed: Vec<(TransactionId, usize)>,
-    /// The case that is told; empty outside of cases.
+    /// The current case; empty outside of cases.
     case: String,
 }
 
@@ -52,12 +53,12 @@ impl<'a> Teller<'a> {
         self.violation.edges.get(index)
     }
 
-    /// Adds a step that speaks of operations, of no edge.
+    /// Adds a step that mentions operations but no edge.
     fn say(&mut self, role: StepRole, text: String, operations: Vec<OperationId>) {
         self.step(role, text, (Vec::new(), Vec::new()), operations);
     }
 
-    /// Adds a step. It tells `edges`, and follows from the steps that told `premises`.
+    /// Adds a step. It states `edges`, and follows from the steps that stated `premises`.
     fn step(
         &mut self,
         role: StepRole,
@@ -112,7 +113,7 @@ impl<'a> Teller<'a> {
         places.collect::<Vec<_>>().join(", ")
     }
 
-    /// What there is to add for those who want to check a step.
+    /// Additional detail for checking a step.
     fn long(&self, step: &Step) -> String {
         match step.role {
             StepRole::Supposed | StepRole::Rule => String::new(),
@@ -126,7 +127,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The number of the step that tells an edge, from 1.
+    /// The number of the step that states an edge, from 1.
     fn number(&self, e: EdgeIndex) -> Option<usize> {
         self.told.get(e).copied().flatten().map(|place| place + 1)
     }

@@ -1,4 +1,4 @@
-//! What was observed, told before anything is concluded.
+//! What was observed, stated before any conclusion.
 
 use super::Teller;
 use super::proofs::either;
@@ -43,7 +43,7 @@ impl Teller<'_> {
         self.tell_commits(&open);
     }
 
-    /// Whether edges say of a read that it is from several writers: each of them belongs to a case.
+    /// Whether edges give a read several writers: each of them belongs to a case.
     fn is_told_twice(&self, read: OperationId) -> bool {
         let tells = |edge: &&Edge| edge.because == Reason::Reads && edge.to_operation == Some(read);
         let mut writers = self.violation.edges.iter().filter(tells).map(|edge| edge.from);
@@ -51,7 +51,7 @@ impl Teller<'_> {
         writers.any(|writer| Some(writer) != first)
     }
 
-    /// Lists that were read and show an order, where no edge tells the read.
+    /// Lists that were read and show an order, where no edge states the read.
     fn tell_lists(&mut self, needed: &[bool]) {
         let edges = self.violation.edges.iter().zip(needed).filter(|(_, needed)| **needed);
         let lists: Vec<OperationId> = edges
@@ -68,7 +68,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What was read, but not from whom, where each case has another writer.
+    /// What was read, without the writer, where each case has another one.
     fn tell_open_reads(&mut self, needed: &[bool]) {
         let edges =
             self.violation.edges.iter().zip(needed).filter(|(edge, needed)| **needed && edge.because == Reason::Reads);
@@ -81,14 +81,14 @@ impl Teller<'_> {
         }
     }
 
-    /// The place of the line that tells what a read returned.
+    /// The place of the line that states what a read returned.
     pub(super) fn line_of_read(&self, read: OperationId) -> Option<usize> {
         let tells = |step: &Step| step.role == StepRole::Observed && step.operations.last() == Some(&read);
         self.steps.iter().position(tells)
     }
 
-    /// The cycles that are told, of a log of clauses and of combinations the first, and the reads of which it is open what
-    /// they returned: their edges belong to cases.
+    /// The cycles that are shown (only the first for a log of clauses and for combinations), and the reads with an open
+    /// source: their edges belong to cases.
     fn survey(&self) -> (Vec<EdgeIndex>, Vec<OperationId>) {
         let (mut cycles, mut reads) = (Vec::new(), Vec::new());
         let mut open = vec![&self.violation.proof];
@@ -130,7 +130,7 @@ impl Teller<'_> {
         needed
     }
 
-    /// The edges among these that speak of the session of this one, where it is one of session order.
+    /// The edges among these about the session of this one, if it is one of session order.
     fn of_same_session(&self, e: EdgeIndex, lines: &[EdgeIndex]) -> Vec<EdgeIndex> {
         let session = |e: EdgeIndex| {
             let edge = self.edge(e).filter(|edge| edge.relation == Relation::SessionOrder)?;
@@ -154,7 +154,7 @@ impl Teller<'_> {
         self.place(&ran);
     }
 
-    /// Says of the last line where the file has these transactions, each by its first operation.
+    /// Adds to the last line where these transactions are in the file, each by its first operation.
     fn place(&mut self, transactions: &[TransactionId]) {
         let history = self.words.history;
         let spot = |&t: &TransactionId| {
@@ -168,7 +168,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Of lines that tell reads of one transaction the earlier read comes first; all others keep their places.
+    /// Puts lines about reads of one transaction in program order; all others keep their places.
     fn put_reads_in_program_order(&self, lines: &mut [EdgeIndex]) {
         let read = |e: EdgeIndex| {
             let edge = self.edge(e).filter(|edge| edge.because == Reason::Reads)?;
@@ -186,7 +186,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Where operations contradict by themselves: who wrote and who read what, in order of time where that is all there is.
+    /// Where operations contradict by themselves: the writes and reads, in order of time where that is all there is.
     fn tell_operations(&mut self) {
         let history = self.words.history;
         let is_read = |o: OperationId| history.operation(o).kind == OperationKind::Read;
@@ -236,7 +236,7 @@ impl Teller<'_> {
         self.tell_absent();
     }
 
-    /// Whether operations that no order explains are told with all that wrote the same values.
+    /// Whether operations that no order explains are shown with all writes of the same values.
     fn tells_all(&self) -> bool {
         let history = self.words.history;
         let is_named = |t: TransactionId| self.violation.transactions.contains(&t);
@@ -318,7 +318,7 @@ impl Teller<'_> {
         self.say(StepRole::Observed, text, Vec::new());
     }
 
-    /// That all writes of a value that are not drawn come too late for a read of it.
+    /// States that all writes of a value that are not drawn come too late for a read of it.
     fn tell_later_writes(&mut self, read: OperationId) {
         let (history, reader) = (self.words.history, self.words.history.transaction_of(read));
         let returned = history.operation(read);
@@ -345,7 +345,7 @@ impl Teller<'_> {
         writers.sort_unstable();
         writers.dedup();
         for t in writers {
-            // From whom such a read read belongs to the cases.
+            // The writer of such a read belongs to the cases.
             let is_certain = |e: &Edge| e.to_operation.is_none_or(|read| !open.contains(&read));
             let shows = |e: &Edge| e.because == Reason::Reads && e.from == t && !unknown(e.to) && is_certain(e);
             let Some(index) = self.violation.edges.iter().position(shows) else { continue };

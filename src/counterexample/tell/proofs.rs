@@ -6,7 +6,7 @@ use crate::counterexample::StepRole;
 use crate::history::{OperationId, Outcome, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
 
-/// What is left to tell, with the edges assumed and the label of the case it is in.
+/// What is left to explain, with the edges assumed and the label of the enclosing case.
 struct Task<'p> {
     what: What<'p>,
     assumed: Vec<EdgeIndex>,
@@ -17,16 +17,16 @@ enum What<'p> {
     Prove(&'p Proof),
     /// What follows if this edge is assumed.
     Order(EdgeIndex, &'p Proof),
-    /// What follows from this answer to an open question, after what had been told before the first answer.
+    /// What follows from this answer to an open question, after what had been stated before the first answer.
     Answer(Supposed, Vec<Option<usize>>, &'p Proof),
-    /// What follows after the first of so many combinations, in so many clauses.
+    /// What follows after the first of this many combinations, in this many clauses.
     Others(usize, usize),
 }
 
 impl Teller<'_> {
     /// Walks the proof tree with an explicit stack: common edges, then each case with what follows in it.
     pub(super) fn tell_proof(&mut self) {
-        // Before the cases what all of them follow.
+        // Before the cases what all of them share.
         let cycles = |proof: &Proof| match proof {
             Proof::Cycle(cycle) => cycle.clone(),
             _ => Vec::new(),
@@ -144,7 +144,7 @@ impl Teller<'_> {
         self.say(StepRole::Supposed, text, operations);
     }
 
-    /// It is open what many reads returned: the first combination is told, the others are counted.
+    /// The source of many reads is open: the first combination is explained, the others are counted.
     fn begin_combinations(&mut self, options: &[Supposed]) {
         let mut reads: Vec<OperationId> = options.iter().filter_map(|option| option.read()).collect();
         reads.sort_unstable();
@@ -178,7 +178,7 @@ impl Teller<'_> {
         self.tell_others(&others, n_clauses);
     }
 
-    /// What excludes all that was not told.
+    /// What excludes all that was not explained.
     fn tell_others(&mut self, others: &str, n_clauses: usize) {
         let steps = if n_clauses == 0 { "one step".to_owned() } else { counted(n_clauses + 1, "step") };
         let text = format!("{others} (in {steps}, which `isoscope verify` follows): {}", closing(&self.case));
@@ -186,7 +186,7 @@ impl Teller<'_> {
     }
 
     /// Many orders of two writers are open, each cycle excludes some of their combinations, together all: the first
-    /// cycle is told, the others are counted.
+    /// cycle is explained, the others are counted.
     fn tell_clauses(&mut self, lemmas: &[Vec<EdgeIndex>], n_clauses: usize, assumed: &[EdgeIndex]) {
         let open = self.assumptions(lemmas.iter().flatten().copied(), assumed);
         let mut pairs: Vec<(TransactionId, TransactionId)> =
@@ -218,7 +218,7 @@ impl Teller<'_> {
         self.tell_others(&others, n_clauses);
     }
 
-    /// The assumed edges that these edges rest on, apart from those of the cases around.
+    /// The assumed edges that these edges rest on, except those of the enclosing cases.
     fn assumptions(&self, edges: impl Iterator<Item = EdgeIndex>, assumed: &[EdgeIndex]) -> Vec<EdgeIndex> {
         let mut needed = vec![false; self.violation.edges.len()];
         let mut stack: Vec<EdgeIndex> = edges.collect();
@@ -232,7 +232,7 @@ impl Teller<'_> {
         of_all.filter(|&e| self.edge(e).is_some_and(|edge| edge.because == Reason::Assumed)).collect()
     }
 
-    /// Tells what `cycle` rests on and has not been told yet, premises first.
+    /// States what `cycle` rests on and has not been stated yet, premises first.
     fn tell_needed(&mut self, cycle: &[EdgeIndex], assumed: &[EdgeIndex]) {
         let needed = self.needed(cycle);
         for e in (0..needed.len()).filter(|&e| needed[e]) {
@@ -242,13 +242,13 @@ impl Teller<'_> {
         }
     }
 
-    /// Whether an edge is a read whose conclusion quotes it: it has no step of its own.
+    /// Whether an edge is a read that its conclusion quotes: it has no separate step.
     fn is_quoted_read(&self, e: EdgeIndex, cycle: &[EdgeIndex]) -> bool {
         !cycle.contains(&e) && self.edge(e).is_some_and(|edge| edge.because == Reason::Reads)
     }
 }
 
-/// How a supposition of the combination that is told begins.
+/// The beginning of a supposition of the combination shown.
 fn combined(is_first: bool) -> &'static str {
     if is_first { "Suppose" } else { "And suppose" }
 }

@@ -12,7 +12,7 @@ impl Teller<'_> {
     pub(super) fn tell_read(&mut self) {
         let involved = involved_operations(self.violation);
         let reads = self.words.of_kind(&involved, OperationKind::Read);
-        // Stronger levels forbid it, too, but what breaks cut isolation need not break read committed.
+        // Stronger levels forbid it, too, but a violation of cut isolation need not violate read committed.
         let closing = match self.violation.id.pattern {
             Pattern::NoLinearOrder => "impossible".to_owned(),
             pattern => format!("impossible at {}", pattern.row().level.max(self.level).spoken()),
@@ -101,7 +101,7 @@ impl Teller<'_> {
         let matters = |o: OperationId| match pattern {
             _ if history.operation(o).kind == OperationKind::Read => true,
             Pattern::IncompatibleOrder => reads.len() < 2,
-            // Without a line that says whose versions were read, those of the writers do.
+            // Without a line that gives the writers, the lines of the writers do.
             Pattern::NonRepeatableRead => self.violation.edges.is_empty(),
             Pattern::AbortedRead => history.outcome(history.transaction_of(o)) == Outcome::Aborted,
             _ => true,
@@ -118,7 +118,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What a read had to return whose value had been overwritten before it began.
+    /// What a read whose value had been overwritten before it began had to return.
     fn overwritten_before(&self) -> Option<String> {
         let Claim::OverwrittenBefore { read, by } = claim(self.words.history, self.violation) else { return None };
         let history = self.words.history;

@@ -1,7 +1,7 @@
 //! The logs that Cobra's clients write: a folder of files `T<number>.log`, each the transactions of one client.
 //!
-//! A log is a sequence of records without anything between them; all numbers are signed, of 64 bits, big endian
-//! (DBCobra/CobraVerifier: AbstractVerifier.java; Khoury-srg/ViperBench: ChengLogger.java):
+//! A log is a sequence of records without separators; all numbers are signed 64-bit, big endian (DBCobra/CobraVerifier:
+//! AbstractVerifier.java; Khoury-srg/ViperBench: ChengLogger.java):
 //!
 //! ```text
 //! log         = transaction*
@@ -10,21 +10,22 @@
 //!             | "R" writer write key value                          id of a transaction, id of its write
 //! ```
 //!
-//! - **Times** stand in all logs of a history or in none, and nothing says which: whichever lets all logs be read
-//!   counts.
+//! - **Times** are in all logs of a history or in none, and nothing says which: the reader uses whichever form parses
+//!   all logs.
 //! - **Sessions** are the files, called by their numbers, in that order. A single file is read as one session.
 //! - **Versions.** The value that IsoScope shows is the id of the write, which Cobra makes unique; the hash of the real
-//!   value is not shown. A read that names a write found in no log reads a version that no transaction wrote. So does a read that names
-//!   a write of its key, but the wrong transaction or value for it: it is shown as `write/writer/value`.
-//! - Where ids were withheld (0xabddefee, by VeriStrong) the value shown is the hash of the value for the whole history,
-//!   and a read has read from the writer of that hash.
-//! - **The initial version** is read where a read names the writer or write 0xbebeebee (the key was there before the run)
-//!   or 0xdeadbeef (it was not). Cobra's own reads for garbage collection name the former, too.
-//! - Cobra does not log transactions that aborted; `A` is understood all the same, as the end of one.
-//! - A log may end inside a transaction, and even inside a record: its client died, and it is not known whether the
-//!   transaction committed, also if it is the `C` that was cut off. The operation whose record was cut off is left out.
-//!   Anything else that is not as above, an `S` inside a transaction included, is an error.
-//! - `A` and `C` must repeat the id behind `S`. The numbers of transactions are names only, they need not be unique.
+//!   value is not shown. A read that names a write found in no log reads a version that no transaction wrote. So does a
+//!   read that names a write of its key, but the wrong transaction or value for it: it is shown as
+//!   `write/writer/value`.
+//! - Where ids were withheld (0xabddefee, by VeriStrong) the value shown is the hash of the value for the whole
+//!   history, and a read has read from the writer of that hash.
+//! - **The initial version** is read where a read names the writer or write 0xbebeebee (the key was there before the
+//!   run) or 0xdeadbeef (it was not). Cobra's own reads for garbage collection name the former, too.
+//! - Cobra does not log aborted transactions; `A` is accepted anyway, as the end of one.
+//! - A log may end inside a transaction, and even inside a record: its client died, and it is unknown whether the
+//!   transaction committed, even if only its `C` was cut off. An operation whose record was cut off is left out. Any
+//!   other deviation from the grammar, such as an `S` inside a transaction, is an error.
+//! - `A` and `C` must repeat the id of `S`. The numbers of transactions are only names, they need not be unique.
 //! - Operations are found by the byte at which their record begins.
 //!
 //! The walk over the records is in `records`, the writer in `write`.
@@ -56,10 +57,10 @@ pub const FORMAT: Format = Format {
 const INITIAL: i64 = 0xbebe_ebee;
 /// The key was not there.
 const ABSENT: i64 = 0xdead_beef;
-/// The ids are not told.
+/// The ids are withheld.
 const WITHHELD: i64 = 0xabdd_efee;
 
-/// The number in the name of a log, as it stands there.
+/// The number in the name of a log, verbatim.
 fn number_of(file: &str) -> Option<&str> {
     let digits = file.strip_prefix('T')?.strip_suffix(".log")?;
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
@@ -137,7 +138,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     reading.builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
 }
 
-/// What must be known of all logs before any is understood.
+/// What must be known about all logs before any can be interpreted.
 #[derive(Clone, Copy, Default)]
 struct Survey {
     /// Whether ids were withheld.
@@ -145,8 +146,8 @@ struct Survey {
     operations: usize,
 }
 
-/// Whether the logs have times, and what they are like; else the error that lies behind more good records, with the place
-/// of its log.
+/// Whether the logs have times, and their survey; else the error that comes after more valid records, with the place of
+/// its log.
 fn survey(logs: &[Part<'_>], control: &Control) -> Result<(bool, Survey), (usize, Bad)> {
     let attempt = |timed: bool| {
         let surveys: Vec<Result<Survey, Bad>> =
@@ -203,7 +204,7 @@ fn writes(logs: &[Part<'_>], timed: bool, control: &Control) -> Result<Writes, (
     Ok(writes)
 }
 
-/// What tells versions of a key apart.
+/// What distinguishes versions of a key.
 enum Versions {
     /// The ids of writes.
     Writes(Writes),
@@ -243,7 +244,7 @@ impl Reading {
         let builder = &mut self.builder;
         let (kind, key, value) = match (record, self.open) {
             (Record::Start { id, time }, _) => {
-                // A transaction that does not come to an end has an unknown outcome.
+                // A transaction without an end has an unknown outcome.
                 let draft = builder.transaction(session, Outcome::Unknown);
                 match u64::try_from(id) {
                     Ok(number) => builder.number_transaction(draft, number),

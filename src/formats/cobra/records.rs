@@ -1,4 +1,4 @@
-//! Bytes → records, with a look at their order.
+//! Bytes → records, with a check of their order.
 
 use crate::control::Control;
 use crate::formats::Problem;
@@ -23,22 +23,21 @@ pub(super) enum Ending {
     Begun,
 }
 
-/// The first place where the bytes are no log.
+/// The first place where the bytes are not a valid log.
 #[derive(Debug)]
 pub(super) struct Bad {
     /// From 0.
     pub(super) byte: usize,
-    /// Number of good records before it.
+    /// Number of valid records before it.
     pub(super) records: usize,
     pub(super) problem: Problem,
 }
 
-/// Bytes between two looks at the control.
+/// Bytes between two checks of the control.
 const BYTES_PER_CHECK: usize = 1 << 16;
 
-/// Hands the records of a log to `visit`, each with the byte at which it begins. The records given are those of
-/// transactions: operations come between a start and an end. A record that the end of the file cuts off is not given.
-/// O(bytes).
+/// Passes the records of a log to `visit`, each with the byte at which it begins. Operations only come between the
+/// start and the end of a transaction. A record cut off by the end of the file is not passed. O(bytes).
 pub(super) fn walk(
     bytes: &[u8],
     timed: bool,

@@ -8,11 +8,11 @@ use crate::history::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A file per session. Times are written where all transactions have them, set-up transactions as others.
+/// A file per session. Times are written where all transactions have them, setup transactions like others.
 ///
 /// Keys and values must be signed numbers. Where no value was written twice to a key the values become the ids of
-/// writes and their hashes; else ids are withheld and the values are hashes only. Sessions and transactions keep their
-/// numbers when all have one of their own, else they are numbered through. An aborted transaction is written with the
+/// writes and their hashes; else ids are withheld and the values are only hashes. Sessions and transactions keep their
+/// numbers when all have their own, else they are numbered consecutively. An aborted transaction is written with the
 /// record `A`, which Cobra itself never writes.
 pub(super) fn write(history: &History) -> Result<Vec<(String, Vec<u8>)>, WriteError> {
     let cannot = |what: String| WriteError::CannotSay { format: FORMAT.name, what };
@@ -86,7 +86,7 @@ fn is_special(id: i64) -> bool {
     [INITIAL, ABSENT, WITHHELD].contains(&id)
 }
 
-/// The signed number that a name is the usual form of.
+/// The signed number whose usual form is a name.
 fn signed(text: &str) -> Option<i64> {
     text.parse().ok().filter(|number: &i64| number.to_string() == text)
 }
@@ -102,10 +102,10 @@ fn table(names: &Names, what: &str) -> Result<Vec<i64>, String> {
     (0..names.len()).map(|index| number(index).ok_or_else(|| beyond(index))).collect()
 }
 
-/// What stands for the keys and values of a history.
+/// The numbers that represent the keys and values of a history.
 struct Numbers {
     keys: Vec<i64>,
-    /// None where values are the numbers they say.
+    /// None where values are themselves numbers.
     values: Option<Vec<i64>>,
 }
 
@@ -119,7 +119,7 @@ impl Numbers {
     }
 }
 
-/// Who wrote what.
+/// The writer of each version.
 struct Versions {
     writer: FxHashMap<(KeyId, Value), TransactionId>,
     /// Whether values cannot serve as ids.
@@ -194,7 +194,7 @@ fn operation_beyond(history: &History, numbers: &Numbers, versions: &Versions) -
     None
 }
 
-/// Numbers of the transactions: their own, or numbered through from 1.
+/// Numbers of the transactions: their own, or consecutive from 1.
 fn transaction_ids(history: &History) -> Vec<i64> {
     let own = |t: TransactionId| match history.transaction_label(t)? {
         Label::Number(number) => i64::try_from(number).ok(),
@@ -206,7 +206,7 @@ fn transaction_ids(history: &History) -> Vec<i64> {
     own.unwrap_or_else(|| (1..).filter(|&id| !is_special(id)).take(history.n_transactions()).collect())
 }
 
-/// What stands in the names of the files: the names of the sessions where all are digits.
+/// The numbers in the file names: the session names where all are digits.
 fn session_names(history: &History) -> Vec<String> {
     let names: Vec<String> = history.sessions().map(|session| history.session_name(session)).collect();
     let digits = |name: &String| !name.is_empty() && name.len() < 100 && name.bytes().all(|b| b.is_ascii_digit());

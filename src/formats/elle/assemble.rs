@@ -5,10 +5,11 @@ use super::log::{Access, Atom, Content, Log, MicroOperation, Operand, Payload, V
 use crate::formats::{Problem, ReadError};
 use crate::history::{Builder, Draft, History, KeyId, OperationKind, Outcome, Value};
 
-/// What the only register is called.
+/// The name of the only register.
 const REGISTER: &str = "register";
 
-/// Puts together what a file says. `clock` decides which times count; a reason for the order of the file is passed on.
+/// Assembles the history of a file. `clock` decides which times count; a reason for using the order of the file is
+/// passed on.
 pub(in crate::formats) fn history(
     mut log: Log<'_>,
     mut builder: Builder,
@@ -52,7 +53,7 @@ pub(in crate::formats) fn history(
     assembly.builder.finish().map_err(|error| ReadError::whole(format, error))
 }
 
-/// Which keys hold lists: those that are appended to or of which a list is read. A key cannot be a register as well.
+/// Which keys hold lists: those that are appended to or from which a list is read. A key cannot also be a register.
 fn lists(log: &Log<'_>, format: &'static str) -> Result<Vec<bool>, ReadError> {
     let mut kinds: Vec<Option<(bool, u32)>> = vec![None; log.keys.len()];
     for operation in &log.operations {
@@ -74,7 +75,7 @@ fn lists(log: &Log<'_>, format: &'static str) -> Result<Vec<bool>, ReadError> {
     Ok(kinds.into_iter().map(|kind| kind.is_some_and(|(is_list, _)| is_list)).collect())
 }
 
-/// What is said of operations that are none of clients.
+/// The remark on operations that do not belong to clients.
 fn left_out((n, name): &(u32, String)) -> String {
     format!("Operations of processes that are no clients, such as `{name}`: {n}, left out.")
 }
@@ -141,8 +142,8 @@ impl Assembly<'_> {
 
     /// The operations of a transaction: those of its completion or, where that has none, of its invocation.
     ///
-    /// A read of `nil` returned the initial version or the empty list if the transaction is known to have committed; else
-    /// it is not recorded what it returned, and it is left out. So is a result that the invocation knew beforehand.
+    /// A read of `nil` returned the initial version or the empty list if the transaction is known to have committed;
+    /// else its result is not recorded, and it is left out. So is a result that the invocation already had.
     fn transaction(
         &mut self,
         draft: Draft,
@@ -211,7 +212,7 @@ impl Assembly<'_> {
         outcome: Outcome,
     ) -> Result<(), ReadError> {
         let [invoked, completed] = [touches.0, touches.1].map(|touch| touch.and_then(|touch| touch.operand.one()));
-        // What comes with an answer in doubt may be the reason instead: `:timed-out`.
+        // The value of an `info` may be its reason instead: `:timed-out`.
         let atom = match (outcome, touches.0) {
             (Outcome::Committed, _) => completed.or(invoked),
             (_, Some(_)) => invoked,
@@ -223,8 +224,8 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one; one that failed without an
-    /// error read something else than the old value.
+    /// A compare-and-set that succeeded, or may have, read the old value and wrote the new one; one that failed without
+    /// an error read something other than the old value.
     fn compare_and_set(
         &mut self,
         draft: Draft,

@@ -1,9 +1,9 @@
-//! Invocations and their completions: which belong together, how they ended and when they ran.
+//! Invocations and their completions: how they pair up, how they ended and when they ran.
 
 use crate::history::{Builder, Interval, Outcome, SessionId};
 use rustc_hash::FxHashMap;
 
-/// What an operation of the file says about itself.
+/// The stage that an operation of the file gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::formats) enum Stage {
     Invoke,
@@ -31,11 +31,11 @@ pub(in crate::formats) struct Event<C> {
     /// The client; none where the file does not say.
     pub(in crate::formats) process: Option<i64>,
     pub(in crate::formats) stage: Stage,
-    /// When, by the clock of the file.
+    /// Its time, by the clock of the file.
     pub(in crate::formats) time: Option<i64>,
     /// Its place among all operations of the file, from 0.
     pub(in crate::formats) place: u32,
-    /// Where its value stands.
+    /// The line of its value.
     pub(in crate::formats) line: u32,
     pub(in crate::formats) content: C,
 }
@@ -76,8 +76,8 @@ impl Call {
     }
 }
 
-/// Puts events together: an invocation is completed by the next operation of its process unless that is an invocation.
-/// In the order in which the calls begin.
+/// Pairs events: an invocation is completed by the next operation of its process unless that is an invocation. In the
+/// order in which the calls begin.
 pub(in crate::formats) fn pair<C>(events: &[Event<C>]) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::with_capacity(events.len() / 2 + 1);
     let mut open: FxHashMap<Option<i64>, usize> = FxHashMap::default();
@@ -104,8 +104,8 @@ pub(in crate::formats) enum Clock {
     Order(String),
 }
 
-/// The clock of a file that has times. Its order of operations is real time (jepsen-io/history); times count where they
-/// say the same: for each invocation and each completion, which of them came first.
+/// The clock of a file with times. Its order of operations is real time (jepsen-io/history); times count where they
+/// agree with it: for each invocation and each completion, on which of them came first.
 pub(in crate::formats) fn clock<C>(events: &[Event<C>]) -> Clock {
     let timed = events.iter().filter(|event| event.time.is_some()).count();
     if timed == 0 {
@@ -135,7 +135,7 @@ pub(in crate::formats) fn clock<C>(events: &[Event<C>]) -> Clock {
     Clock::Recorded
 }
 
-/// When each call ran. One without invocation began after the previous answer to its process; one that ended in doubt
+/// When each call ran. One without invocation began after the previous answer to its process; one of unknown outcome
 /// lasts to the end of the history.
 pub(in crate::formats) fn intervals<C>(events: &[Event<C>], calls: &[Call], clock: &Clock) -> Vec<Interval> {
     let time = |event: &Event<C>| match clock {

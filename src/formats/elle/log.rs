@@ -1,4 +1,4 @@
-//! What stands in a file, before anything is put together.
+//! The content of a file, before anything is put together.
 
 use super::calls::Event;
 use super::scan::{Token, content_of, is_json_number, quoted};
@@ -30,11 +30,11 @@ pub(super) struct Atoms<'a> {
 }
 
 impl<'a> Atoms<'a> {
-    /// The atom that a token stands for.
+    /// The atom that a token represents.
     ///
-    /// Names are what people know it by, without loss: keywords with their colon, strings of EDN with their quotes (there
-    /// `"x"`, `x` and `:x` are three keys). Strings of JSON go without quotes, but for those that would look like a
-    /// number or like a quoted string.
+    /// Names are lossless and familiar: keywords keep their colon, EDN strings their quotes (there `"x"`, `x` and `:x`
+    /// are three keys). JSON strings have no quotes, except those that would look like a number or like a quoted
+    /// string.
     #[inline]
     pub(super) fn atom<const JSON: bool>(&mut self, token: Token<'a>) -> Atom {
         match token {
@@ -56,7 +56,7 @@ impl<'a> Atoms<'a> {
         self.named(Cow::Owned(text))
     }
 
-    /// Whether this is a vector that stands for itself.
+    /// Whether this is a vector that is itself a key or value.
     pub(super) fn is_vector(&self, atom: Atom) -> bool {
         atom != Atom::NIL && atom.name().is_some_and(|place| self.names[place].starts_with('['))
     }
@@ -92,7 +92,7 @@ impl<'a> Atoms<'a> {
         }
     }
 
-    /// The value in a history; good until the next value that is no number.
+    /// The value in a history; valid until the next value that is not a number.
     #[inline]
     pub(super) fn value(&self, builder: &mut Builder, atom: Atom) -> Value {
         match atom.name() {
@@ -102,7 +102,7 @@ impl<'a> Atoms<'a> {
         }
     }
 
-    /// The values of a list, all of them good.
+    /// The values of a list, all of them valid.
     pub(super) fn values(&self, builder: &mut Builder, atoms: &[Atom], values: &mut Vec<Value>) {
         // The first name turns numbers into names as well: let it come before them.
         for &atom in atoms.iter().filter(|atom| atom.name().is_some()) {
@@ -190,7 +190,7 @@ pub(in crate::formats) enum Content {
     },
 }
 
-/// A file as it stands.
+/// A file as written.
 #[derive(Default)]
 pub(in crate::formats) struct Log<'a> {
     pub(in crate::formats) events: Vec<Event<Content>>,
@@ -201,11 +201,11 @@ pub(in crate::formats) struct Log<'a> {
     pub(super) atoms: Atoms<'a>,
     key_places: NumberTable,
     pub(super) keys: Vec<Atom>,
-    /// Operations of processes that are no clients: how many, and what the first is called.
+    /// Operations of processes that are not clients: how many, and the name of the first.
     pub(in crate::formats) others: (u32, String),
-    /// Whether some of them are of another process than the nemesis, which may be a client under another name.
+    /// Whether some of them belong to a process other than the nemesis, which may be a client under another name.
     pub(in crate::formats) has_strangers: bool,
-    /// What the reader has to say.
+    /// Remarks of the reader.
     pub(in crate::formats) remarks: Vec<String>,
 }
 
@@ -237,8 +237,8 @@ impl<'a> Log<'a> {
         &self.elements[begin..self.list_ends[place]]
     }
 
-    /// Makes values of the vectors that were read from keys to which vectors were written, and nothing appended: there a
-    /// vector is no list of elements.
+    /// Turns vectors read from keys to which vectors were written, and nothing appended, into values: there a vector is
+    /// no list of elements.
     pub(super) fn take_vectors_as_values(&mut self) {
         let (mut holds_vectors, mut is_appended) = (vec![false; self.keys.len()], vec![false; self.keys.len()]);
         for operation in &self.operations {
@@ -262,7 +262,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Number of operations that the file holds, those of other processes than clients included.
+    /// Number of operations in the file, including those of processes other than clients.
     pub(in crate::formats) fn n_operations(&self) -> u32 {
         self.others.0.saturating_add(u32::try_from(self.events.len()).unwrap_or(u32::MAX))
     }

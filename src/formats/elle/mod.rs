@@ -21,25 +21,27 @@
 //! | `f` | `txn` or missing |
 //! | `value` | micro-operations `[f k v]` with f `r`, `w` (register) or `append` (list); for reads v may be missing |
 //! | `time` | nanoseconds |
-//! | others | passed over |
+//! | others | skipped |
 //!
-//! - A last line that is cut off, in EDN with a line for each operation, is left out: such files grow while they are read.
+//! - A last line that is cut off, in EDN with a line for each operation, is left out: such files grow while they are
+//!   read.
 //! - An invocation is completed by the next operation of its process (`calls`). Without completion its outcome is
 //!   unknown; a completion without invocation is a transaction as well.
-//! - `nil` in an `ok` is the initial version or the empty list; elsewhere it says that the result was not recorded, and
-//!   the read is left out. So is a result of a `fail` or `info` that its invocation knew already.
+//! - `nil` in an `ok` is the initial version or the empty list; elsewhere it means that the result was not recorded,
+//!   and the read is left out. So is a result of a `fail` or `info` that its invocation already had.
 //! - Real time is the order of the operations; `time` counts where it agrees with it for all of them.
-//! - A key holds lists if a transaction appends to it or reads a list; all other keys are registers. 0 is a value like others.
+//! - A key holds lists if a transaction appends to it or reads a list; all other keys are registers. 0 is an ordinary
+//!   value.
 //! - `:x`, `x` and `"x"` are three keys and keep that form as their names (`log`). A key or a value may also be a
-//!   collection of EDN, `[:anti 3]`: its name is its text in one form for all spellings (vectors for lists, sets and maps in
-//!   order). What is read as a vector is a list, unless vectors were written to the key.
+//!   collection of EDN, `[:anti 3]`: its name is its text in one form for all spellings (vectors for lists, sets and
+//!   maps in order). What is read as a vector is a list, unless vectors were written to the key.
 //! - Operations `read`, `write`, `cas` on a single register are transactions of one access to the key `register`, for
-//!   linearizability. What is no transaction (bank, set, counter, …) is refused.
+//!   linearizability. Operations other than transactions (bank, set, counter, …) are refused.
 //!
-//! `scan` knows the two notations, `read` what an operation looks like, `assemble` what it means. Writing (`write`) loses
-//! the names of transactions and of sessions that are no integers, and reads of aborted transactions whose result is
-//! `nil`. Where the history has no times, the order of the operations written is one that keeps the sessions; reading it
-//! back takes that order as real time.
+//! `scan` knows the two notations, `read` what an operation looks like, `assemble` what it means. Writing (`write`)
+//! loses the names of transactions and of sessions that are no integers, and reads of aborted transactions whose result
+//! is `nil`. Where the history has no times, the order of the operations written is one that keeps the sessions;
+//! reading it back takes that order as real time.
 
 mod assemble;
 pub(super) mod calls;
@@ -111,7 +113,7 @@ fn sniff_json(input: &Input<'_>) -> Likelihood {
     };
     match mentions(inside, b"\"type\"").any(typed) {
         true => Likelihood::Certain,
-        // The type may stand behind a long value.
+        // The type may follow a long value.
         false if head.starts_with(b"[") => {
             let name = inside.strip_prefix(b"\"").and_then(|rest| rest.split(|b| *b == b'"').next());
             match name.is_some_and(|name| FIELDS.contains(&name)) {
@@ -123,7 +125,7 @@ fn sniff_json(input: &Input<'_>) -> Likelihood {
     }
 }
 
-/// What stands in the first map of a file, up to the end of the head.
+/// The content of the first map of a file, up to the end of the head.
 fn first_map<const JSON: bool>(head: &[u8]) -> Option<&[u8]> {
     let mut scan = Scanner::<JSON>::new("", head);
     let mut depth = 0;
@@ -131,7 +133,7 @@ fn first_map<const JSON: bool>(head: &[u8]) -> Option<&[u8]> {
         scan.blanks().ok()?;
         match scan.peek() {
             Some(b'{') => break,
-            // A file of nothing but comments so far.
+            // A file of only comments so far.
             None if !JSON && scan.at() > 0 => return Some(&[]),
             _ if depth == 0 && scan.at_sequence() => drop(scan.open()),
             _ => return None,
@@ -143,7 +145,7 @@ fn first_map<const JSON: bool>(head: &[u8]) -> Option<&[u8]> {
     head.get(scan.at()..)
 }
 
-/// The places where a word stands, each with what follows it behind blanks.
+/// The occurrences of a word, each with the text that follows it after blanks.
 fn mentions<'h>(head: &'h [u8], word: &'static [u8]) -> impl Iterator<Item = (&'static [u8], &'h [u8])> {
     memchr::memmem::find_iter(head, word).map(move |at| (word, head[at + word.len()..].trim_ascii_start()))
 }
@@ -163,7 +165,7 @@ fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Con
         Ok(log) => log,
         Err(error) => {
             let Some((whole, line)) = without_cut_line(bytes).filter(|_| !JSON) else { return Err(error) };
-            // What stands before may be wrong as well; that counts more.
+            // An error in the earlier lines takes precedence.
             let mut log = Reader::new(Scanner::<JSON>::new(format, whole)).file(control)?;
             log.remarks.push(format!(
                 "The last line, {line}, is cut off, as it is while a file is still written or after a crash; it is left out."
@@ -174,8 +176,8 @@ fn read<const JSON: bool>(input: &Input<'_>, format: &'static str, control: &Con
     history(log, Builder::new(input.origin(format)), format, calls::clock)
 }
 
-/// The bytes of a file with a line for each operation before its last line, and the number of that, if that line begins an
-/// operation and ends before the operation does.
+/// The bytes before the last line of a file with a line per operation, and the number of that line, if it begins an
+/// operation but ends before the operation does.
 fn without_cut_line(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let end = memchr::memrchr(b'\n', bytes)? + 1;
     let (whole, last) = bytes.split_at(end);

@@ -1,4 +1,4 @@
-//! Names → the tokens that stand for them in EDN and JSON.
+//! Names → the tokens that represent them in EDN and JSON.
 
 use super::log::is_wrapped;
 use super::scan::{Scanner, Token, is_json_number, quoted};
@@ -7,9 +7,9 @@ use crate::formats::error::escape;
 use crate::history::Names;
 use rustc_hash::FxHashMap;
 
-/// What stands for a key or a value of this name.
+/// The token for a key or a value of this name.
 ///
-/// Names that came from this notation become what they were. Others become strings where they cannot stand bare.
+/// Names that came from this notation become what they were. Others become strings where they cannot be bare.
 pub(super) fn token<const JSON: bool>(name: &str) -> String {
     match JSON {
         true if is_json_number(name) => name.to_owned(),

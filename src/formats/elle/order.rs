@@ -1,4 +1,4 @@
-//! In which order invocations and completions are written.
+//! The order in which invocations and completions are written.
 
 use crate::history::{History, Interval, Outcome, TransactionId};
 
@@ -7,12 +7,13 @@ use crate::history::{History, Interval, Outcome, TransactionId};
 pub(super) struct Step {
     pub(super) transaction: TransactionId,
     pub(super) completes: bool,
-    /// When, if the history has times.
+    /// Its time, if the history has times.
     pub(super) time: Option<i64>,
 }
 
-/// The beginnings and ends of all transactions in an order that says of each pair whether one ended before the other
-/// began, as the times of the history do; without times one that keeps the sessions. Errors: what no such order says.
+/// The beginnings and ends of all transactions in an order that agrees with the times of the history on whether one of
+/// each pair ended before the other began; without times one that respects session order. Errors: what no such order
+/// can express.
 pub(super) fn steps(history: &History) -> Result<Vec<Step>, String> {
     match history.has_times() {
         true => timed(history),
@@ -20,8 +21,8 @@ pub(super) fn steps(history: &History) -> Result<Vec<Step>, String> {
     }
 }
 
-/// The first transactions of all sessions side by side, then the second ones, and so on: nothing is known about real
-/// time, and so it is left as open as the sessions allow.
+/// The first transactions of all sessions concurrently, then the second ones, and so on: nothing is known about real
+/// time, so it is left as open as the sessions allow.
 fn untimed(history: &History) -> Vec<Step> {
     let mut transactions: Vec<TransactionId> = history.transactions().collect();
     transactions.sort_by_key(|&t| history.position_of(t));
@@ -38,7 +39,7 @@ fn timed(history: &History) -> Result<Vec<Step>, String> {
         if interval.end < interval.start {
             return Err(format!("that {} ended before it began", name()));
         }
-        // What ended in doubt may last on, but its process goes on.
+        // A transaction of unknown outcome may still run, but its process continues.
         if history.position_of(t) > 0
             && let Some(before) = intervals.last_mut()
             && history.outcome(TransactionId::new(t.index() - 1)) == Outcome::Unknown
@@ -48,7 +49,7 @@ fn timed(history: &History) -> Result<Vec<Step>, String> {
         intervals.push(interval);
     }
     let follows = |t: TransactionId| history.position_of(t) > 0;
-    // Whether a transaction begins at the moment in which the one before it in its session ends.
+    // Whether a transaction begins at the moment when the one before it in its session ends.
     let joined = |t: TransactionId| {
         let at = t.index();
         at < intervals.len() && follows(t) && intervals[at - 1].end == intervals[at].start
@@ -61,7 +62,7 @@ fn timed(history: &History) -> Result<Vec<Step>, String> {
             let (one, other) = (history.transaction_name(before), history.transaction_name(t));
             return Err(format!("that {one} and {other} of one session overlap in time"));
         }
-        // In a moment, what begins comes before what ends, and where one of a session follows the other, between.
+        // Within a moment, beginnings come before ends, and where one of a session follows the other, between.
         let begins = (start, u8::from(joined(t)), 2 * t.index());
         let ends = (end, if joined(TransactionId::new(t.index() + 1)) { 1 } else { 2 }, 2 * t.index() + 1);
         steps.extend([(begins, false, t), (ends, true, t)]);
@@ -81,7 +82,7 @@ fn timed(history: &History) -> Result<Vec<Step>, String> {
     }
 }
 
-/// Two transactions of different sessions of which the steps say that one ended before the other began, though both
+/// Two transactions of different sessions one of which ended before the other began according to the steps, though both
 /// happened at one moment.
 fn false_order(history: &History, steps: &[Step]) -> Option<(TransactionId, TransactionId)> {
     // The last transaction to end at the latest moment; two of them, for there may be one of the same session.

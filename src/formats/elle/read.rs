@@ -6,7 +6,7 @@ use super::scan::{Scanner, Token};
 use crate::control::Control;
 use crate::formats::error::{ReadError, escape};
 
-/// Operations between two looks at the control.
+/// Operations between two checks of the control.
 const OPERATIONS_PER_CHECK: u32 = 1024;
 
 /// Longest name from the file that a message shows, in characters.
@@ -47,7 +47,8 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Reader { scan, log: Log::default(), kind: None }
     }
 
-    /// All operations of the file: one after the other, or within vectors or lists. Of JSON only the first array counts.
+    /// All operations of the file: one after the other, or within vectors or lists. Only the first array of JSON
+    /// counts.
     pub(super) fn file(mut self, control: &Control) -> Result<Log<'a>, ReadError> {
         let mut reported = 0;
         loop {
@@ -157,7 +158,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
             true => "\"invoke\", \"ok\", \"fail\" or \"info\"",
             false => ":invoke, :ok, :fail or :info",
         };
-        // Looked at before it is taken: an error points to it.
+        // Marked before it is taken: an error points to it.
         let before = self.scan.mark();
         let token = self.scan.token(expected)?;
         match self.scan.word(token).and_then(Stage::named) {
@@ -191,7 +192,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         }
     }
 
-    /// The name of what is done, without the colon; none for `nil` and for what is no word.
+    /// The name of the function, without the colon; none for `nil` and for anything that is no word.
     fn function(&mut self) -> Result<Option<&'a str>, ReadError> {
         if self.scan.at_sequence() || self.scan.at_map_or_set() {
             self.scan.skip()?;
@@ -205,7 +206,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         })
     }
 
-    /// A time in integers of 64 bits; anything else is no time.
+    /// A time as a 64-bit integer; anything else is no time.
     fn time(&mut self) -> Result<Option<i64>, ReadError> {
         if self.scan.at_sequence() || self.scan.at_map_or_set() {
             self.scan.skip()?;
@@ -302,7 +303,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Ok(None)
     }
 
-    /// Passes over what is left of a collection whose first element was not taken.
+    /// Skips the rest of a collection whose first element was not taken.
     fn rest(&mut self, close: u8) -> Result<(), ReadError> {
         self.scan.skip()?;
         self.rest_after_first(close)
@@ -373,7 +374,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Ok(Payload::One(self.one("a value to write")?))
     }
 
-    /// A collection of EDN that stands for itself, if one is next. JSON has none as keys or values.
+    /// An EDN collection that is itself a key or value, if one is next. JSON has none as keys or values.
     #[inline]
     fn collection(&mut self) -> Result<Option<Atom>, ReadError> {
         if JSON || !(self.scan.at_sequence() || self.scan.at_map_or_set()) {
@@ -384,7 +385,7 @@ impl<'a, const JSON: bool> Reader<'a, JSON> {
         Ok(Some(self.log.atoms.collection(text)))
     }
 
-    /// Something that is not nothing.
+    /// Something other than `nil`.
     #[inline]
     fn one(&mut self, expected: &'static str) -> Result<Atom, ReadError> {
         if let Some(collection) = self.collection()? {

@@ -1,7 +1,7 @@
-//! The symbols of EDN and of JSON, one after the other, with their lines.
+//! The tokens of EDN and of JSON, one after the other, with their lines.
 //!
-//! One scanner for both, since the histories are built alike: where a value, a name or the end of a collection may stand
-//! is the same, only their spelling and what stands between them differ.
+//! One scanner for both, since the histories have the same structure: values, names and ends of collections may appear
+//! in the same places; only their spelling and the separators differ.
 //!
 //! | | EDN | JSON |
 //! |---|---|---|
@@ -9,13 +9,13 @@
 //! | collections | `[…]` `(…)` `{…}` `#{…}` | `[…]` `{…}` |
 //! | words | `:keyword` | `"string"` |
 //! | other atoms | integers, `nil`, strings, symbols, `\c`, floats, ratios, `##Inf` | integers, `null`, `true`, `false`, floats |
-//! | in front of a value | `#tag`, which is passed over | nothing |
+//! | in front of a value | `#tag`, which is skipped | nothing |
 
 use crate::formats::error::{ReadError, excerpt};
 use crate::formats::{Place, Problem};
 use std::borrow::Cow;
 
-/// Collections within collections that are followed: histories need five.
+/// Maximum nesting of collections: histories need five.
 const DEEPEST: u32 = 200;
 
 /// Something that is no collection.
@@ -27,9 +27,9 @@ pub(in crate::formats) enum Token<'a> {
     Number(u64),
     /// A keyword of EDN, with its colon.
     Keyword(&'a str),
-    /// A string with its quotes, as it stands in the file.
+    /// A string with its quotes, verbatim.
     Text(&'a str),
-    /// Anything else, as it stands in the file: negative numbers, symbols, floats, …
+    /// Anything else, verbatim: negative numbers, symbols, floats, …
     Name(&'a str),
 }
 
@@ -57,7 +57,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Scanner { format, bytes, at: 0, line: 1, line_start: 0, depth: 0 }
     }
 
-    /// Goes on at byte `at` of `bytes`, which stands on this line.
+    /// Continues at byte `at` of `bytes`, which is on this line.
     pub(in crate::formats) fn move_to(&mut self, bytes: &'a [u8], at: usize, line: u64, line_start: usize) {
         *self = Scanner { format: self.format, bytes, at, line, line_start, depth: 0 };
     }
@@ -71,7 +71,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         self.at
     }
 
-    /// This place, to come back to.
+    /// This place, to return to.
     #[inline]
     pub(in crate::formats) fn mark(&self) -> Mark {
         Mark { at: self.at, line: self.line, line_start: self.line_start }
@@ -92,7 +92,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes over what stands between values.
+    /// Skips whatever separates values.
     #[inline]
     pub(in crate::formats) fn blanks(&mut self) -> Result<(), ReadError> {
         loop {
@@ -117,7 +117,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         self.line_start = self.at;
     }
 
-    /// Passes over a comment, something discarded or a tag, if one is next.
+    /// Skips a comment, something discarded or a tag, if one is next.
     #[cold]
     fn rare_blank(&mut self) -> Result<bool, ReadError> {
         match self.bytes[self.at..] {
@@ -171,7 +171,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         matches!(self.peek(), Some(b'{')) || (!JSON && self.bytes[self.at..].starts_with(b"#{"))
     }
 
-    /// Goes to the next element of a collection that ends with `close`, or behind its end.
+    /// Moves to the next element of a collection that ends with `close`, or past its end.
     #[inline]
     pub(in crate::formats) fn more(&mut self, close: u8, first: &mut bool) -> Result<bool, ReadError> {
         self.blanks()?;
@@ -205,7 +205,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Ok(())
     }
 
-    /// Takes the name of a field and what stands before its value. `None` where it is no word.
+    /// Takes the name of a field and the separator before its value. `None` where it is no word.
     #[inline]
     pub(in crate::formats) fn field(&mut self) -> Result<Option<&'a str>, ReadError> {
         if !JSON && (self.at_sequence() || self.at_map_or_set()) {
@@ -225,8 +225,8 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Ok(word)
     }
 
-    /// What a token says where the notation uses words: the name of a keyword in EDN, a string in JSON. Strings with
-    /// escapes are no words that are looked for.
+    /// The content of a token where the notation uses words: the name of a keyword in EDN, a string in JSON. No word
+    /// that is searched for has escapes.
     #[inline]
     pub(in crate::formats) fn word(&self, token: Token<'a>) -> Option<&'a str> {
         match token {
@@ -236,7 +236,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         }
     }
 
-    /// Passes over one value.
+    /// Skips one value.
     pub(in crate::formats) fn skip(&mut self) -> Result<(), ReadError> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -259,8 +259,8 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Ok(())
     }
 
-    /// Takes one value and appends it in the one form that stands for all its spellings: vectors for lists, the elements of
-    /// sets and maps in order, one blank between elements, nothing of tags and comments.
+    /// Takes one value and appends it in canonical form: vectors for lists, the elements of sets and maps in order, one
+    /// blank between elements, no tags or comments.
     pub(in crate::formats) fn canonical(&mut self, text: &mut String) -> Result<(), ReadError> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -305,12 +305,12 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
         Ok(())
     }
 
-    /// Takes something that is no collection; nothing may stand before it.
+    /// Takes something that is no collection; no separator may precede it.
     #[inline]
     pub(in crate::formats) fn token(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
         match self.peek() {
             Some(b'1'..=b'9') => {
-                // Nineteen digits always fit; longer numbers take the long way.
+                // Nineteen digits always fit; longer numbers take the slow path.
                 let mut number = 0u64;
                 let mut at = self.at;
                 while let Some(digit @ b'0'..=b'9') = self.bytes.get(at) {
@@ -400,7 +400,7 @@ impl<'a, const JSON: bool> Scanner<'a, JSON> {
     #[cold]
     pub(in crate::formats) fn fail<T>(&self, expected: &'static str) -> Result<T, ReadError> {
         let found = excerpt(self.bytes.get(self.at..).unwrap_or_default());
-        // Behind the first line of a string the column counts from the beginning of its last line.
+        // After the first line of a string the column counts from the beginning of its last line.
         let column = (self.at - self.line_start.min(self.at) + 1) as u64;
         let place = Place::Line { line: self.line, column };
         Err(ReadError::new(self.format, place, Problem::Expected { expected, found }))
@@ -454,7 +454,7 @@ fn edn_atom(text: &str) -> Option<Token<'_>> {
     }
 }
 
-/// An integer without what does not change it (a plus, the `N` of big ones); other numbers as they are.
+/// An integer without redundant parts (a plus, the `N` of big ones); other numbers unchanged.
 fn edn_number(text: &str) -> Token<'_> {
     let negative = text.starts_with('-');
     let unsigned = text.strip_prefix('+').unwrap_or(text);
@@ -488,12 +488,12 @@ pub(super) fn is_json_number(text: &str) -> bool {
         .is_ok_and(|raw| raw.get().len() == text.len() && text.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
 }
 
-/// What a string with its quotes says.
+/// The content of a string with its quotes.
 pub(in crate::formats) fn content_of(text: &str) -> Cow<'_, str> {
     let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
     match inside.contains('\\') {
         false => Cow::Borrowed(inside),
-        // The escapes of EDN are those of JSON. A string that has others, or line breaks, is taken as it stands.
+        // The escapes of EDN are those of JSON. A string that has others, or line breaks, is taken verbatim.
         true => serde_json::from_str(text).map_or(Cow::Borrowed(inside), Cow::Owned),
     }
 }

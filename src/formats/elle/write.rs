@@ -36,7 +36,7 @@ fn write<const JSON: bool>(history: &History, out: &mut dyn io::Write, format: &
     Ok(())
 }
 
-/// The first thing in a history that Elle has no words for.
+/// The first thing in a history that Elle cannot express.
 fn beyond(history: &History) -> Option<String> {
     if let Some(&t) = history.set_up().first() {
         return Some(format!("that {} set up the initial state", history.transaction_name(t)));
@@ -83,7 +83,7 @@ fn processes(history: &History) -> Vec<i64> {
     named.unwrap_or_else(|| (0..history.n_sessions() as i64).collect())
 }
 
-/// What is written on.
+/// The output.
 struct Page<'h, 'o, const JSON: bool> {
     history: &'h History,
     keys: Vec<String>,

@@ -33,14 +33,14 @@
 //! | `["a", "x", 3]` | appended 3 to the list x |
 //! | `["r", "x", [1, 2, 3]]` | read a whole list |
 //!
-//! A key of which one of the last two is said holds lists; `w` appends to such a key, too. Names, keys and values are
-//! strings or integers. **A number and the string of it are two keys and two values**: `5` is called 5 and `"5"` is called
-//! `"5"`, with quotes, as in EDN; other strings are called by their content. Of sessions and transactions `1` and `"1"`
-//! name the same. Other fields are passed over. The
-//! schema can say everything that a [`History`](crate::history::History) can hold once failed statements are settled, so
-//! writing loses nothing but their marks; the writer gives each transaction a line of its own.
+//! A key with one of the last two holds lists; `w` appends to such a key, too. Names, keys and values are strings or
+//! integers. **A number and its string are two keys and two values**: `5` is called 5 and `"5"` is called `"5"`, with
+//! quotes, as in EDN; other strings are called by their content. For sessions and transactions `1` and `"1"` name the
+//! same. Other fields are skipped. The schema can say everything that a [`History`](crate::history::History) can hold
+//! once failed statements are settled, so writing loses nothing but their marks; the writer uses one line per
+//! transaction.
 //!
-//! The text is read as a stream: memory is needed for the history only.
+//! The text is read as a stream: memory is only needed for the history.
 
 mod read;
 mod write;

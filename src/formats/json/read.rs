@@ -46,14 +46,14 @@ fn read_error(error: &serde_json::Error) -> ReadError {
     ReadError::new(FORMAT.name, place, problem)
 }
 
-/// What the visitors and the reader below the JSON parser tell each other.
+/// What the visitors and the reader below the JSON parser share.
 struct Watch {
     /// The line of the last byte handed out, from 1.
     line: Cell<u32>,
     interrupt: Cell<Option<Interrupt>>,
 }
 
-/// Hands out bytes, counts lines, and ends early when asked to.
+/// Yields bytes, counts lines, and ends early on request.
 struct WatchedReader<'a> {
     rest: &'a [u8],
     unreported: usize,
@@ -61,12 +61,12 @@ struct WatchedReader<'a> {
     control: &'a Control,
 }
 
-/// Bytes between two looks at the control.
+/// Bytes between two checks of the control.
 const BYTES_PER_CHECK: usize = 1 << 16;
 
 impl io::Read for WatchedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // One byte at a time, whatever the caller asks for: else the line would run ahead of the parser.
+        // One byte at a time, whatever the caller requests: else the line would run ahead of the parser.
         let (Some((&byte, rest)), Some(place)) = (self.rest.split_first(), buffer.first_mut()) else { return Ok(0) };
         *place = byte;
         self.rest = rest;
@@ -99,7 +99,7 @@ enum Name {
 }
 
 impl Name {
-    /// What a session or a transaction is called: there a number and the string of it are the same.
+    /// The name of a session or a transaction: there a number and its string are the same.
     fn text(self) -> String {
         match self {
             Name::Number(number) => number.to_string(),
@@ -108,7 +108,7 @@ impl Name {
         }
     }
 
-    /// What a key or a value is called: there they differ.
+    /// The name of a key or a value: there they differ.
     fn name(self) -> String {
         match self {
             Name::Text(text) => name::of_string(&text).into_owned(),
@@ -139,7 +139,7 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// What stands behind the key of an operation.
+/// The element after the key of an operation.
 enum Third {
     /// `null`: the initial version.
     Initial,
@@ -179,7 +179,7 @@ impl<'de> Deserialize<'de> for Third {
     }
 }
 
-/// Implements `DeserializeSeed` for a visitor by handing it to `deserialize_map` or `deserialize_seq`.
+/// Implements `DeserializeSeed` for a visitor by passing it to `deserialize_map` or `deserialize_seq`.
 macro_rules! seed {
     ($name:ident, $method:ident, $output:ty) => {
         impl<'de> DeserializeSeed<'de> for $name<'_, '_> {
@@ -311,7 +311,7 @@ impl<'de> Visitor<'de> for SessionSeed<'_, '_> {
     }
 }
 
-/// Passes over the fields that are left, none of which may be one of `taken`.
+/// Skips the remaining fields, none of which may be one of `taken`.
 fn pass_over_rest<'de, A: MapAccess<'de>>(mut map: A, taken: &[&str]) -> Result<(), A::Error> {
     while let Some(field) = map.next_key::<String>()? {
         if taken.contains(&field.as_str()) {

@@ -39,11 +39,11 @@ pub(super) struct Bad {
     pub(super) problem: Problem,
 }
 
-/// Lines between two looks at the control.
+/// Lines between two checks of the control.
 const LINES_PER_CHECK: u64 = 8192;
 
 impl Piece {
-    /// Empty, in the memory of one that was used.
+    /// An empty piece that reuses the memory of this one.
     fn emptied(mut self) -> Piece {
         self.kinds.clear();
         self.keys.clear();
@@ -55,7 +55,7 @@ impl Piece {
     }
 }
 
-/// Reads the lines of a piece, which ends with a line end or with the file, into the memory of one that was used.
+/// Reads the lines of a piece, which ends with a line end or with the file, reusing the memory of `used`.
 pub(super) fn parse(bytes: &[u8], used: Piece, control: &Control) -> Result<Piece, Bad> {
     let mut piece = Piece { n_bytes: bytes.len(), ..used.emptied() };
     // The shortest line has eleven bytes; common ones have about twice as many.

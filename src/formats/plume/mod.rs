@@ -1,7 +1,7 @@
 //! The text of Plume, PolySI, IsoVista and AWDIT's `plume`: one operation per line.
 //!
 //! ```text
-//! history = { line }                                   lines end with LF or CR LF; blank lines are passed over
+//! history = { line }                                   lines end with LF or CR LF; blank lines are skipped
 //! line    = ("r" | "w") "(" key "," value "," session "," transaction ")"
 //!
 //! w(1,1,0,0)        session 0, transaction 0 writes key 1 := 1
@@ -13,13 +13,13 @@
 //! lassemoldrup/AWDIT: src/formats.rs); this reader takes them all:
 //!
 //! - Keys are numbers up to 2⁶⁴ − 1, values up to 2⁶⁴ − 3, sessions and transactions signed 64-bit numbers.
-//! - Transaction numbers are global. The lines of one transaction may stand apart; the order of a session is the order
-//!   in which its transactions first appear. A transaction with lines in two sessions is an error.
-//! - Transaction -1 is not one transaction but stands for all aborted ones, whose identity is lost. Its lines in one
-//!   session become one aborted transaction per stretch, that is, until a line of another transaction of the same
-//!   session comes. Reads are kept as well as writes.
+//! - Transaction numbers are global. The lines of one transaction need not be adjacent; the order of a session is the
+//!   order in which its transactions first appear. A transaction with lines in two sessions is an error.
+//! - Transaction -1 is not one transaction but represents all aborted ones, whose identity is lost. Each run of its
+//!   lines in a session, up to the next line of another transaction of that session, becomes one aborted transaction.
+//!   Reads are kept as well as writes.
 //! - PolySI writes its initial transaction as number -1 of session -1: that one is not aborted. Like every explicit
-//!   initial transaction it is left here as an ordinary transaction.
+//!   initial transaction it is kept as an ordinary transaction.
 //! - Other negative transaction numbers are ordinary transactions.
 //! - 0 is the initial value of every key that no transaction writes 0 to.
 //!
@@ -49,7 +49,7 @@ pub const FORMAT: Format = Format {
     write: Some(Writer::File(write::write)),
 };
 
-/// How many of the first lines are looked at.
+/// How many of the first lines are examined.
 const SNIFFED_LINES: usize = 8;
 
 fn sniff(input: &Input<'_>) -> Likelihood {
@@ -60,13 +60,13 @@ fn sniff(input: &Input<'_>) -> Likelihood {
     let mut lines = input.head_lines().take(SNIFFED_LINES);
     match (lines.next().is_some_and(begins), lines.any(begins)) {
         (true, _) => Likelihood::Likely,
-        // Something stands in front of the operations: the reader says best what.
+        // Something precedes the operations: the reader reports best what it is.
         (false, true) => Likelihood::Perhaps,
         (false, false) => Likelihood::No,
     }
 }
 
-/// Least and most bytes per piece: enough to be worth a task, large enough to make joining cheap.
+/// Minimum and maximum bytes per piece: enough to be worth a task, large enough to make joining cheap.
 const PIECE: (usize, usize) = (1 << 18, 1 << 23);
 
 fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
@@ -74,11 +74,11 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     control.phase("reading", bytes.len() as u64);
     let mut joined = Joined::new(Builder::new(input.origin(FORMAT.name)));
     let mut rest = bytes;
-    // Waves keep the memory for pieces that are not yet joined small, and end the reading of rubbish early. One wave is
-    // joined while the next is parsed.
+    // Waves keep the memory for pieces not yet joined small, and end the reading of garbage early. One wave is joined
+    // while the next is parsed.
     let wave = 2 * rayon::current_num_threads();
     let piece_len = (bytes.len() / 1024).clamp(PIECE.0, PIECE.1);
-    // Pieces are used again: fresh memory costs as much as parsing into it.
+    // Pieces are reused: fresh memory costs as much as parsing into it.
     let spare: Mutex<Vec<Piece>> = Mutex::default();
     let mut next_wave = || -> Vec<Result<Piece, lines::Bad>> {
         let mut pieces = Vec::with_capacity(wave);
@@ -147,7 +147,7 @@ impl Joined {
         }
     }
 
-    /// Appends the pieces of a wave of a file of `len` bytes and lays them by for the next.
+    /// Appends the pieces of a wave of a file of `len` bytes and keeps their memory for the next.
     fn append_all(
         &mut self,
         pieces: Vec<Result<Piece, lines::Bad>>,
@@ -232,7 +232,7 @@ impl Joined {
         let draft = self.begin(place, Outcome::Committed, line);
         match u64::try_from(run.transaction) {
             Ok(number) => self.builder.number_transaction(draft, number),
-            // PolySI's initial transaction goes without: one name would make names of all numbers.
+            // PolySI's initial transaction gets no name: one name would turn all numbers into names.
             Err(_) if run.transaction == -1 => {}
             Err(_) => self.builder.name_transaction(draft, &format!("T{}", run.transaction)),
         }
@@ -264,7 +264,7 @@ impl Joined {
         }
         self.builder.initial_value(Value(0));
         self.builder.sort_sessions();
-        // The tables are not needed any more, and sorting needs memory.
+        // The tables are no longer needed, and sorting needs memory.
         let Joined { builder, .. } = self;
         builder.finish().map_err(|error| ReadError::whole(FORMAT.name, error))
     }

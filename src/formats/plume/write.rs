@@ -11,7 +11,7 @@ use std::io::{self, Write};
 /// Writes session after session.
 ///
 /// Keys and values must be numbers. Sessions and transactions keep their numbers when all have one, else they are
-/// numbered through. Aborted transactions lose theirs, and those that follow each other become one.
+/// numbered consecutively. Aborted transactions lose theirs, and adjacent ones become one.
 pub(super) fn write(history: &History, out: &mut dyn io::Write) -> Result<(), WriteError> {
     limits::check(
         history,

@@ -8,10 +8,10 @@
 //! INFO  jepsen.util - 1  :info  :read  :timed-out
 //! ```
 //!
-//! After the prefix, with tabs between (blanks here): process, stage, what is done (`:read`, `:write`, `:cas`), value. The register is
-//! `nil` at first. A compare-and-set that failed read something else than its old value; `:info`, like a missing
-//! completion, leaves open whether the operation took effect. Lines without the prefix, and those of processes that are
-//! no integers, are passed over, as in Porcupine.
+//! After the prefix, separated by tabs (blanks here): process, stage, function (`:read`, `:write`, `:cas`), value. The
+//! register is initially `nil`. A failed compare-and-set read something other than its old value; `:info`, like a
+//! missing completion, leaves open whether the operation took effect. Lines without the prefix, and those of processes
+//! that are not integers, are skipped, as in Porcupine.
 
 use crate::control::Control;
 use crate::formats::elle::calls::{Clock, Event, Stage};
@@ -32,10 +32,10 @@ pub const FORMAT: Format = Format {
     write: None,
 };
 
-/// What stands in front of every operation; other things may stand before it.
+/// The text directly before every operation; other text may precede it.
 const PREFIX: &[u8] = b"jepsen.util - ";
 
-/// Lines between two looks at the control.
+/// Lines between two checks of the control.
 const LINES_PER_CHECK: u64 = 4096;
 
 fn sniff(input: &Input<'_>) -> Likelihood {
@@ -88,7 +88,7 @@ fn read(input: &Input<'_>, control: &Control) -> Result<History, ReadError> {
     elle::history(log, Builder::new(input.origin(FORMAT.name)), FORMAT.name, |_| Clock::Order(String::new()))
 }
 
-/// One line behind the prefix.
+/// One line after the prefix.
 fn operation(reader: &mut Reader<'_, false>) -> Result<(), ReadError> {
     let line = reader.scan.line();
     reader.scan.blanks()?;

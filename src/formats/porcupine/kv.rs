@@ -9,18 +9,18 @@
 //! {:process 0, :type :ok, :f :get, :key "9", :value "x 0 0 yx 1 0 y"}
 //! ```
 //!
-//! An append puts its string behind the string that is there, a put replaces it; every string is empty at first.
+//! An append adds its string to the end of the current string, a put replaces it; every string is initially empty.
 //!
-//! **As reads and writes of a register.** If no two strings written to a key are the same or begin alike, a result splits
-//! into the strings it consists of in one way, and its last one names the version: a get reads that, a put or an append
-//! writes its string. An append also reads the string before its own, or the initial version in front of all, where some
-//! get shows which that is; where none does, no operation reads what it made, so it does not matter. Then the strings are
-//! linearizable if and only if the registers are: in an order of the registers each shown string stands directly behind
-//! the one it was appended to, so the whole result is what stands there; the other way round is plain. A result that
-//! no order of the writes could have left behind, alone or beside the results before it, is a value that no transaction wrote:
-//! one that holds something else, a string more often than it was written, or a put behind something. Where a string was
-//! written more than once, real time tells which of the writes a result shows (`twins`); where it does not, and where strings
-//! begin alike, the file is refused.
+//! **As reads and writes of a register.** If no string written to a key equals or is a prefix of another, a result
+//! splits into written strings in exactly one way, and the last one names the version: a get reads that, a put or an
+//! append writes its string. An append also reads the string before its own, or the initial version if it is first,
+//! where some get shows which that is; where none does, no operation reads what it made, so it does not matter. Then
+//! the strings are linearizable if and only if the registers are: in an order of the registers each shown string
+//! directly follows the one it was appended to, so the whole result is the current string; the converse is obvious. A
+//! result that no order of the writes could have left behind, alone or together with the results before it, is a value
+//! that no transaction wrote: one that contains something else, a string more often than it was written, or a put after
+//! another string. Where a string was written more than once, real time determines which of the writes a result shows
+//! (`twins`); where it does not, and where one string is a prefix of another, the file is refused.
 
 use crate::control::Control;
 use crate::formats::elle::calls::{self, Call, Clock, Event, Stage};
@@ -45,7 +45,7 @@ pub const FORMAT: Format = Format {
     write: None,
 };
 
-/// Operations between two looks at the control.
+/// Operations between two checks of the control.
 const OPERATIONS_PER_CHECK: usize = 1024;
 
 fn sniff(input: &Input<'_>) -> Likelihood {
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What was put or appended somewhere.
+/// A string put or appended somewhere.
 struct Written<'e> {
     string: &'e str,
     action: Action,
@@ -204,7 +204,7 @@ struct Written<'e> {
     outcome: Outcome,
     /// Whether it is not the first write of its string to the key.
     is_again: bool,
-    /// What stands directly before it; not known until a get shows it.
+    /// The string directly before it; unknown until a get shows it.
     before: Option<Before>,
 }
 
@@ -215,7 +215,7 @@ struct Group<'e> {
     places: Vec<usize>,
 }
 
-/// What stands before a string within a result.
+/// The predecessor of a string within a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Beginning,
@@ -226,12 +226,12 @@ enum Before {
 /// What a get returned.
 #[derive(Clone, Copy)]
 enum Shown {
-    /// It is no get, or it is not known.
+    /// It is not a get, or its result is unknown.
     Nothing,
     Empty,
     /// A result that ends with this string.
     Last(usize),
-    /// What cannot have been there.
+    /// Something that cannot have been there.
     Impossible,
 }
 
@@ -254,7 +254,7 @@ fn subject<'e>(call: &Call, events: &'e [Event<Content<'_>>]) -> Option<(&'e Eve
 }
 
 impl<'e> Stores<'e> {
-    /// Collects what is written, and refuses what cannot be told apart.
+    /// Collects the writes, and refuses those that cannot be distinguished.
     fn of(
         events: &'e [Event<Content<'e>>],
         calls: &[Call],
@@ -286,7 +286,7 @@ impl<'e> Stores<'e> {
                 .chunk_by(same)
                 .map(|chunk| Group { string: stores.written[chunk[0]].string, places: chunk.to_vec() })
                 .collect();
-            // What begins like something else stands directly behind it, or behind another that does.
+            // A string that has another as a prefix sorts directly after it, or after another such string.
             for pair in groups.windows(2) {
                 let [one, other] = pair else { continue };
                 if other.string.starts_with(one.string) {
@@ -308,7 +308,7 @@ impl<'e> Stores<'e> {
         Ok(stores)
     }
 
-    /// By call: what it returned. Learns from it what stands before each string.
+    /// By call: what it returned. Learns from it the predecessor of each string.
     fn results(
         &mut self,
         events: &[Event<Content<'_>>],
@@ -379,8 +379,8 @@ impl<'e> Stores<'e> {
         }
     }
 
-    /// Splits a result into what was written, as places among the groups of the key, if it is nothing but that and nothing more
-    /// often than it was written. O(length log written).
+    /// Splits a result into written strings, as places among the groups of the key, if it consists only of them and
+    /// none occurs more often than it was written. O(length log written).
     fn split(&self, key: usize, string: &str) -> Option<Vec<usize>> {
         let groups = &self.groups[key];
         let mut strings = Vec::new();
@@ -400,7 +400,7 @@ impl<'e> Stores<'e> {
         Some(strings)
     }
 
-    /// Notes what stands before what, unless an earlier result says otherwise.
+    /// Records the predecessors, unless an earlier result contradicts them.
     fn learn(&mut self, parts: &[usize]) -> Shown {
         let before = |n: usize| n.checked_sub(1).map_or(Before::Beginning, |before| Before::Written(parts[before]));
         let agree = |(n, &place): (usize, &usize)| self.written[place].before.is_none_or(|known| known == before(n));
@@ -413,7 +413,8 @@ impl<'e> Stores<'e> {
         parts.last().map_or(Shown::Empty, |&last| Shown::Last(last))
     }
 
-    /// The name of the version that a write made: its string, and of those of one string all but the first with their line.
+    /// The name of the version that a write made: its string, with its line unless it is the first write of that
+    /// string.
     fn version(&self, place: usize) -> Cow<'e, str> {
         let written = &self.written[place];
         match written.is_again {

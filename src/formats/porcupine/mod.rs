@@ -1,5 +1,5 @@
-//! Histories for Porcupine (anishathalye/porcupine: porcupine_test.go, test_data): logs of single operations whose order
-//! is real time, to be checked for linearizability. Each operation becomes a transaction of its own.
+//! Histories for Porcupine (anishathalye/porcupine: porcupine_test.go, test_data): logs of single operations whose
+//! order is real time, to be checked for linearizability. Each operation becomes a separate transaction.
 
 mod etcd;
 mod kv;

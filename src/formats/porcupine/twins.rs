@@ -1,17 +1,17 @@
 //! Strings that were written more than once to a key: which of the writes a result shows.
 //!
-//! A result is a chain: a put, or the empty string at first, and what was appended to it one after the other. Results that
-//! begin alike have the beginning of their chains in common, so all results of a key are the branches of a tree, and each
-//! place of the tree was made by a write of its own. Where several writes have the string of a place, real time tells which
+//! A result is a chain: a put, or the initial empty string, followed by its appends in order. Results with a common
+//! prefix share the beginning of their chains, so all results of a key are the branches of a tree, and each place of
+//! the tree was made by a different write. Where several writes have the string of a place, real time determines which
 //! it was: a write began before any result that shows it ended, writes further up a chain did not begin after those
-//! further down ended, and what was appended to a chain and done before a result began is in it unless some put may
-//! have come between. What fits is searched. If several choices fit, nothing says which is right.
+//! further down ended, and an append to a chain that ended before a result began is in it unless some put may have come
+//! between. A search finds what fits. If several choices fit, the right one is unknown.
 
 use super::kv::Action;
 use crate::history::Interval;
 use rustc_hash::FxHashMap;
 
-/// Most steps of the search on one key, and most places of its tree.
+/// Maximum number of steps of the search on one key, and of places of its tree.
 const STEPS: u32 = 200_000;
 const PLACES: usize = 4_000;
 
@@ -44,8 +44,7 @@ struct Place {
     candidates: Vec<usize>,
 }
 
-/// By result: the writes that it shows, one for each of its strings. Where no choice fits real time, one that does not:
-/// then no other would.
+/// By result: the writes that it shows, one for each of its strings. Where no choice fits real time, one that does not.
 ///
 /// # Errors
 /// Two choices that both fit.
@@ -66,7 +65,7 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    /// Makes the places of all results. A chain that begins with one put is none that begins with another put of the same string.
+    /// Creates the places of all results. Chains that begin with different puts of the same string are different.
     fn grow(&mut self) -> Result<(), Undecided> {
         let mut place_of: FxHashMap<(Option<usize>, usize, usize), usize> = FxHashMap::default();
         for get in self.gets {
@@ -78,7 +77,7 @@ impl Tree<'_> {
                     _ => group.iter().copied().filter(|&w| self.writes[w].action == Action::Append).collect(),
                 };
                 let parent = path.last().copied();
-                // Of a chain that begins with a put, that put; all appends to the empty string are one place.
+                // For a chain that begins with a put, that put; all appends to the empty string are one place.
                 let put = match candidates.as_slice() {
                     [one] if n == 0 && self.writes[*one].action == Action::Put => *one,
                     _ => usize::MAX,
@@ -102,7 +101,7 @@ impl Tree<'_> {
         let is_put = |w: &usize| self.writes[*w].action == Action::Put;
         let (puts, appends): (Vec<usize>, Vec<usize>) = group.iter().copied().partition(is_put);
         let all_puts = || self.writes.iter().filter(|write| write.action == Action::Put && write.is_certain);
-        // What another put has replaced for certain before the result was asked for is not there.
+        // A put that another put has certainly replaced before the get began is not there.
         let may_last = |put: &usize| {
             let interval = self.writes[*put].interval;
             let replaced = |other: &Write| other.interval.start > interval.end && other.interval.end < get.start;
@@ -133,7 +132,7 @@ impl Tree<'_> {
             search = Search { steps: 0, in_time: false, ..search };
             search.go_on()?;
         }
-        // Fewer writes than places of a string: the result is impossible, and any write serves to say so.
+        // Fewer writes than places of a string: the result is impossible, and any write shows it.
         Ok(search.found.unwrap_or_else(|| self.places.iter().map(|place| place.candidates[0]).collect()))
     }
 
@@ -165,7 +164,7 @@ impl Search<'_> {
                     self.found = Some(self.chosen.clone());
                     Ok(())
                 }
-                // Out of time one choice is as good as another.
+                // Without real time one choice is as good as another.
                 Some(_) if !self.in_time => Ok(()),
                 Some(other) => {
                     let differing = other.iter().zip(&self.chosen).find(|(a, b)| a != b);
@@ -191,7 +190,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a write may have come behind those further up the chain, and before a result showed it.
+    /// Whether a write may have come after those further up the chain, and before a result showed it.
     fn fits(&self, place: usize, write: usize) -> bool {
         let own = &self.tree.writes[write];
         let Place { string, shown, .. } = self.tree.places[place];
@@ -201,12 +200,12 @@ impl Search<'_> {
         self.tree.ancestors(place).all(|above| {
             let is_twin = self.tree.places[above].string == string;
             let other = self.tree.writes[self.chosen[above]].interval;
-            // Also where nothing fits real time, writes of one string follow each other as they did.
+            // Even where nothing fits real time, writes of one string keep their order.
             (!self.in_time && !is_twin) || own.interval.end >= other.start
         })
     }
 
-    /// Whether every result has what was certainly appended to its chain before it was asked for.
+    /// Whether every result has everything certainly appended to its chain before its get began.
     fn is_complete(&self) -> bool {
         let (tree, writes) = (self.tree, self.tree.writes);
         tree.gets.iter().zip(&tree.paths).all(|(get, path)| {

@@ -6,7 +6,7 @@
 //! b: [r x 0, w x 2] [r x 2]!
 //! ```
 //!
-//! Grammar; blanks (spaces and tabs) may stand between any two symbols, a line ends with LF or CR LF:
+//! Grammar; blanks (spaces and tabs) may appear between any two tokens, a line ends with LF or CR LF:
 //!
 //! ```text
 //! history     = { line }
@@ -21,20 +21,20 @@
 //! ```
 //!
 //! - `!` marks an aborted transaction, `?` one of unknown outcome; the others committed.
-//! - `*` marks a transaction that set up the initial state: what it writes are the initial versions of its keys. A label
-//!   that begins with `*` must be quoted.
+//! - `*` marks a transaction that set up the initial state: what it writes are the initial versions of its keys. A
+//!   label that begins with `*` must be quoted.
 //! - `r x init` read the initial version, `r x ?` read something that was not recorded. `n x 3` read something that was
-//!   not 3; nothing else is known of it.
-//! - `a x 3` appended 3 to the list x, `r x [1 2 3]` read a whole list, `r x []` an empty one. A key of which one of these
-//!   is said holds lists; `w` appends to such a key, too.
-//! - **0 is the initial value** where no transaction writes it, as in Plume's text, unless a line says `initial: none` or names
-//!   another value. The line may stand anywhere.
+//!   not 3; nothing else is known about it.
+//! - `a x 3` appended 3 to the list x, `r x [1 2 3]` read a whole list, `r x []` an empty one. A key with one of these
+//!   holds lists; `w` appends to such a key, too.
+//! - **0 is the initial value** where no transaction writes it, as in Plume's text, unless a line says `initial: none`
+//!   or names another value. The line may appear anywhere.
 //! - A session may have several lines: its transactions follow each other in the order of the file. A line without
 //!   transactions makes a session without any. `[]` is a transaction without operations.
-//! - A bare name that is a number in its usual form is that number. **A key or a value in quotes is a string**, so `5` and
-//!   `"5"` differ, while `x` and `"x"` are the same. Of sessions and labels quotes say nothing: `1` and `"1"` name the
-//!   same session. A label `T7` numbers the transaction 7. Transactions
-//!   without a label are called after their session and place: `a1`, `a2`.
+//! - A bare name that is a number in its usual form is that number. **A key or a value in quotes is a string**, so `5`
+//!   and `"5"` differ, while `x` and `"x"` are the same. Quotes do not matter for sessions and labels: `1` and `"1"`
+//!   name the same session. A label `T7` numbers the transaction 7. Transactions without a label are named after their
+//!   session and place: `a1`, `a2`.
 //! - `@ 10..20` says when the transaction began and ended.
 //!
 //! The notation can say everything that a [`History`] can hold once failed statements are settled, so writing loses

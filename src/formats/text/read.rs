@@ -7,14 +7,14 @@ use crate::formats::{Input, Place, Problem, name};
 use crate::history::{BuildError, Builder, Draft, History, Interval, OperationKind, Outcome, Value};
 use std::borrow::Cow;
 
-/// A name as it stands in the file.
+/// A name, verbatim.
 struct Token<'a> {
     text: Cow<'a, str>,
     quoted: bool,
 }
 
 impl Token<'_> {
-    /// What a key or a value is called: a number in quotes is no number.
+    /// The name of a key or a value: a number in quotes is no number.
     fn name(self) -> String {
         match self.quoted {
             true => name::of_string(&self.text).into_owned(),
@@ -28,7 +28,7 @@ impl Token<'_> {
     }
 }
 
-/// Reads a text from beginning to end, one symbol after the other.
+/// Parses a text from beginning to end, one token after the other.
 pub(super) struct Parser<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The elements of a list, whose bracket has been taken, and the bracket behind them.
+    /// The elements of a list, whose opening bracket has been taken, and the closing bracket.
     fn elements(&mut self) -> Result<Vec<Value>, ReadError> {
         let mut texts = Vec::new();
         while !self.symbol_if(b']') {
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes `symbol` and the blanks behind it, if it is next.
+    /// Takes `symbol` and the blanks after it, if it is next.
     fn symbol_if(&mut self, symbol: u8) -> bool {
         let next = self.peek() == Some(symbol);
         if next {
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         if self.symbol_if(symbol) { Ok(()) } else { self.fail(expected) }
     }
 
-    /// Takes a name and the blanks behind it.
+    /// Takes a name and the blanks after it.
     fn name(&mut self, expected: &'static str) -> Result<Token<'a>, ReadError> {
         let rest = &self.bytes[self.at..];
         let quoted = rest.first() == Some(&b'"');

@@ -44,7 +44,7 @@ fn lists_and_set_up_transactions_are_kept() {
     assert!(history.may_be_initial(history.keys()[0], history.values()[0]));
     assert_eq!(history.outcome(TransactionId(1)), Outcome::Aborted);
     assert_eq!(written(&history), text.replace("b: [", "b: b1 ["));
-    // A list makes a list key of it, wherever it stands.
+    // A list makes it a list key, wherever it appears.
     let history = parse("a: [w x 1]\nb: [r x [1]]\nc: [w y 1]").expect("valid");
     assert_eq!(written(&history), "a: [a x 1]\nb: [r x [1]]\nc: [w y 1]\n");
 }

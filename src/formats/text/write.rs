@@ -59,7 +59,7 @@ fn push_transaction(line: &mut String, history: &History, t: TransactionId) {
     match history.transaction_label(t) {
         Some(Label::Number(number)) => line.push_str(&format!("T{number} ")),
         Some(Label::Name(name)) => {
-            // Bare, it would begin with the mark of a set-up transaction.
+            // Bare, it would begin with the mark of a setup transaction.
             push_label(line, name, if name.starts_with('*') { std::slice::from_ref(&name) } else { &[] });
             line.push(' ');
         }

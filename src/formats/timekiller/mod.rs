@@ -11,12 +11,12 @@
 //!   "ops": [{"t": "w", "k": 7, "v": 2}, {"t": "r", "k": 8, "v": null}]}]
 //! ```
 //!
-//! - A file holds registers or lists, which TimeKiller is told. Here the first operation says it that is more than a read
-//!   of `null`.
-//! - A read of `null`, or of nothing at all, found the initial version or the empty list. No number is initial.
-//! - The transactions of a session stand in session order: TimeKiller asks for that, and then checks whether the
+//! - A file holds registers or lists, which TimeKiller is told. Here the first operation other than a read of `null`
+//!   tells which.
+//! - A read of `null`, or without a value, found the initial version or the empty list. No number is initial.
+//! - The transactions of a session are in session order: TimeKiller requires that, and then checks whether the
 //!   timestamps agree. So the order of the file counts, not that of the timestamps.
-//! - Everything committed.
+//! - All transactions committed.
 //! - The start timestamp (`sts`) and the commit timestamp (`cts`) are the beginning and end of a transaction, as the
 //!   database sees it. They are hybrid: `p` is compared first, then `l`. A time is `p · (L + 1) + l`, where L is the
 //!   largest `l` of the file, which keeps order and distance and is `p` itself where there are no logical parts. Where

@@ -66,9 +66,9 @@ pub(super) fn read(input: &Input<'_>, control: &Control) -> Result<History, Read
     reader.finish()
 }
 
-/// Whether keys hold lists: what the first operation says that is more than a read of `null`.
+/// Whether keys hold lists, by the first operation other than a read of `null`.
 fn holds_lists(bytes: &[u8], whole: &RawValue) -> Result<bool, ReadError> {
-    // A look ahead is no progress.
+    // Looking ahead is no progress.
     let (mut answer, control) = (None, Control::new());
     let text = Text::new(FORMAT.name, bytes, &control);
     text.elements(whole, "an array of transactions", |transaction| {

@@ -81,7 +81,7 @@ fn value_text(history: &History, o: OperationId) -> String {
     }
 }
 
-/// A name as JSON: an integer as it is, anything else as a string.
+/// A name as JSON: an integer unchanged, anything else as a string.
 fn text_of_name(name: &str) -> String {
     match name::is_signed(name) {
         true => name.to_owned(),

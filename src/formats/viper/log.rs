@@ -1,4 +1,4 @@
-//! A file → what each of its transactions read and wrote.
+//! A file → the reads and writes of its transactions.
 
 use super::FORMAT;
 use crate::control::Control;
@@ -58,7 +58,7 @@ pub(super) struct Access<'a> {
     pub(super) line: u32,
 }
 
-/// Reads one file. Lines are from 1 in it.
+/// Reads one file. Line numbers are from 1.
 pub(super) fn read<'a>(bytes: &'a [u8], control: &'a Control) -> Result<Log<'a>, ReadError> {
     let bytes = without_mark(bytes);
     let text = Text::new(FORMAT.name, bytes, control);
@@ -98,7 +98,7 @@ fn an_object_for_each_operation() -> Problem {
 
 const OPERATION: &str = "an operation like [\"r\", key, value, false]";
 
-/// Most elements of an operation.
+/// Maximum number of elements of an operation.
 const ELEMENTS: usize = 8;
 
 impl<'a> Log<'a> {

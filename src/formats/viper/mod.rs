@@ -1,8 +1,8 @@
-//! The JSON logs of Viper (Khoury-srg/Viper: src/parse/wr_range_parse.py, src/utils/range_utils.py; Khoury-srg/ViperBench:
-//! instrument/JsonLogger.java, JSONMop1.java).
+//! The JSON logs of Viper (Khoury-srg/Viper: src/parse/wr_range_parse.py, src/utils/range_utils.py;
+//! Khoury-srg/ViperBench: instrument/JsonLogger.java, JSONMop1.java).
 //!
-//! A history is a folder; each `J<number>.log` is a session, each line of it a transaction. One such file alone is read
-//! as well.
+//! A history is a folder; each `J<number>.log` is a session, each line of it a transaction. A single such file can also
+//! be read.
 //!
 //! ```text
 //! line      = { ["preBeginTS": time, … "postCommitTS": time,] "value": [ operation, … ] [, "isInitial": true] }
@@ -15,16 +15,16 @@
 //! {"value": [["w", 9696, -2046010677777358256, true], ["r", 3848, 1050689658935092220, false]]}
 //! ```
 //!
-//! Keys are integers or strings, values integers of 64 bits of any sign. What is made of them:
+//! Keys are integers or strings, values 64-bit integers of any sign. They are interpreted as follows:
 //!
-//! - An insert and a delete read the old value and write a new one. A delete writes a value of its own, the tombstone's,
-//!   and who finds the dead row reads that value; so `is_dead` adds nothing.
-//! - A write without effect (`succ` is false) is none. A sentence says how many were left out.
+//! - An insert and a delete read the old value and write a new one. A delete writes a value of its own, the
+//!   tombstone's, and a reader of the dead row reads that value; so `is_dead` adds nothing.
+//! - A write without effect (`succ` is false) is ignored. A sentence says how many were left out.
 //! - A range reads each row that it returned, live or dead. That the other keys in the range were absent is not used;
 //!   a sentence says so.
 //! - `null` and `"nil"` are the initial version.
-//! - A transaction with `isInitial` sets up the initial state. Where none has it, a value that no transaction wrote counts as
-//!   initial, as in Viper, but for each key one such value only.
+//! - A transaction with `isInitial` sets up the initial state. Where none has it, a value that no transaction wrote
+//!   counts as initial, as in Viper, but only one such value per key.
 //! - Aborted transactions are not logged.
 //! - A transaction ran from `preBeginTS` to `postCommitTS`, where both are there and none is negative.
 //!
@@ -56,7 +56,7 @@ fn is_part(name: &str) -> bool {
     session_of(name).is_some()
 }
 
-/// What stands for the session in the name of a file.
+/// The part of a file name that denotes the session.
 fn session_of(name: &str) -> Option<&str> {
     name.strip_prefix('J')?.strip_suffix(".log")
 }
@@ -116,7 +116,7 @@ impl Joined {
         Joined { builder, n_initial: 0, n_without_effect: 0, n_ranges: 0 }
     }
 
-    /// The session called so, which must be new.
+    /// The session with this name, which must be new.
     fn session(&mut self, name: &str) -> Result<SessionId, ReadError> {
         let before = self.builder.n_sessions();
         let session = name::session(&mut self.builder, name);

@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Makes a file for each session. Keys stay numbers or names; values must be integers of 64 bits. Sessions keep their
-/// names where all can be part of the name of a file, else they are numbered through; transactions lose theirs.
+/// Creates a file per session. Keys stay numbers or names; values must be 64-bit integers. Sessions keep their names
+/// where all can be part of a file name, else they are numbered consecutively; transactions lose theirs.
 pub(super) fn write(history: &History) -> Result<Vec<(String, Vec<u8>)>, WriteError> {
     let initial = Initial::of(history);
     let limits = Limits {
@@ -74,7 +74,7 @@ fn log_of(history: &History, session: SessionId) -> String {
 
 /// What a file can say about initial versions.
 struct Initial {
-    /// What set-up transactions write; none where there is no such transaction.
+    /// The writes of setup transactions; none where there is no such transaction.
     stated: Option<FxHashSet<(KeyId, Value)>>,
     written: FxHashSet<(KeyId, Value)>,
 }
@@ -92,8 +92,8 @@ impl Initial {
         }
     }
 
-    /// Whether an operation on an initial number means the same in a file: where the file states initial values those
-    /// are the only ones, else those that no transaction writes are.
+    /// Whether an operation on an initial number means the same in a file: where the file states initial values only
+    /// those are initial, else those that no transaction writes.
     fn is_sayable(&self, operation: &Operation) -> bool {
         let version = (operation.key, operation.value);
         match &self.stated {
@@ -102,7 +102,7 @@ impl Initial {
         }
     }
 
-    /// Reads of values that no transaction wrote which a file that states no initial values would give another meaning.
+    /// Reads of values that no transaction wrote whose meaning would change in a file that states no initial values.
     fn confusion(&self, history: &History) -> Option<String> {
         if self.stated.is_some() {
             return None;
