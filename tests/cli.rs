@@ -683,13 +683,13 @@ fn explanations_name_operations_and_levels() {
         "Half of a transaction was seen",
         "| session a | session b |",
         "`r(x) = 1` (line 2)",
-        "These 3 transactions (5 operations): allowed by cut isolation and read committed, forbidden by read atomic (a",
+        "These 5 operations of 3 transactions: allowed by cut isolation and read committed, forbidden by read atomic (a",
         "and its session's earlier writes) and everything stronger.",
         "Whole history: the same levels.",
         "Assumed: each value that was read has one possible writer; the order within a session counts",
         "Read atomic: a transaction sees all that another one wrote or none of it",
         "Minimal: no part of the history with fewer than these 3 transactions violates read atomic; without any one of the \
-         5 operations, read atomic holds (removing a write also removes the reads of its value).",
+         5 operations, the other operations shown satisfy read atomic (removing a write also removes the reads of its value).",
     ] {
         assert!(text.contains(part), "`{part}` is not in:\n{text}");
     }

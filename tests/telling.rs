@@ -58,7 +58,7 @@ fn verdicts_of_the_part_and_of_the_whole_are_said_apart() {
     let history = parsed("a: [w x 1, w y 1] [w x 2, w y 2]\nb: [r x 1, r y 2]\nc: [r z 9]\n");
     let findings = examine::check(&history);
     let (_, explanation) = explained(&history, &findings, first_of(&findings, Pattern::FracturedReadCO));
-    let these = "These 3 transactions (5 operations): allowed by cut isolation and read committed, forbidden by read \
+    let these = "These 5 operations of 3 transactions: allowed by cut isolation and read committed, forbidden by read \
                  atomic (a transaction sees all that another one wrote or none of it, and its session's earlier writes) and \
                  everything stronger.";
     assert_eq!(explanation.verdicts, these);
@@ -78,7 +78,7 @@ fn the_size_says_what_may_still_be_superfluous() {
     let both = size(Minimality::Irreducible, Minimality::Irreducible);
     assert_eq!(
         both,
-        "Minimal: without any one of these 3 transactions or 5 operations, read atomic holds (removing a write also \
+        "Minimal: without any one of these 3 transactions or 5 operations, the other operations shown satisfy read atomic (removing a write also \
          removes the reads of its value)."
     );
     let first = size(Minimality::Irreducible, Minimality::Reduced);

@@ -96,7 +96,7 @@ fn look(request: &Request, control: &Control) -> Option<ResolvedPath> {
     if path.is_dir() && !formats::is_one_history(&path) {
         return folder(&path, control);
     }
-    let mut leads = beside(path);
+    let mut leads = with_own_project(path);
     if let ResolvedPath::History(opening) = &mut leads {
         match link.as_deref().map(project::parse_link) {
             Some(Ok(wish)) => opening.wish = Some(wish),
@@ -118,8 +118,8 @@ fn with_project(path: PathBuf, rules: Rules, project: Project) -> ResolvedPath {
     ResolvedPath::History(Box::new(Opening { source, rules, project, wish, said }))
 }
 
-/// A history with the project file beside it, if there is one.
-fn beside(path: PathBuf) -> ResolvedPath {
+/// A history with the project file next to it, if there is one.
+fn with_own_project(path: PathBuf) -> ResolvedPath {
     let project = project::beside(&path);
     if !project.is_file() {
         return history(Source::File(path));

@@ -7,7 +7,7 @@ use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{
     DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, TransactionId, UnknownRule, Value, grouped,
 };
-use crate::relations::{Edge, Reason, Relation, repeated_appends, set_up_transactions};
+use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
 use rustc_hash::FxHashSet;
 
 impl Explanation {
@@ -137,16 +137,17 @@ fn set_up_of(whole: &History, taken: &[(OperationId, Option<TransactionId>)]) ->
     Some(format!("what {all} wrote counts as the initial state"))
 }
 
-/// "These 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
+/// "These 6 operations of 4 transactions: allowed by read committed, forbidden by read atomic and everything stronger."
 pub(super) fn verdicts(example: &Counterexample) -> String {
     let verdicts: Vec<(Level, &Verdict)> = example.verdicts.iter().map(|(level, verdict)| (*level, verdict)).collect();
-    let operations = match example.history.n_operations() {
-        1 => "1 operation".to_owned(),
-        n => format!("{n} operations"),
+    // Of the operations, since others of the same transactions may be hidden.
+    let these = match example.history.n_operations() {
+        1 => "This operation".to_owned(),
+        n => format!("These {n} operations"),
     };
     let these = match example.history.n_transactions() {
-        1 => format!("This transaction ({operations})"),
-        n => format!("These {n} transactions ({operations})"),
+        1 => format!("{these} of one transaction"),
+        n => format!("{these} of {n} transactions"),
     };
     let broken = |&(level, verdict): &(Level, &Verdict)| {
         (level != Level::CutIsolation && *verdict == Verdict::Violated).then_some(level)
@@ -238,6 +239,16 @@ fn rests_on_writer(pattern: Pattern) -> bool {
     matches!(pattern, Pattern::IntermediateRead | Pattern::NotMyOwnWrite | Pattern::NonRepeatableRead)
 }
 
+/// Whether the argument says which operation of a transaction came before another.
+fn rests_on_program_order(violation: &Violation) -> bool {
+    let is_after_a_read = |edge: &Edge| matches!(edge.because, Reason::Visible { axiom: Axiom::ReadCommitted, .. });
+    let is_of_own_writes = matches!(
+        violation.id.pattern,
+        Pattern::FutureRead | Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite | Pattern::IntermediateRead
+    );
+    is_of_own_writes || violation.edges.iter().any(is_after_a_read)
+}
+
 /// What the argument takes for granted, apart from what holds for the whole history only under a condition.
 pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
     let written = match example.violation.proof {
@@ -261,6 +272,9 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
         _ if example.history.n_transactions() == 1 => "the operations of a transaction are listed in order",
         Level::CutIsolation => "the order within a transaction counts, the order of lines across sessions does not",
         _ if is_timed => "the order within a session counts",
+        _ if rests_on_program_order(violation) => {
+            "the order within a transaction and within a session counts, the order of lines across sessions does not"
+        }
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
     let is_repeated = example.level > Level::CutIsolation && !repeated_appends(&example.history).is_empty();
@@ -330,7 +344,7 @@ fn has_repeated_writes(history: &History) -> bool {
 }
 
 /// What is actually known about its size and minimality: "Minimal: without any one of these 4 transactions or 7
-/// operations, read atomic holds (removing a write also removes the reads of its value)."
+/// operations, the other operations shown satisfy read atomic (removing a write also removes the reads of its value)."
 pub fn size(example: &Counterexample) -> String {
     let removed = removed(&example.history);
     let level = example.level.spoken();
@@ -341,7 +355,7 @@ pub fn size(example: &Counterexample) -> String {
     let needs_all = example.operation_minimality.passes_without_any();
     if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
         let rest = if n == 2 { "" } else { "; the other transactions appended their last elements" };
-        return format!("Minimal: without either of the two reads, {level} holds{rest}.");
+        return format!("Minimal: without either of the two reads, the other operations shown satisfy {level}{rest}.");
     }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),
@@ -350,18 +364,22 @@ pub fn size(example: &Counterexample) -> String {
             format!("Minimal: no part of the history with fewer than these {transactions} violates {level}")
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern if needs_all => {
-            return format!("Minimal: without any one of these {operations}, {level} holds {removed}.");
+            return format!(
+                "Minimal: without any one of these {operations}, the other operations shown satisfy {level} {removed}."
+            );
         }
         Minimality::SmallestForPattern | Minimality::IrreducibleForPattern => {
             format!("Minimal for this anomaly: it needs each of the {transactions}")
         }
         Minimality::Irreducible if needs_all => {
             return format!(
-                "Minimal: without any one of these {transactions} or {operations}, {level} holds {removed}."
+                "Minimal: without any one of these {transactions} or {operations}, the other operations shown satisfy {level} {removed}."
             );
         }
         Minimality::Irreducible => {
-            format!("Minimal by transaction: without any one of these {n}, {level} holds {removed}")
+            format!(
+                "Minimal by transaction: without any one of these {n}, the other operations shown satisfy {level} {removed}"
+            )
         }
         Minimality::Reduced if example.violation.id.pattern == Pattern::NoLinearOrder => {
             format!("Reduced to {n} of {whole} transactions: {}", with_writers(example))
@@ -380,7 +398,7 @@ pub fn size(example: &Counterexample) -> String {
             format!(" and {operations}; some of them alone violate {level} in another way")
         }
         Minimality::Smallest | Minimality::SmallestForPattern | Minimality::Irreducible => {
-            format!("; without any one of the {operations}, {level} holds {removed}")
+            format!("; without any one of the {operations}, the other operations shown satisfy {level} {removed}")
         }
     };
     format!("{of_transactions}{of_operations}.")

@@ -53,7 +53,7 @@ pub(super) fn refutation(history: &History, resolution: &Resolution, read: Opera
     Some(merged(read, cases.next()?, cases))
 }
 
-/// What follows from the first source of a read all of whose sources are impossible, beside the other cases.
+/// What follows from the first source of a read all of whose sources are impossible, next to the other cases.
 pub(super) fn with_other_writers(
     history: &History,
     resolution: &Resolution,
