@@ -115,10 +115,10 @@ impl Level {
                 "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; it reads the newest version that it sees"
             }
             Level::PrefixConsistency => {
-                "there is one order of commits, and each transaction reads a prefix of it, its session's earlier ones included"
+                "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included"
             }
             Level::SnapshotIsolation => {
-                "each transaction reads from a snapshot, and two writers of one key may not overlap"
+                "each transaction reads the newest versions committed before it started, and two writers of one key may not overlap"
             }
             Level::Serializability => {
                 "the transactions ran as if one after the other, and those of each session in their own order"

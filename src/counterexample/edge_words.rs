@@ -128,7 +128,7 @@ impl Words<'_> {
         }
     }
 
-    /// "not the newer 4 of T39, which ran after T24" for the missed version of a value, given the writer of the one
+    /// "not T39's 4, newer because T39 ran after T24" for the missed version of a value, given the writer of the one
     /// that was read; none where it is newer for another reason.
     fn newer(&self, edge: &Edge, writer: TransactionId) -> Option<String> {
         /// Maximum number of transactions named on the way.
@@ -145,7 +145,7 @@ impl Words<'_> {
             [only] => match (&only.because, only.relation) {
                 (Reason::SessionOrder, Relation::RealTime) => format!("began after {older} had ended"),
                 (Reason::SessionOrder, _) => format!("ran after {older}"),
-                (Reason::Reads | Reason::ReadModifyWrite { .. }, _) => format!("had read from {older}"),
+                (Reason::Reads | Reason::ReadModifyWrite { .. }, _) => format!("read from {older}"),
                 (Reason::Assumed, _) => return None,
                 _ => format!("came after {older}"),
             },
@@ -155,7 +155,7 @@ impl Words<'_> {
                 format!("came after {older} through {}", Words::list(&through))
             }
         };
-        Some(format!("not the newer {} of {newer}, which {after}", self.value(write)))
+        Some(format!("not {newer}'s {}, newer because {newer} {after}", self.value(write)))
     }
 
     /// " (T2 committed < T1 started < T6 committed < T5 started)" for a path of several edges.

@@ -41,12 +41,12 @@ impl Explanation {
                 Some(format!("Shown is the simplest form of {}.", violation.id))
             }
             Shows::Cause => Some(format!(
-                "Listed as {}: {listed} What is shown is a simpler anomaly among its transactions.",
+                "Part of {0}: {listed} The anomaly shown here is simpler, and its transactions are among those of {0}.",
                 violation.id
             )),
             Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
             Shows::AnotherInstance => Some(format!(
-                "Listed as {0}: {listed} What is shown is another anomaly, among the transactions of {0} and those that they read from.",
+                "Related to {0}: {listed} Shown here is another anomaly among its transactions and those that they read from.",
                 violation.id
             )),
         };
@@ -201,7 +201,9 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
 pub fn glossed(level: Level) -> String {
     let name = level.spoken();
     match level {
-        Level::CutIsolation | Level::PrefixConsistency => format!("{name} ({})", level.promise()),
+        Level::CutIsolation | Level::ReadCommitted | Level::PrefixConsistency => {
+            format!("{name} ({})", level.promise())
+        }
         Level::ReadAtomic => format!(
             "{name} (a transaction sees all that another one wrote or none of it, and its session's earlier writes)"
         ),
@@ -356,6 +358,10 @@ pub fn size(example: &Counterexample) -> String {
     if needs_all && example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
         let rest = if n == 2 { "" } else { "; the other transactions appended their last elements" };
         return format!("Minimal: without either of the two reads, the other operations shown satisfy {level}{rest}.");
+    }
+    if matches!(example.violation.proof, Proof::Writers { .. } | Proof::Combinations { .. }) {
+        // Without a possible writer the read goes, too, so that each is needed says nothing.
+        return format!("Reduced to {n} of {whole} transactions: {}.", with_writers(example));
     }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),

@@ -155,6 +155,13 @@ fn edge_into(
                     .map(|o| history.operation(o).value)
                     .is_some_and(|value| if is_aborted { is_there(value) } else { is_last(value) })
         }
+        "IncompatibleOrder" if !from.is_initial() && history.outcome(from) == Outcome::Aborted => {
+            let list = super::lists::found(history, history.transaction_of(read), read);
+            let last = list.and_then(|(list, _)| list.last().copied());
+            wrong.contains(&read)
+                && write.filter(|&o| is_write(o)).map(|o| history.operation(o).value) == last
+                && last.is_some()
+        }
         _ if from.is_initial() => setting.writers(read).contains(&from) && write.is_none(),
         _ => {
             let returned = edge::returned(history, setting.resolution(), from, read);

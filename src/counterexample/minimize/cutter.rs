@@ -10,6 +10,7 @@ use crate::counterexample::translate::{translate, translate_back};
 use crate::history::{History, KeyId, OperationId, Renaming, TransactionId, TransactionSet};
 use crate::relations::{self, Edge, EdgeIndex, Reason, Relation, Repeated, Resolution, Source, Standing};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// Most instances listed per pattern in a small history: enough to find the chosen one again.
 pub(super) const LISTED: usize = 64;
@@ -243,7 +244,7 @@ impl<'a> Cutter<'a> {
         // The checker says whether it still is an instance of its pattern, since the letter depends on all its reads.
         if matches!(self.wanted, Wanted::Pattern(_))
             && let Some(same) = self.same(renaming, small)
-            && violations.iter().any(|v| self.fits(v) && versions(v) == versions(&same))
+            && violations.iter().any(|v| self.fits(v) && is_like(v, &same))
         {
             return Some(named_by(&violations, same));
         }
@@ -360,6 +361,18 @@ fn arguments<'e>(edges: impl IntoIterator<Item = &'e Edge>) -> Vec<Argument> {
 fn versions(v: &Violation) -> Option<(TransactionId, TransactionId, Relation)> {
     let first = v.edges.get(*v.proof.cycle_edges().first()?)?;
     Some((first.from, first.to, first.relation))
+}
+
+/// Whether an instance of a pattern that the checker lists shows that the pattern is also that of another one. The letter
+/// of a TAP depends on what its versions are; the name of a stronger pattern on the shape of its cycle only, which the
+/// checker may list with other keys or from the other end.
+fn is_like(listed: &Violation, other: &Violation) -> bool {
+    let pairs = |v: &Violation| -> BTreeSet<(TransactionId, TransactionId)> {
+        let cycle = v.proof.cycle_edges().into_iter().filter_map(|e| v.edges.get(e));
+        cycle.map(|edge| (edge.from.min(edge.to), edge.from.max(edge.to))).collect()
+    };
+    let is_strong = other.id.pattern.letter().is_none();
+    versions(listed) == versions(other) || is_strong && pairs(listed) == pairs(other)
 }
 
 /// A violation of a larger history with the names that the violations listed for this one give it: its other names, and

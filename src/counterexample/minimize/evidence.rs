@@ -95,9 +95,8 @@ pub(super) fn connect(history: &History, violation: &mut Violation) {
         }
         let writer = history.transaction_of(append);
         let has_own = history.operations_of(reader).any(|o| is_write(&o) && key(o) == key(read));
-        let is_certain = !has_own && history.outcome(writer) != Outcome::Aborted;
         let is_new = !(is_touched(writer) && is_touched(reader)) && drawn.contains(&writer);
-        if is_certain && is_new {
+        if !has_own && is_new {
             edges.push(read_of(history, writer, Some(append), read));
         }
     }

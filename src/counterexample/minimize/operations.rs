@@ -36,8 +36,12 @@ impl Cutter<'_> {
     fn keep_involved(&self, found: &mut Found) -> Result<(), Interrupt> {
         let mut n_parts = 1;
         loop {
-            let involved: Vec<OperationId> =
+            let mut involved: Vec<OperationId> =
                 involved_operations(&found.violation).iter().map(|o| found.renaming.operations[o.index()]).collect();
+            // With the write that it returned a read would go, too.
+            let read_from: Vec<OperationId> = involved.iter().filter_map(|&o| self.write_read_by(o)).collect();
+            involved.extend(read_from);
+            involved.sort_unstable();
             let all = &found.renaming.operations;
             let others: Vec<OperationId> = all.iter().copied().filter(|o| involved.binary_search(o).is_err()).collect();
             if others.is_empty() || n_parts > others.len() {
@@ -150,6 +154,14 @@ impl Cutter<'_> {
             Source::Own => self.own_write(operation).is_none_or(|write| is_there(&write)),
             Source::Ambiguous => all_there(self.resolution.candidates(operation)),
             Source::Outside | Source::Initial { .. } | Source::ThinAir | Source::Unrecorded => true,
+        }
+    }
+
+    /// The write of another transaction that a read returned, where that is certain.
+    fn write_read_by(&self, read: OperationId) -> Option<OperationId> {
+        match self.resolution.source(read) {
+            Source::Transaction { write, .. } | Source::Aborted { write, .. } => Some(write),
+            _ => None,
         }
     }
 

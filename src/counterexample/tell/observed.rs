@@ -202,6 +202,13 @@ impl Teller<'_> {
             // The order of operations within a transaction is what such a violation is about.
             false => involved.sort_by_key(|&o| (!of_one && is_read(o), o)),
         }
+        // The line of a list says which transaction appended its last element.
+        let is_of_list =
+            |edge: &Edge, append: OperationId| edge.because == Reason::Reads && edge.from_operation == Some(append);
+        let names_appends = self.violation.id.pattern == Pattern::IncompatibleOrder;
+        if names_appends {
+            involved.retain(|&o| !self.violation.edges.iter().any(|edge| is_of_list(edge, o)));
+        }
         for (place, o) in involved.into_iter().enumerate() {
             let t = history.transaction_of(o);
             let then = if of_one && !in_time && place > 0 { " then" } else { "" };
@@ -231,13 +238,20 @@ impl Teller<'_> {
             };
             let clock = (0..self.violation.edges.len()).filter(clock);
             let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
-            self.step(StepRole::Observed, format!("{what}{outcome}{time}"), (edges, Vec::new()), vec![o]);
+            let append = told.and_then(|(_, edge)| edge.from_operation).filter(|_| names_appends);
+            let rolled_back = match append.map(|append| history.outcome(history.transaction_of(append))) {
+                Some(Outcome::Aborted) => " and rolled back",
+                _ => "",
+            };
+            let operations = append.into_iter().chain([o]).collect();
+            let text = format!("{what}{rolled_back}{outcome}{time}");
+            self.step(StepRole::Observed, text, (edges, Vec::new()), operations);
         }
         self.tell_absent();
     }
 
     /// Whether operations that no order explains are shown with all writes of the same values.
-    fn tells_all(&self) -> bool {
+    pub(super) fn tells_all(&self) -> bool {
         let history = self.words.history;
         let is_named = |t: TransactionId| self.violation.transactions.contains(&t);
         let mut all = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted);

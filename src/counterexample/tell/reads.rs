@@ -83,6 +83,7 @@ impl Teller<'_> {
             Pattern::NoLinearOrder if self.overwritten_before().is_some() => {
                 self.overwritten_before().unwrap_or_default()
             }
+            Pattern::NoLinearOrder if !self.tells_all() => self.no_order_of_all(),
             Pattern::NoLinearOrder => {
                 let keys = if self.violation.key.is_some() { "the key" } else { "these keys" };
                 format!(
@@ -116,6 +117,21 @@ impl Teller<'_> {
         if let Some(step) = self.steps.last_mut() {
             step.premises = premises;
         }
+    }
+
+    /// That operations that are not all shown were tried in every order.
+    fn no_order_of_all(&self) -> String {
+        let (history, named) = (self.words.history, &self.violation.transactions);
+        let others = history.transactions().filter(|&t| history.outcome(t) != Outcome::Aborted && !named.contains(&t));
+        let others = match others.count() {
+            0 => String::new(),
+            1 => " and those of the 1 transaction that may also have written these values".to_owned(),
+            n => format!(" and those of the {n} transactions that may also have written these values"),
+        };
+        format!(
+            "No order of these operations{others} agrees with their times and their sessions and explains what these read: \
+             all orders were tried (`isoscope verify` tries them again)"
+        )
     }
 
     /// What a read whose value had been overwritten before it began had to return.
