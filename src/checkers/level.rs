@@ -103,16 +103,16 @@ impl Level {
     pub fn promise(self) -> &'static str {
         match self {
             Level::CutIsolation => {
-                "all reads of a key in a transaction return versions of one writer; reads of uncommitted values do not count"
+                "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored"
             }
             Level::ReadCommitted => {
-                "a transaction reads only committed, final versions, and after reading from another one nothing older than what that one wrote"
+                "a transaction reads its own latest write of a key, else the final version of a committed transaction, and after reading from another one no version committed before what that one wrote; all see one order of commits"
             }
             Level::ReadAtomic => {
-                "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; it reads the newest version that it sees"
+                "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last, in one order of commits for all"
             }
             Level::TransactionalCausalConsistency => {
-                "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; it reads the newest version that it sees"
+                "a transaction sees its session's earlier ones, those it reads from, and all that these had seen; of what it sees it reads the version committed last, in one order of commits for all"
             }
             Level::PrefixConsistency => {
                 "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included"
@@ -127,7 +127,7 @@ impl Level {
                 "the transactions ran as if one after the other, in an order that agrees with real time"
             }
             Level::Linearizability => {
-                "each operation on a key, failed ones included, took effect at one moment while it ran"
+                "each operation took effect at one moment between its start and its end, a failed comparison like a read"
             }
         }
     }

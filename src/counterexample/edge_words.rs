@@ -155,7 +155,11 @@ impl Words<'_> {
                 format!("came after {older} through {}", Words::list(&through))
             }
         };
-        Some(format!("not {newer}'s {}, newer because {newer} {after}", self.value(write)))
+        let returned = edge.from_operation.map(|read| self.history.operation(read).value);
+        Some(match returned == Some(operation.value) {
+            true => format!("not what {newer} wrote, which is newer because {newer} {after}"),
+            false => format!("not {newer}'s {}, newer because {newer} {after}", self.value(write)),
+        })
     }
 
     /// " (T2 committed < T1 started < T6 committed < T5 started)" for a path of several edges.
@@ -199,7 +203,7 @@ impl Words<'_> {
         match moments(edge, level) {
             Some([first, then]) => format!("{} before {}", self.moment(first), self.moment(then)),
             None if matches!(edge.because, Reason::Visible { .. }) && level < Level::PrefixConsistency => {
-                format!("{} would have to come before {}", self.transaction(edge.from), self.transaction(edge.to))
+                format!("{} would have to commit before {}", self.transaction(edge.from), self.transaction(edge.to))
             }
             None => format!("{} {} before {}", self.transaction(edge.from), verb(level), self.transaction(edge.to)),
         }

@@ -85,6 +85,7 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
         Claim::LostWrite { .. } if violation.key.is_some_and(|key| history.lists().is_list(key)) => {
             "A transaction appended after an element that it had not seen"
         }
+        Claim::LostWrite { readers, .. } if overlap(violation, readers).is_some() => "Two writers of a key overlapped",
         Claim::LostWrite { .. } => "One of two updates was lost",
         Claim::ReadersDisagree { .. } => "Two readers disagree on the order of two writes",
         Claim::MissedEachOther { .. } => "Two transactions missed each other's write",
@@ -103,6 +104,16 @@ fn title_of(claim: &Claim, history: &History, violation: &Violation) -> &'static
             None => "Reads that no order of the writes explains",
         },
     }
+}
+
+/// The other transaction of a lost write of one reader, where all that is known is that both wrote the key and that
+/// each started before the other committed.
+fn overlap(violation: &Violation, readers: &[TransactionId]) -> Option<TransactionId> {
+    let cycle: Vec<&Edge> = violation.proof.cycle_edges().iter().filter_map(|e| violation.edges.get(*e)).collect();
+    let ([one], [_, _]) = (readers, cycle.as_slice()) else { return None };
+    let is_conflict = |edge: &&&Edge| matches!(edge.because, Reason::Conflict { .. }) && edge.to == *one;
+    let is_missed = |edge: &&Edge| edge.relation == Relation::AntiDependency && edge.from == *one;
+    cycle.iter().find(is_conflict).filter(|_| cycle.iter().any(|edge| is_missed(&edge))).map(|edge| edge.from)
 }
 
 fn has_session_order(violation: &Violation) -> bool {
@@ -297,6 +308,12 @@ impl Speaker<'_> {
             t => format!("{}'s version of {key}", self.transaction(t)),
         };
         match readers {
+            [one] if overlap(self.violation, readers).is_some() => {
+                let other = overlap(self.violation, readers).unwrap_or(*one);
+                let both = [*one, other].map(|t| self.transaction(t));
+                let did = if is_list { "appended to" } else { "wrote" };
+                format!("{} both {did} {key}, and each started before the other committed.", Words::list(&both))
+            }
             [one] => {
                 let one_of = |edge: &Edge| match (edge.from == *one, edge.to == *one) {
                     (true, _) => Some(edge.to),
@@ -335,8 +352,11 @@ impl Speaker<'_> {
         };
         let clause = |saw: TransactionId, e: EdgeIndex, reader: TransactionId| {
             let in_session = |edge: &Edge| (edge.from, edge.to, edge.relation) == (saw, reader, Relation::SessionOrder);
-            let verb = if self.violation.edges.iter().any(in_session) { "ran after" } else { "saw" };
-            format!("{} {verb} {}, but {}", self.transaction(reader), self.transaction(saw), self.missed_write(e))
+            let how = match self.violation.edges.iter().any(in_session) {
+                true => format!("ran after {} in its session", self.transaction(saw)),
+                false => format!("saw {}", self.transaction(saw)),
+            };
+            format!("{} {how}, but {}", self.transaction(reader), self.missed_write(e))
         };
         format!("{}; {}.", clause(second.to, a, first.from), clause(first.to, b, second.from))
     }
@@ -362,7 +382,16 @@ impl Speaker<'_> {
             let clause =
                 |&e: &EdgeIndex| format!("{} {}", self.transaction(self.violation.edges[e].from), self.missed_write(e));
             let clauses: Vec<String> = missed.iter().map(clause).collect();
-            let others = if missed.len() == cycle.len() { "" } else { "with what else was observed, " };
+            let others: Vec<EdgeIndex> = cycle.iter().copied().filter(|e| !missed.contains(e)).collect();
+            let observed = match others.as_slice() {
+                [one] => self.observed_clause(*one).map(|clause| format!("{clause}; ")),
+                _ => None,
+            };
+            let others = match observed {
+                Some(observed) => observed,
+                None if others.is_empty() => String::new(),
+                None => "with what else was observed, ".to_owned(),
+            };
             return format!("{}: {others}that leaves {order}.", Words::list(&clauses));
         }
         match missing.len() {
@@ -440,7 +469,7 @@ impl Speaker<'_> {
             Proof::Split { first, second, .. } => match self.violation.edges.get(first.0) {
                 Some(edge) => {
                     let closes = match self.same_two(&first.1, &second.1) {
-                        Some([a, b]) => format!("each of {a} and {b} would have to come before the other"),
+                        Some([a, b]) => format!("each of {a} and {b} would have to commit before the other"),
                         None => "a cycle closes".to_owned(),
                     };
                     let (one, other) = (self.transaction(edge.from), self.transaction(edge.to));
@@ -519,7 +548,9 @@ impl Speaker<'_> {
                 let (names, more) = names.split_at(names.len().min(4));
                 let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
                 let names = if more.is_empty() { Words::list(names) } else { names.join(", ") };
-                format!("No order that agrees with real time and with sessions explains what {names}{more} {did}.")
+                format!(
+                    "All orders were tried: none that agrees with real time and with sessions explains what {names}{more} {did}."
+                )
             }
             _ => meaning(),
         }

@@ -282,7 +282,7 @@ impl Play<'_> {
         let mut next = self.around(&cycle);
         let caption = match &violation.proof {
             Proof::Cycle(cycle) => {
-                format!("Each of these transactions would have to come before the next: {}.", words.path(cycle))
+                format!("Each of these transactions would have to commit before the next: {}.", words.path(cycle))
             }
             Proof::Split { first, .. } => match violation.edges.get(first.0) {
                 Some(edge) => format!(

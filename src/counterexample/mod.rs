@@ -39,7 +39,7 @@ pub use layers::{Alternative, Interpretation, Layer, LayerKind, Shown, interpret
 pub use minimize::{minimize, minimize_at, minimize_observed, minimize_quickly, whole};
 pub use reasons::EdgeReason;
 pub use signature::signature;
-pub use standing::{glossed, size};
+pub use standing::size;
 
 use crate::checkers::{Level, Verdict, Violation};
 use crate::history::{History, OperationId, Renaming, TransactionId};

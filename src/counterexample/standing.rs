@@ -29,8 +29,8 @@ impl Explanation {
             let is_same = said.is_some_and(|(_, rest)| rest.starts_with(['.', ';']));
             let others = if findings.patterns.values().sum::<u64>() > 1 { ", with its other anomalies" } else { "" };
             self.whole = Some(match is_same {
-                true => "Whole history: the same levels.".to_owned(),
-                false => format!("Whole history{others}: {standing}."),
+                true => "Whole history: allowed and forbidden by the same levels.".to_owned(),
+                false => format!("Whole history{others}: {}.", without_glosses_of(&standing, &self.verdicts)),
             });
         }
         let place = findings.violations.iter().position(|listed| listed.id == violation.id);
@@ -40,13 +40,12 @@ impl Explanation {
             Shows::Cause if is_same(&listed, &self.summary) => {
                 Some(format!("Shown is the simplest form of {}.", violation.id))
             }
-            Shows::Cause => Some(format!(
-                "Part of {0}: {listed} The anomaly shown here is simpler, and its transactions are among those of {0}.",
-                violation.id
-            )),
+            Shows::Cause => {
+                Some(format!("Shown for {} of the list: {listed} It contains this simpler anomaly.", violation.id))
+            }
             Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
             Shows::AnotherInstance => Some(format!(
-                "Related to {0}: {listed} Shown here is another anomaly among its transactions and those that they read from.",
+                "Shown for {} of the list: {listed} This is another anomaly, among its transactions and those that they read from.",
                 violation.id
             )),
         };
@@ -62,9 +61,9 @@ impl Explanation {
                     format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
                 summary if extent(simpler) < extent(violation) => {
-                    format!("{} has the same cause and is simpler: {summary}", simpler.id)
+                    format!("{} of the list has the same cause and is simpler: {summary}", simpler.id)
                 }
-                _ => format!("{} of the same file has the same cause and is listed first.", simpler.id),
+                _ => format!("{} of the list has the same cause and comes first.", simpler.id),
             }
         });
         self.under(whole, findings, violation)
@@ -95,7 +94,7 @@ impl Explanation {
     /// assumptions.
     pub fn facts(&self) -> Vec<String> {
         let assumed = format!("Assumed: {}.", self.assumptions.join("; "));
-        let told = [Some(self.verdicts.clone()), self.contains.clone(), self.whole.clone(), Some(assumed)];
+        let told = [Some(self.verdicts.clone()), self.whole.clone(), self.contains.clone(), Some(assumed)];
         told.into_iter().flatten().collect()
     }
 }
@@ -197,22 +196,34 @@ fn standing(verdicts: &[(Level, &Verdict)]) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// A level with its meaning, where databases do not use its name.
-pub fn glossed(level: Level) -> String {
-    let name = level.spoken();
-    match level {
-        Level::CutIsolation | Level::ReadCommitted | Level::PrefixConsistency => {
-            format!("{name} ({})", level.promise())
+/// A text without the meanings of levels that another one gives.
+fn without_glosses_of(text: &str, other: &str) -> String {
+    let known = Level::ALL.into_iter().filter(|level| other.contains(&glossed(*level)));
+    known.fold(text.to_owned(), |text, level| text.replace(&glossed(level), &level.spoken()))
+}
+
+/// A level with its meaning in a few words.
+fn glossed(level: Level) -> String {
+    let meaning = match level {
+        Level::CutIsolation => "all reads of a key in a transaction return versions of one writer",
+        Level::ReadCommitted => {
+            "stronger than in SQL: a transaction reads final versions of committed transactions, and none that is older than what it has seen"
         }
-        Level::ReadAtomic => format!(
-            "{name} (a transaction sees all that another one wrote or none of it, and its session's earlier writes)"
-        ),
-        Level::TransactionalCausalConsistency => {
-            format!("{name} (a transaction that sees another also sees all that the other saw)")
+        Level::ReadAtomic => {
+            "a transaction sees all that another one wrote or none of it, and its session's earlier writes"
         }
-        Level::Linearizability => format!("{name} (of single operations, failed comparisons included)"),
-        _ => name,
-    }
+        Level::TransactionalCausalConsistency => "a transaction that sees another also sees all that the other saw",
+        Level::PrefixConsistency => {
+            "there is one order of commits, and each transaction reads the newest versions committed before it started"
+        }
+        Level::SnapshotIsolation => "transactions read from snapshots, and two writers of one key do not overlap",
+        Level::Serializability => "as if the transactions ran one after the other",
+        Level::StrictSerializability => {
+            "as if the transactions ran one after the other, in an order that agrees with real time"
+        }
+        Level::Linearizability => "each operation took effect at one moment while it ran",
+    };
+    format!("{} ({meaning})", level.spoken())
 }
 
 /// How many transactions the argument names, and that the others are there because of its reads.
@@ -228,7 +239,7 @@ fn with_writers(example: &Counterexample) -> String {
     match others.len() {
         0 => "those that the argument names".to_owned(),
         n if others.iter().all(is_writer) => {
-            format!("{} that the argument names and {n} more that wrote the same values", named.len())
+            format!("{} that the argument names and {n} more that may have written the same values", named.len())
         }
         _ => "some may still be superfluous".to_owned(),
     }
@@ -309,7 +320,9 @@ fn initial_values(example: &Counterexample) -> Option<String> {
     if !others.is_empty() {
         return Some(others.join("; "));
     }
-    let matters = !read.is_empty() || violation.id.pattern == Pattern::NoLinearOrder;
+    let is_ruled_out =
+        matches!(violation.id.pattern, Pattern::ThinAirRead | Pattern::FutureRead | Pattern::NoLinearOrder);
+    let matters = !read.is_empty() || is_ruled_out;
     usual.filter(|_| matters).map(|value| format!("{} is the initial value", history.value_name(value)))
 }
 
@@ -319,7 +332,7 @@ fn removed(history: &History) -> &'static str {
         (true, _) if has_repeated_writes(history) => "(removing a write also removes the reads that depend on it)",
         (true, _) => "(removing a write also removes the reads of its value)",
         (false, true) if lacks_appends(history) => {
-            "(elements that none of these transactions appended are left out of the lists; removing an append also removes the lists that end with it, and its element from others)"
+            "(for this, elements that none of these transactions appended are left out of the lists; removing an append also removes the lists that end with it, and its element from others)"
         }
         (false, true) => "(removing an append also removes the lists that end with it, and its element from others)",
         (false, false) => {
@@ -362,6 +375,10 @@ pub fn size(example: &Counterexample) -> String {
     if matches!(example.violation.proof, Proof::Writers { .. } | Proof::Combinations { .. }) {
         // Without a possible writer the read goes, too, so that each is needed says nothing.
         return format!("Reduced to {n} of {whole} transactions: {}.", with_writers(example));
+    }
+    if example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
+        return "Minimal for this anomaly: it needs both lists; the other transactions appended their last elements."
+            .to_owned();
     }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),

@@ -4,7 +4,7 @@
 use super::overrides::{Overrides, Part};
 use super::picture::ComposeOptions;
 use crate::counterexample::{
-    Alternative, Counterexample, Step, StepRole, case_tree, edges_to_draw, interpret, involved_operations,
+    Alternative, Counterexample, Step, StepRole, case_tree, drawn_part, edges_to_draw, interpret, involved_operations,
     transactions_to_draw,
 };
 use crate::diagram::layout::{Arranged, LEAST_SCALE, LayoutStyle, arrange};
@@ -147,6 +147,7 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
         all_operations: options.all_operations,
         n_operations: &|t| whole.operation_range(example.renaming.old_transaction(t)).len(),
     });
+    let is_first_case = options.case.is_none() && drawn_part(violation).is_some();
     for arrow in &mut diagram.arrows {
         let all: Vec<EdgeIndex> = std::iter::once(arrow.edge).chain(arrow.also.iter().copied()).collect();
         // A list that was read is mentioned with the order that it shows.
@@ -172,7 +173,8 @@ pub fn draw(example: &Counterexample, steps: &[Step], whole: &History, options: 
             };
             step.role == StepRole::Concluded && step.case != steps[place].case && step.edges.iter().any(is_same)
         };
-        let again = (place + 1..steps.len()).filter(|&later| is_again(&steps[later]));
+        let others = if is_first_case { 0..0 } else { place + 1..steps.len() };
+        let again = others.filter(|&later| is_again(&steps[later]));
         arrow.numbers = std::iter::once(place).chain(again).map(|place| place + 1).collect();
     }
     for arrow in diagram.arrows.iter_mut().filter(|arrow| arrow.edge >= n) {

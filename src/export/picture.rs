@@ -4,7 +4,7 @@ use super::digest::shortened;
 use super::drawing::{Drawing, Evidence, arranged, draw, is_legible};
 use super::overrides::Overrides;
 use crate::checkers::Level;
-use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, glossed, narrate};
+use crate::counterexample::{Counterexample, Explanation, Step, drawn_part, narrate};
 use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
@@ -141,7 +141,10 @@ pub fn compose(
     let Arranged { diagram, layout } = drawn.unwrap_or_else(|| arranged(&drawing.diagram, options.layout));
     let says_no_outcome = layout.lanes.is_empty() && diagram.cards.iter().any(|card| !card.transaction.is_initial());
     let is_committed = |t: TransactionId| t.is_initial() || example.history.outcome(t) == Outcome::Committed;
-    let all_committed = says_no_outcome && example.history.transactions().all(is_committed);
+    let committed = match example.history.transactions().all(is_committed) {
+        true => "all committed",
+        false => "all transactions without a remark committed",
+    };
     let scene = scene(&diagram, &layout);
     let steps = explanation.steps.iter().enumerate().map(|(place, step)| PictureStep {
         heading: step.heading(),
@@ -160,7 +163,7 @@ pub fn compose(
     let mut footer = footer(example, whole, options, drawing.case.as_deref());
     footer.insert(0, format!("also called {}", printable(&explanation.codes)));
     let version = footer.pop();
-    footer.extend(all_committed.then(|| "all committed".to_owned()));
+    footer.extend(says_no_outcome.then(|| committed.to_owned()));
     let others = options.overrides.others();
     let is_folded = drawing.is_partial && others.is_empty();
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
@@ -199,9 +202,9 @@ fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ':']) || text.is_empty() { text } else { format!("{text}.") }
 }
 
-/// The requested levels, for readers who do not know them all.
+/// The requested levels in their order.
 fn ladder(example: &Counterexample) -> Option<String> {
-    let levels: Vec<String> = example.verdicts.iter().map(|&(level, _)| glossed(level)).collect();
+    let levels: Vec<String> = example.verdicts.iter().map(|&(level, _)| level.spoken()).collect();
     let both = [Level::CutIsolation, Level::ReadCommitted];
     let are_there = both.iter().all(|level| example.verdicts.iter().any(|(told, _)| told == level));
     let apart = if are_there { " (neither of the first two implies the other)" } else { "" };

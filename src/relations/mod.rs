@@ -127,7 +127,7 @@ impl Relation {
             Relation::WriteWrite => "wrote the older version",
             Relation::AntiDependency => "read a version older than the other wrote",
             Relation::CausalOrder => "came before the other by sessions and reads, or is the initial state",
-            Relation::CommitOrder => "would have to come before the other",
+            Relation::CommitOrder => "would have to commit before the other",
             Relation::RealTime => "had ended before the other began",
         }
     }

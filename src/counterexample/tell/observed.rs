@@ -202,12 +202,12 @@ impl Teller<'_> {
             // The order of operations within a transaction is what such a violation is about.
             false => involved.sort_by_key(|&o| (!of_one && is_read(o), o)),
         }
-        // The line of a list says which transaction appended its last element.
-        let is_of_list =
-            |edge: &Edge, append: OperationId| edge.because == Reason::Reads && edge.from_operation == Some(append);
-        let names_appends = self.violation.id.pattern == Pattern::IncompatibleOrder;
-        if names_appends {
-            involved.retain(|&o| !self.violation.edges.iter().any(|edge| is_of_list(edge, o)));
+        // The line of such a read says which transaction it read from.
+        let names_writes = matches!(self.violation.id.pattern, Pattern::IncompatibleOrder | Pattern::NonRepeatableRead);
+        let is_read_from =
+            |edge: &Edge, write: OperationId| edge.because == Reason::Reads && edge.from_operation == Some(write);
+        if names_writes {
+            involved.retain(|&o| !self.violation.edges.iter().any(|edge| is_read_from(edge, o)));
         }
         for (place, o) in involved.into_iter().enumerate() {
             let t = history.transaction_of(o);
@@ -238,12 +238,12 @@ impl Teller<'_> {
             };
             let clock = (0..self.violation.edges.len()).filter(clock);
             let edges: Vec<EdgeIndex> = told.map(|(e, _)| e).into_iter().chain(clock).collect();
-            let append = told.and_then(|(_, edge)| edge.from_operation).filter(|_| names_appends);
-            let rolled_back = match append.map(|append| history.outcome(history.transaction_of(append))) {
+            let write = told.and_then(|(_, edge)| edge.from_operation).filter(|_| names_writes);
+            let rolled_back = match write.map(|write| history.outcome(history.transaction_of(write))) {
                 Some(Outcome::Aborted) => " and rolled back",
                 _ => "",
             };
-            let operations = append.into_iter().chain([o]).collect();
+            let operations = write.into_iter().chain([o]).collect();
             let text = format!("{what}{rolled_back}{outcome}{time}");
             self.step(StepRole::Observed, text, (edges, Vec::new()), operations);
         }

@@ -51,7 +51,7 @@ impl Teller<'_> {
             }
             Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
             Pattern::DuplicateElement => {
-                "A list has each append once, so no element more often than it was appended".to_owned()
+                "Each append is in a list at most once, so no element is there more often than it was appended".to_owned()
             }
             Pattern::FutureRead if of_list => format!("{t} appended that element only after this read"),
             Pattern::NotMyOwnWrite | Pattern::NotMyLastWrite if of_list => {
@@ -64,7 +64,10 @@ impl Teller<'_> {
                 "The list does not have a transaction's appends as it made them, and others see all of them together or none"
                     .to_owned()
             }
-            Pattern::FutureRead => format!("{t} wrote that value only after this read"),
+            Pattern::FutureRead => format!(
+                "{t} wrote that value only after this read, and a transaction may read only the initial value, its own earlier \
+                 writes and what committed transactions wrote"
+            ),
             Pattern::NotMyOwnWrite => {
                 format!("{t} had written the key before, and a transaction sees its own last write")
             }
@@ -129,8 +132,8 @@ impl Teller<'_> {
             n => format!(" and those of the {n} transactions that may also have written these values"),
         };
         format!(
-            "No order of these operations{others} agrees with their times and their sessions and explains what these read: \
-             all orders were tried (`isoscope verify` tries them again)"
+            "No order of these operations{others} agrees with their times and their sessions and explains what was read (all were \
+             tried, and `isoscope verify` tries them again)"
         )
     }
 
