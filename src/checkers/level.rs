@@ -106,7 +106,7 @@ impl Level {
                 "apart from its own writes, all reads of a key in a transaction return versions of one writer; values that no committed transaction wrote are ignored"
             }
             Level::ReadCommitted => {
-                "a transaction reads its own latest write of a key, else the final version of a committed transaction, and after reading from another one no version committed before what that one wrote; all see one order of commits"
+                "a transaction reads its own latest write of a key, else the final version of another committed transaction, and after reading from another one no version committed before what that one wrote; all see one order of commits"
             }
             Level::ReadAtomic => {
                 "a transaction sees all that another one wrote or none of it, and all that its own session wrote before; of what it sees it reads the version committed last, in one order of commits for all"
@@ -126,9 +126,7 @@ impl Level {
             Level::StrictSerializability => {
                 "the transactions ran as if one after the other, in an order that agrees with real time"
             }
-            Level::Linearizability => {
-                "each operation took effect at one moment between its start and its end, a failed comparison like a read"
-            }
+            Level::Linearizability => "each operation took effect at one moment between its start and its end",
         }
     }
 

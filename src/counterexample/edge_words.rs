@@ -157,7 +157,7 @@ impl Words<'_> {
         };
         let returned = edge.from_operation.map(|read| self.history.operation(read).value);
         Some(match returned == Some(operation.value) {
-            true => format!("not what {newer} wrote, which is newer because {newer} {after}"),
+            true => format!("that of {older} and not that of {newer}, newer because {newer} {after}"),
             false => format!("not {newer}'s {}, newer because {newer} {after}", self.value(write)),
         })
     }

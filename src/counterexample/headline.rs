@@ -381,16 +381,15 @@ impl Speaker<'_> {
         if missed.len() == missing.len() && (1..=3).contains(&missed.len()) {
             let clause =
                 |&e: &EdgeIndex| format!("{} {}", self.transaction(self.violation.edges[e].from), self.missed_write(e));
-            let clauses: Vec<String> = missed.iter().map(clause).collect();
+            let mut clauses: Vec<String> = missed.iter().map(clause).collect();
             let others: Vec<EdgeIndex> = cycle.iter().copied().filter(|e| !missed.contains(e)).collect();
-            let observed = match others.as_slice() {
-                [one] => self.observed_clause(*one).map(|clause| format!("{clause}; ")),
-                _ => None,
-            };
-            let others = match observed {
-                Some(observed) => observed,
-                None if others.is_empty() => String::new(),
-                None => "with what else was observed, ".to_owned(),
+            let others = match others.as_slice() {
+                [] => "",
+                [one] => {
+                    clauses.extend(self.observed_clause(*one));
+                    ""
+                }
+                _ => "with what else was observed, ",
             };
             return format!("{}: {others}that leaves {order}.", Words::list(&clauses));
         }

@@ -5,7 +5,8 @@ use super::other_writers::other_writers;
 use super::{Counterexample, Explanation, Minimality, Shows, summary};
 use crate::checkers::{Findings, Level, Pattern, Proof, Verdict, Violation};
 use crate::history::{
-    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, TransactionId, UnknownRule, Value, grouped,
+    DuplicateRule, History, KeyId, Operation, OperationId, OperationKind, Outcome, TransactionId, UnknownRule, Value,
+    grouped,
 };
 use crate::relations::{Axiom, Edge, Reason, Relation, repeated_appends, set_up_transactions};
 use rustc_hash::FxHashSet;
@@ -41,11 +42,11 @@ impl Explanation {
                 Some(format!("Shown is the simplest form of {}.", violation.id))
             }
             Shows::Cause => {
-                Some(format!("Shown for {} of the list: {listed} It contains this simpler anomaly.", violation.id))
+                Some(format!("Found as part of a larger anomaly ({} in IsoScope's list): {listed}", violation.id))
             }
             Shows::AnotherInstance if is_same(&listed, &self.summary) => None,
             Shows::AnotherInstance => Some(format!(
-                "Shown for {} of the list: {listed} This is another anomaly, among its transactions and those that they read from.",
+                "Found among the transactions of another anomaly ({} in IsoScope's list): {listed}",
                 violation.id
             )),
         };
@@ -61,9 +62,9 @@ impl Explanation {
                     format!("One of several in this file with the same cause; {} is listed first.", simpler.id)
                 }
                 summary if extent(simpler) < extent(violation) => {
-                    format!("{} of the list has the same cause and is simpler: {summary}", simpler.id)
+                    format!("{} in IsoScope's list has the same cause and is simpler: {summary}", simpler.id)
                 }
-                _ => format!("{} of the list has the same cause and comes first.", simpler.id),
+                _ => format!("{} in IsoScope's list has the same cause and comes first.", simpler.id),
             }
         });
         self.under(whole, findings, violation)
@@ -153,7 +154,16 @@ pub(super) fn verdicts(example: &Counterexample) -> String {
     };
     let argued = match verdicts.iter().filter_map(broken).min() {
         Some(weakest) if weakest < example.level => {
-            format!("; the argument below is about {}", example.level.spoken())
+            // Strict serializability does not count failed comparisons.
+            let reads = (0..example.history.n_operations()).map(OperationId::new);
+            let compares = reads.into_iter().any(|o| example.history.differs_from(o).is_some());
+            let same = match (weakest, example.level, compares) {
+                (Level::StrictSerializability, Level::Linearizability, false) => {
+                    ", which is the same for transactions of one key each"
+                }
+                _ => "",
+            };
+            format!("; the argument below is about {}{same}", example.level.spoken())
         }
         _ => String::new(),
     };
@@ -207,17 +217,21 @@ fn glossed(level: Level) -> String {
     let meaning = match level {
         Level::CutIsolation => "all reads of a key in a transaction return versions of one writer",
         Level::ReadCommitted => {
-            "stronger than in SQL: a transaction reads final versions of committed transactions, and none that is older than what it has seen"
+            "stronger than in SQL: a transaction reads its own writes and final versions of other committed transactions, none of which is older than what it has seen"
         }
         Level::ReadAtomic => {
-            "a transaction sees all that another one wrote or none of it, and its session's earlier writes"
+            "a transaction sees all that another one wrote or none of it, and its session's earlier writes; all agree on one order of commits"
         }
-        Level::TransactionalCausalConsistency => "a transaction that sees another also sees all that the other saw",
+        Level::TransactionalCausalConsistency => {
+            "a transaction that sees another also sees all that the other saw; all agree on one order of commits"
+        }
         Level::PrefixConsistency => {
-            "there is one order of commits, and each transaction reads the newest versions committed before it started"
+            "there is one order of commits, and each transaction reads the newest versions committed before it started, those of its session included"
         }
         Level::SnapshotIsolation => "transactions read from snapshots, and two writers of one key do not overlap",
-        Level::Serializability => "as if the transactions ran one after the other",
+        Level::Serializability => {
+            "as if the transactions ran one after the other, those of a session in their own order"
+        }
         Level::StrictSerializability => {
             "as if the transactions ran one after the other, in an order that agrees with real time"
         }
@@ -377,8 +391,14 @@ pub fn size(example: &Counterexample) -> String {
         return format!("Reduced to {n} of {whole} transactions: {}.", with_writers(example));
     }
     if example.violation.id.pattern == Pattern::IncompatibleOrder && n_reads(&example.history) == 2 {
-        return "Minimal for this anomaly: it needs both lists; the other transactions appended their last elements."
-            .to_owned();
+        let is_aborted = |t: TransactionId| example.history.outcome(t) == Outcome::Aborted;
+        let alone = match example.history.transactions().any(is_aborted) {
+            true => format!(" A list with what was rolled back violates {level} by itself, too."),
+            false => String::new(),
+        };
+        return format!(
+            "Minimal for this anomaly: it needs both lists; the other transactions appended their last elements.{alone}"
+        );
     }
     let of_transactions = match example.minimality {
         _ if n <= 1 && m <= 1 => return "Minimal: this one operation is enough.".to_owned(),

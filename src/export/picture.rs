@@ -9,7 +9,7 @@ use crate::diagram::layout::{Arranged, Layout, LayoutStyle};
 use crate::diagram::scene::{Scene, scene};
 use crate::diagram::text_size::printable;
 use crate::diagram::{Arrow, Diagram, Target};
-use crate::history::{History, Outcome, TransactionId, visible};
+use crate::history::{History, Outcome, TransactionId, Unit, visible};
 use crate::relations::{EdgeIndex, Relation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -164,6 +164,10 @@ pub fn compose(
     footer.insert(0, format!("also called {}", printable(&explanation.codes)));
     let version = footer.pop();
     footer.extend(says_no_outcome.then(|| committed.to_owned()));
+    let n_drawn = diagram.cards.iter().filter(|card| !card.transaction.is_initial()).count();
+    let n = example.history.n_transactions();
+    let is_reduced = n_drawn < n && drawing.case.is_none() && drawn_part(&example.violation).is_none();
+    footer.extend(is_reduced.then(|| format!("{n_drawn} of these {n} transactions are drawn")));
     let others = options.overrides.others();
     let is_folded = drawing.is_partial && others.is_empty();
     footer.extend(is_folded.then(|| "evidence left out".to_owned()));
@@ -225,7 +229,11 @@ fn footer(example: &Counterexample, whole: &History, options: &ComposeOptions, c
     let path = Path::new(&whole.origin().path);
     if let Some(name) = path.file_name() {
         let name = printable(&visible(&name.to_string_lossy()));
-        footer.push(format!("{name} ({})", counted(example.n_transactions_of_whole, "transaction")));
+        let is_packed =
+            path.extension().is_some_and(|ending| ["gz", "zst", "zstd", "zip"].iter().any(|e| ending == *e));
+        let unpacked = whole.origin().unit == Unit::Byte && is_packed;
+        let places = if unpacked { "; bytes of the unpacked file" } else { "" };
+        footer.push(format!("{name} ({}{places})", counted(example.n_transactions_of_whole, "transaction")));
     }
     footer.extend(options.sha256.as_ref().map(|digest| format!("sha256 {}", shortened(digest))));
     footer.extend(match case {

@@ -2,7 +2,8 @@
 
 use super::{Teller, closing};
 use crate::checkers::{Level, Proof, Supposed};
-use crate::counterexample::StepRole;
+use crate::counterexample::words::Words;
+use crate::counterexample::{Step, StepRole};
 use crate::history::{OperationId, Outcome, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
 
@@ -21,6 +22,8 @@ enum What<'p> {
     Answer(Supposed, Vec<Option<usize>>, &'p Proof),
     /// What follows after the first of this many combinations, in this many clauses.
     Others(usize, usize),
+    /// What follows from all cases.
+    Closed,
 }
 
 impl Teller<'_> {
@@ -43,6 +46,7 @@ impl Teller<'_> {
             match what {
                 What::Prove(proof) => self.prove(proof, &assumed, &label, &mut stack),
                 What::Others(n_combinations, n_clauses) => self.end_combinations(n_combinations, n_clauses),
+                What::Closed => self.close_cases(),
                 What::Order(edge, proof) => {
                     let older = self.edge(edge).map(|edge| self.words.older(edge)).unwrap_or_default();
                     let text = format!("Suppose that {older}");
@@ -84,12 +88,17 @@ impl Teller<'_> {
             }
             Proof::Split { first, second, .. } => {
                 self.rule(&[]);
+                stack.push(task(What::Closed, label.to_owned()));
                 stack.push(task(What::Order(second.0, &second.1), inner(label, 2)));
                 stack.push(task(What::Order(first.0, &first.1), inner(label, 1)));
             }
             Proof::Writers { read, cases } => {
                 let names: Vec<String> = cases.iter().map(|(writer, _)| self.words.transaction(*writer)).collect();
-                let text = format!("{} wrote the {}", either(&names), self.words.value_read(*read));
+                let value = self.words.value_read(*read);
+                let text = match names.as_slice() {
+                    [one] => format!("Only {one} may have written the {value}"),
+                    _ => format!("Only {} may have written the {value}: one of them did", Words::list(&names)),
+                };
                 self.say(StepRole::Supposed, text, vec![*read]);
                 let read = *read;
                 answers = cases.iter().map(|&(writer, ref p)| (Supposed::Writer { read, writer }, p)).collect();
@@ -117,6 +126,9 @@ impl Teller<'_> {
                 let supposed = |committed| Supposed::Outcome { transaction, committed };
                 answers = cases.iter().map(|&(committed, ref p)| (supposed(committed), p)).collect();
             }
+        }
+        if answers.len() > 1 {
+            stack.push(task(What::Closed, label.to_owned()));
         }
         for (place, (supposed, proof)) in answers.into_iter().enumerate().rev() {
             stack.push(task(What::Answer(supposed, self.told.clone(), proof), inner(label, place + 1)));
@@ -158,6 +170,24 @@ impl Teller<'_> {
         if outcomes > 0 {
             let text = format!("Whether {} committed is unknown", counted(outcomes, "transaction"));
             self.say(StepRole::Supposed, text, Vec::new());
+        }
+    }
+
+    /// That all cases inside the current one are impossible.
+    fn close_cases(&mut self) {
+        let is_of_case = |step: &Step| {
+            let place = match self.case.as_str() {
+                "" => Some(step.case.as_str()),
+                outer => step.case.strip_prefix(outer).and_then(|rest| rest.strip_prefix('.')),
+            };
+            place.is_some_and(|place| !place.is_empty() && !place.contains('.'))
+        };
+        let ends =
+            |place: &usize| self.steps[*place].role == StepRole::Contradiction && is_of_case(&self.steps[*place]);
+        let premises = (0..self.steps.len()).filter(ends).collect();
+        self.say(StepRole::Contradiction, format!("No case is left: {}", closing(&self.case)), Vec::new());
+        if let Some(step) = self.steps.last_mut() {
+            step.premises = premises;
         }
     }
 

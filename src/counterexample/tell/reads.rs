@@ -46,7 +46,7 @@ impl Teller<'_> {
                 )
             }
             Pattern::ThinAirRead => {
-                "A transaction may read only the initial value, its own writes and what committed transactions wrote"
+                "A transaction may read only the initial value, its own writes and what other committed transactions wrote"
                     .to_owned()
             }
             Pattern::AbortedRead => "No transaction may see what was rolled back".to_owned(),
