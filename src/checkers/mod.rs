@@ -36,7 +36,7 @@ pub mod weak;
 
 pub use check::{check, check_resolved, count, has_repeated_elements};
 pub use checker::{Checker, Counting, RcRule};
-pub use level::{Level, LevelSet};
+pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, WitnessKind};
 use page::Counted;
 pub use page::{Page, Rest, add_instances, instances};
 pub use papers::C4Pattern;
