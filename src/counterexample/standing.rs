@@ -150,7 +150,7 @@ pub(super) fn verdicts(example: &Counterexample) -> String {
         n => format!("{these} of {n} transactions"),
     };
     let broken = |&(level, verdict): &(Level, &Verdict)| {
-        (level != Level::CutIsolation && *verdict == Verdict::Violated).then_some(level)
+        (!level.is_of_reads() && *verdict == Verdict::Violated).then_some(level)
     };
     let argued = match verdicts.iter().filter_map(broken).min() {
         Some(weakest) if weakest < example.level => {
@@ -279,7 +279,7 @@ pub(super) fn assumptions(example: &Counterexample) -> Vec<String> {
         }
         _ => "the order within a session counts, the order of lines across sessions does not",
     };
-    let is_repeated = example.level > Level::CutIsolation && !repeated_appends(&example.history).is_empty();
+    let is_repeated = !example.level.is_of_reads() && !repeated_appends(&example.history).is_empty();
     let by_last = "at cut isolation a list counts as the version of whichever transaction appended its last element";
     let list = is_repeated.then(|| by_last.to_owned());
     written.map(str::to_owned).into_iter().chain(initial).chain(clock).chain([order.to_owned()]).chain(list).collect()

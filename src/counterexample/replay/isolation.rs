@@ -36,12 +36,9 @@ impl Isolation {
     /// next stronger one.
     pub fn claiming(level: Level) -> Isolation {
         match level {
-            Level::CutIsolation | Level::ReadAtomic => Isolation::RepeatableRead,
-            Level::ReadCommitted => Isolation::ReadCommitted,
-            Level::TransactionalCausalConsistency | Level::PrefixConsistency | Level::SnapshotIsolation => {
-                Isolation::RepeatableRead
-            }
-            Level::Serializability | Level::StrictSerializability | Level::Linearizability => Isolation::Serializable,
+            level if level.is_serial() => Isolation::Serializable,
+            level if level.implies(Level::CutIsolation) => Isolation::RepeatableRead,
+            _ => Isolation::ReadCommitted,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Proofs, case by case.
 
 use super::{Teller, closing};
-use crate::checkers::{Level, Proof, Supposed};
+use crate::checkers::{Proof, Supposed};
 use crate::counterexample::StepRole;
 use crate::history::{OperationId, Outcome, TransactionId};
 use crate::relations::{EdgeIndex, Reason};
@@ -32,7 +32,7 @@ impl Teller<'_> {
             _ => Vec::new(),
         };
         let cycles: Vec<EdgeIndex> = self.violation.proof.parts().into_iter().flat_map(cycles).collect();
-        if !cycles.is_empty() && self.level != Level::CutIsolation {
+        if !cycles.is_empty() && !self.level.is_of_reads() {
             self.rule(&cycles);
         }
         let mut stack =
@@ -65,7 +65,7 @@ impl Teller<'_> {
         match proof {
             Proof::Read => self.tell_read(),
             Proof::Reads { pattern, reads } => self.tell_reads(*pattern, reads),
-            Proof::Cycle(_) if self.level == Level::CutIsolation => self.tell_read(),
+            Proof::Cycle(_) if self.level.is_of_reads() => self.tell_read(),
             Proof::Cycle(cycle) => {
                 self.rule(cycle);
                 self.tell_needed(cycle, assumed);
