@@ -40,7 +40,7 @@ pub use level::{CountedOrder, Engine, Level, LevelRow, LevelSet, Moments, Witnes
 use page::Counted;
 pub use page::{Page, Rest, add_instances, instances};
 pub use papers::C4Pattern;
-pub use pattern::{Pattern, PatternRow};
+pub use pattern::{Pattern, PatternRow, Shows};
 pub use place::Place;
 pub use share::{ShardAssignment, Share};
 pub use violation::{Instances, Proof, Supposed, Violation, ViolationId, ViolationName};
