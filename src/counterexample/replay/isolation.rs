@@ -35,10 +35,12 @@ impl Isolation {
     /// The weakest setting that PostgreSQL promises to be at least `level`. Levels without their own setting get the
     /// next stronger one.
     pub fn claiming(level: Level) -> Isolation {
-        match level {
-            level if level.is_serial() => Isolation::Serializable,
-            level if level.implies(Level::CutIsolation) => Isolation::RepeatableRead,
-            _ => Isolation::ReadCommitted,
+        if level.is_serial() {
+            Isolation::Serializable
+        } else if level.implies(Level::CutIsolation) {
+            Isolation::RepeatableRead
+        } else {
+            Isolation::ReadCommitted
         }
     }
 }
